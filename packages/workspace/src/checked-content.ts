@@ -6,9 +6,9 @@ import type { ContentCheck } from './port.ts';
 import { hashOnly, type Scan } from './tree/index.ts';
 
 const chunkBytes = 256 * 1024;
-/** What a loose git object may have when it is inflated, to be looked at. */
+/** Largest inflated size of a checked loose git object. */
 const mostInflated = 64 * 1024 * 1024;
-/** Paths that the error names. */
+/** Most paths named in the error. */
 const mostNamed = 20;
 
 export interface CheckedContent {
@@ -17,10 +17,10 @@ export interface CheckedContent {
   assertClean(paths: Iterable<string>): void;
 }
 
-/** Content that the check finds something in is hashed and not stored. */
+/** Content with a finding of the check is hashed and not stored. */
 export function checkedContent(content: Scan['content'], check: ContentCheck): CheckedContent {
   const refused = new Map<string, readonly string[]>();
-  /** Notes what was found. @returns whether there was anything */
+  /** Notes the findings. @returns whether there was anything */
   const note = (path: string, found: readonly string[]): boolean => {
     if (found.length > 0) refused.set(path, found);
     return found.length > 0;
@@ -62,7 +62,7 @@ export function checkedContent(content: Scan['content'], check: ContentCheck): C
   };
 }
 
-/** The path of a file may hold the secret itself. */
+/** The path of a file may contain the secret. */
 function describe(check: ContentCheck, refused: ReadonlyMap<string, readonly string[]>): string {
   const paths = [...refused.keys()].slice(0, mostNamed).map((path) => check.text(toText(path)));
   const names = [...new Set([...refused.values()].flat())].join(', ');

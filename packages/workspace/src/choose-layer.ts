@@ -24,8 +24,8 @@ interface Input {
 }
 
 /**
- * The layer on which a new tree at a snapshot is to stand; undefined when the trees of this host, or of this run, are plain folders. The one of the former
- * tree, else the one of the source, else one that is made of the snapshot.
+ * The layer below a new tree at a snapshot; undefined when the trees of this host, or of this run, are plain folders. The layer of the
+ * former tree, else the source's layer, else a layer made of the snapshot.
  */
 export async function chooseLayer(deps: Deps, input: Input): Promise<Layer | undefined> {
   const { folder, record, state, target, near } = input;

@@ -13,7 +13,7 @@ import {
   permissionsAt,
 } from './tree/index.ts';
 
-/** All differences of two snapshots by path: files, permission bits, empty folders, `.git` entries, and files that no snapshot holds. */
+/** All differences of two snapshots by path: files, permission bits, empty folders, `.git` entries, and files outside of every snapshot. */
 export async function compareSnapshots(deps: Deps, { runId, from, to, most }: Call<'compare'>): Promise<Compared> {
   const folder = runFolder(deps.dataDir, runId);
   requireRecord(folder);
@@ -33,7 +33,7 @@ export async function compareSnapshots(deps: Deps, { runId, from, to, most }: Ca
 type Shape = Pick<LoadedSnapshot, 'root' | 'manifest'>;
 type Change = Compared['changes'][number]['change'];
 
-/** Every path that differs, sorted. @param repositories the `.git` entries of both */
+/** Every different path, sorted. @param repositories the `.git` entries of both */
 export function changesOf(
   before: Shape,
   after: Shape,

@@ -2,16 +2,18 @@ import type { Deps } from './deps.ts';
 import type { RawDiff } from './host-git/diff-tree.ts';
 import { blobSizes, streamBlobs } from './host-git/stream-blobs.ts';
 
-/** The lines of a file that is too large to be shown; `uncounted`: its content was not looked at. */
+/** The changed lines of a file too large for a diff; `uncounted`: its content was not looked at. */
 export type LargeFile = { additions: number; deletions: number } | 'uncounted';
 
-/** All large files of one diff together, bytes: git compares about 100 MB a second. */
+/** Bytes of all large files of a diff together: git compares about 100 MB a second. */
 const mostBytes = 512 * 1024 * 1024;
 /** git inspects as many bytes to detect a binary file. */
 const inspectedBytes = 8000;
 const newline = 0x0a;
 
-/** Counts the changed lines of text files over `limits.hunkBytes`, which git calls binary for their size. A binary file is not in the result. */
+/**
+ * Counts the changed lines of text files over `limits.hunkBytes`, called binary by git for their size. A binary file is not in the result.
+ */
 export async function countLarge(
   deps: Pick<Deps, 'git' | 'limits'>,
   { gitDir, files }: { gitDir: string; files: readonly RawDiff[] },
@@ -45,7 +47,7 @@ async function countLines(deps: Pick<Deps, 'git'>, gitDir: string, file: RawDiff
   return additions === undefined || deletions === undefined ? undefined : { additions, deletions };
 }
 
-/** The lines of a file; undefined when it is binary. */
+/** The lines of a file; undefined for a binary file. */
 async function linesIn(deps: Pick<Deps, 'git'>, gitDir: string, oid: string | null): Promise<number | undefined> {
   if (oid === null) return 0;
   let [lines, seen, last, isBinary] = [0, 0, newline, false];

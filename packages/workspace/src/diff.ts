@@ -9,8 +9,8 @@ import { blobSizes } from './host-git/stream-blobs.ts';
 import { type Review, reviewChanges } from './left-out/review.ts';
 
 /**
- * The differences of two snapshots, for reading. A moved file is one entry, text that is not UTF-8 has replacement characters, of a file above
- * `limits.hunkBytes` only the lines are counted, and a very large change set has only its first hunks. `patch` is exact.
+ * The differences of two snapshots, for reading. A moved file is a single entry, text outside of UTF-8 has replacement characters, for a
+ * file above `limits.hunkBytes` only the lines are counted, and a very large change set has only its first hunks. `patch` is exact.
  */
 export async function diffSnapshots(deps: Deps, request: DiffRequest): ReturnType<Workspaces['diff']> {
   using review = await reviewChanges(deps, request);
@@ -66,7 +66,7 @@ async function renamesFor(deps: Deps, { folder, changes: asked }: Review, reques
   return bytes > mostCompared ? 'exact' : 'similar';
 }
 
-/** Binary in the eyes of git, which also calls a large file so. */
+/** Binary in the eyes of git. git calls a large file binary, too. */
 const isBinary = ({ sections }: RawDiff): boolean =>
   sections.some((section) => /^Binary files /m.test(headOf(section)));
 

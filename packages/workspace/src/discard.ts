@@ -13,8 +13,8 @@ import { readRecord, runFolder } from './run/index.ts';
 export const discardingFolder = (dataDir: string): string => join(dataDir, 'discarding');
 
 /**
- * Removes the run's tree and shadow repository. One rename moves the whole folder away; what dies after it is finished by the next call, or by
- * maintenance. A large tree is removed in the background.
+ * Removes the run's tree and shadow repository. A single rename moves the whole folder away; the next call, or maintenance, finishes a
+ * removal interrupted after the rename. A large tree is removed in the background.
  */
 export async function discard(deps: Deps, runId: string): Promise<void> {
   const folder = runFolder(deps.dataDir, runId);
@@ -38,7 +38,7 @@ export async function discard(deps: Deps, runId: string): Promise<void> {
   await Promise.all(removals.map(({ answered }) => answered));
 }
 
-/** The run that a folder in `discarding` belonged to. */
+/** The run of a folder in `discarding`. */
 export const runOf = (name: string): string => name.split('.')[0] ?? '';
 
 function renameRun(from: string, to: string): boolean {
@@ -55,16 +55,16 @@ function renameRun(from: string, to: string): boolean {
 const entriesAtOnce = 5000;
 
 interface Removal {
-  /** Never rejected: maintenance takes up what is left. */
+  /** Never rejected: maintenance finishes the rest. */
   readonly gone: Promise<void>;
   /** Settled when the rest is left to the background. */
   readonly answered: Promise<void>;
 }
 
-/** What this process is removing, by path. */
+/** Removals of this process, by path. */
 const active = new Map<string, Removal>();
 
-/** Removes a folder of a discarded run, and is done when nothing is left of it. */
+/** Removes a folder of a discarded run, and resolves when nothing is left. */
 export async function removeNow(deps: Pick<Deps, 'logger'>, path: string): Promise<void> {
   // A removal in the background does not keep the process alive, so this wait does.
   const alive = setInterval(() => {}, 60_000);
@@ -108,7 +108,7 @@ function createPacer(answer: () => void): Yielder {
     if (entries === entriesAtOnce) answer();
     if (performance.now() - since < stretchMs) return undefined;
     if (entries < entriesAtOnce) return setImmediate().then(next);
-    // A process that has nothing else to do ends, and maintenance takes it up.
+    // A process without other work ends, and maintenance continues the removal.
     return setTimeout(stretchMs * active.size, undefined, { ref: false }).then(next);
   };
 }

@@ -1,4 +1,4 @@
-/** Every way a workspace can fail: the stable code, whether the same call may succeed later, and what to do next. */
+/** Every failure of a workspace: the stable code, whether the same call may succeed later, and the next step. */
 const registry = {
   ESOURCEMISSING: { retryable: false, next: 'Check the path; it must exist on the host of the worker.' },
   ESOURCENOTDIRECTORY: { retryable: false, next: 'Give the absolute path of a directory.' },
@@ -134,7 +134,7 @@ const registry = {
 
 export type WorkspaceErrorCode = keyof typeof registry;
 
-/** A failure of this package. `message` says what happened, `next` what to do about it. */
+/** A failure of this package. `message` has the event, `next` the next step. */
 export class WorkspaceError extends Error {
   override readonly name = 'WorkspaceError';
   readonly code: WorkspaceErrorCode;

@@ -16,7 +16,7 @@ export interface Bounds {
    * @param use a publish also reads, so `publish` checks both bounds
    */
   assert(path: string, use: Use): void;
-  /** Opens a directory or file and checks the opened one, so that it cannot be replaced after the check. */
+  /** Opens a directory or file and checks the opened object: a later replacement of the path has no effect. */
   open(path: string, use: Use): OpenPath;
   /** Throws for a remote whose host is not open. Contacts nothing. */
   assertRemote(remote: Remote): void;
@@ -24,16 +24,16 @@ export interface Bounds {
 
 export type Use = 'source' | 'publish';
 
-/** An open directory or file. It stays the same one when its path is replaced. */
+/** An open directory or file. The object stays open when its path is replaced. */
 export interface OpenPath {
-  /** A path that works for this process and its children while it is open. */
+  /** A path for this process and its children while the object is open. */
   readonly path: string;
-  /** Its real path when it was opened. */
+  /** Its real path at the time of the open. */
   readonly real: string;
   [Symbol.dispose](): void;
 }
 
-/** The operator's settings. When undefined, every path is allowed that no path rule closes. */
+/** The operator's settings. When undefined, every path is allowed unless a path rule closes the path. */
 export interface Roots {
   sourceRoots?: readonly string[] | undefined;
   publishRoots?: readonly string[] | undefined;
@@ -78,7 +78,7 @@ interface ResolvedPath {
   real: string;
   /** The real path and its other paths through mounts. */
   aliases: readonly string[];
-  /** Device and inode of the path and of every directory above it. */
+  /** Device and inode of the path and of every parent directory. */
   above: readonly string[];
   asked: string;
 }
@@ -110,7 +110,7 @@ function withRealPaths(rules: readonly PathRule[]): PathRule[] {
   });
 }
 
-/** Compares the parents of a path with the rules by device and inode, so that a rule also matches under another name. */
+/** Compares the parents of a path with the rules by device and inode: a rule also matches under another name. */
 function aliasesByIdentity(rules: readonly PathRule[], real: string): string[] {
   const byIdentity = new Map(rules.map(({ path }) => [identityOf(path), path]));
   return foldersAbove(real).flatMap(({ path, identity }) => {
@@ -129,7 +129,7 @@ function isBelow({ aliases, above }: ResolvedPath, folder: string): boolean {
   return aliases.some((path) => isWithin(path, folder)) || (identity !== undefined && above.includes(identity));
 }
 
-/** The path itself first, then every directory above it. */
+/** The path first, then every parent directory. */
 function foldersAbove(real: string): { path: string; identity: string }[] {
   const folders: { path: string; identity: string }[] = [];
   for (let path = real; ; path = dirname(path)) {

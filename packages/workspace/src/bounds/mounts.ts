@@ -9,8 +9,8 @@ interface Mount {
 }
 
 /**
- * Every other path of the same directory in the mounts of this process: `/mnt/x` is `/etc/cron.d` when that is mounted there. Empty without
- * `/proc/self/mountinfo`.
+ * Every other path of the same directory in the mounts of this process: `/mnt/x` is `/etc/cron.d` when `/etc/cron.d` is mounted there.
+ * Empty without `/proc/self/mountinfo`.
  */
 export function mountAliases(path: string): string[] {
   const mounts = readMounts();
@@ -20,7 +20,7 @@ export function mountAliases(path: string): string[] {
   const spellings = mounts
     .filter((mount) => mount.device === own.device && isWithin(inside, mount.root))
     .map((mount) => ({ mount, path: rebasePath(mount.at, inside, mount.root) }))
-    // Another mount may hide that path.
+    // Another mount may hide the spelling.
     .filter((one) => mountOf(mounts, one.path) === one.mount);
   return spellings.map((one) => one.path).filter((one) => one !== path);
 }

@@ -5,7 +5,7 @@ import { join, normalize } from 'node:path';
 /** A rule for everything below a directory. For a path, the deepest matching rule decides. */
 export interface PathRule {
   path: string;
-  /** `home`: open, except the home itself and its dot folders. */
+  /** `home`: open, except the home directory and its dot folders. */
   kind: 'closed' | 'open' | 'home';
 }
 
@@ -29,7 +29,7 @@ const secretFolders = new Set(['.ssh', '.gnupg', '.aws', '.kube', '.password-sto
 
 const homeParents = ['/home', '/var/home', '/Users'];
 
-/** All rules except the one for the data directory. Homes are read on every call, because users are added and removed. */
+/** All rules except the data directory's. Homes are read on every call, because users are added and removed. */
 export function listPathRules(): PathRule[] {
   const people = [...ownHome(), '/root', '/var/roothome', ...homesOfPeople(), ...homeParents.flatMap(foldersIn)];
   const homes = new Set(people.map((path) => normalize(path).replace(/(?<=.)\/$/, '')).filter(mayBeHome));
@@ -42,7 +42,7 @@ export function listPathRules(): PathRule[] {
 }
 
 /**
- * Why a directory or file must not be read or written; undefined when it may.
+ * The reason to close a directory or file to reads and writes; undefined for an open path.
  * @param path absolute, without links
  */
 export function reasonClosed(rules: readonly PathRule[], path: string): string | undefined {
@@ -70,7 +70,7 @@ export function isWithin(path: string, folder: string): boolean {
   return path === folder || folder === '/' || path.startsWith(`${folder}/`);
 }
 
-/** From the list of users, not from HOME, which may name any directory. */
+/** From the list of users, not from HOME: HOME may name any directory. */
 function ownHome(): string[] {
   try {
     return [userInfo().homedir];

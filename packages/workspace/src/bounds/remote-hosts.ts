@@ -1,11 +1,11 @@
 import type { Remote } from '@holdpoint/contract';
 import { WorkspaceError } from '../errors.ts';
 
-/** Which remote repositories may be sources. The operator's setting, for every submitter. */
+/** The remote hosts permitted as sources. The operator's setting, for every submitter. */
 export interface RemoteHosts {
   /**
-   * `host`, `*.host` or `*`, each with a port where it is not the one of the transport. `*` means https alone, because an ssh source needs a
-   * private key and the keys of its host anyway, so its operator knows the host.
+   * `host`, `*.host` or `*`, each with a port unless the transport's default. `*` means https alone, because an ssh source needs a private
+   * key and the keys of its host anyway, so its operator knows the host.
    */
   hosts: readonly string[];
 }
@@ -13,7 +13,7 @@ export interface RemoteHosts {
 /** Private addresses are refused when a name is resolved, whatever this says. */
 export const defaultHosts: readonly string[] = ['*'];
 
-/** Throws ESOURCEFORBIDDEN for a host that the operator did not open. */
+/** Throws ESOURCEFORBIDDEN for a host not opened by the operator. */
 export function assertRemote(remote: Remote, { hosts }: RemoteHosts): void {
   if (hosts.some((rule) => allows(rule, remote))) return;
   const { host, port, transport } = remote;

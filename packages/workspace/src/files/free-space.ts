@@ -2,7 +2,7 @@ import { statfsSync } from 'node:fs';
 import { WorkspaceError } from '../errors.ts';
 
 /**
- * Work that has started may use half of `limits.freeBytes`; the other half is reserved for the log.
+ * Work in progress may use half of `limits.freeBytes`; the other half is reserved for the log.
  * @throws WorkspaceError ENOSPC
  */
 export function assertFreeSpace({ dataDir, limits }: { dataDir: string; limits: { freeBytes: number } }): void {

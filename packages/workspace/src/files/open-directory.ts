@@ -15,30 +15,30 @@ import {
 import { errnoOf } from '../errors.ts';
 
 /**
- * An open directory of a tree that other processes may rearrange. On Linux, paths of children are `/proc/self/fd/N/name`, so that
- * neither a planted symbolic link nor a swapped parent leads out of the tree: realpath + O_NOFOLLOW on plain paths lost such a race
- * 18,538 times in 3 s. Other systems use plain paths.
+ * An open directory of a tree under changes by other processes. On Linux, paths of children are `/proc/self/fd/N/name`: neither a planted
+ * symbolic link nor a swapped parent leads out of the tree. realpath + O_NOFOLLOW on plain paths lost such a race 18,538 times in 3 s.
+ * Other systems use plain paths.
  */
 export interface Directory {
   readonly fd: number;
-  /** Path of a child for any synchronous fs call that does not follow its last component. */
+  /** Path of a child for any synchronous fs call without following the last component. */
   at(name: string): Buffer;
-  /** Path of the directory itself. */
+  /** Path of the directory. */
   readonly self: Buffer;
   [Symbol.dispose](): void;
 }
 
 const throughDescriptors = process.platform === 'linux' && existsSync('/proc/self/fd');
-/** Linux; Node has no constant for it. */
+/** Linux; Node has no constant for the flag. */
 const O_PATH = 0o10000000;
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 
-/** Opens the top of a tree. Follows links in the path, which belongs to the host. */
+/** Opens the top of a tree. Follows links in the path, because the path belongs to the host. */
 export function openTop(path: string | Buffer): Directory {
   return wrap(openSync(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK), Buffer.from(path));
 }
 
-/** Opens the top of a run's tree, whose owner may have denied itself access. */
+/** Opens the top of a run's tree. The owner may have denied access to the top. */
 export function openTree(path: string): Directory {
   const mode = statSync(path).mode & 0o777;
   if ((mode & 0o700) !== 0o700) chmodSync(path, mode | 0o700);
@@ -52,8 +52,8 @@ export function openChild(parent: Directory, name: string): Directory {
 }
 
 /**
- * Opens a child directory so that entries can be read, created and removed in it. Grants its owner access first when the mode denies
- * it; the mode is changed through a descriptor, so that a swapped link is not followed.
+ * Opens a child directory for reading, creating and removing entries. Grants its owner access first when the mode denies access; the mode
+ * is changed through a descriptor: a swapped link is not followed.
  */
 export function openForOwner(parent: Directory, name: string): Directory {
   const mode = statIn(parent, name)?.mode ?? 0n;
@@ -72,8 +72,8 @@ export const deniesOwner = (mode: bigint, needed: bigint): boolean =>
   (mode & needed) !== needed && process.getuid?.() !== 0;
 
 /**
- * Opens a child that denies access to its owner, which is the user of this process. The mode is changed through a descriptor, so that a
- * swapped link is not followed. The mode of a file is restored at once, the mode of a folder when it is closed.
+ * Opens a child with a mode against its own owner, the user of this process. The mode is changed through a descriptor: a swapped link is
+ * not followed. The mode of a file is restored immediately, the mode of a folder at its close.
  * @returns undefined when the child belongs to another user
  */
 export function openDeniedFile(parent: Directory, name: string): number | undefined {
@@ -124,7 +124,7 @@ function withOwn<T>(
   }
 }
 
-/** Opens a chain of child directories; undefined when one is missing or is not a directory. */
+/** Opens a chain of child directories; undefined when a directory of the chain is missing or is not a directory. */
 export function openChain(top: Directory, names: readonly string[]): Directory | undefined {
   let current = openTop(top.self);
   for (const name of names) {
@@ -159,7 +159,7 @@ function kindOf(entry: Dirent): EntryKind {
   return entry.isSymbolicLink() ? 'link' : 'other';
 }
 
-/** Status of a child, not following links; undefined when it does not exist. */
+/** Status of a child, not following links; undefined for a missing child. */
 export function statIn(directory: Directory, name: string): BigIntStats | undefined {
   return lstatSync(directory.at(name), { bigint: true, throwIfNoEntry: false });
 }

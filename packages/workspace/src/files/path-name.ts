@@ -1,7 +1,7 @@
 /**
- * Names are bytes. Inside this package a name or path is a `latin1` string, one character per byte, so that every name of a file system
- * has exactly one representation, can be a map key, and compares in byte order. Callers of the package see text: UTF-8 as it is, any
- * other bytes quoted as git does (`"caf\351"`), so that different names stay different.
+ * Names are bytes. Inside this package a name or path is a `latin1` string, a character per byte: every name of a file system has exactly
+ * one representation, can be a map key, and compares in byte order. Callers of the package see text: UTF-8 unchanged, any other bytes
+ * quoted as git does (`"caf\351"`), so different names stay different.
  */
 export type BytePath = string;
 
@@ -19,7 +19,7 @@ const escapes: Readonly<Record<string, string>> = {
 };
 const unescapes = new Map(Object.entries(escapes).map(([raw, escaped]) => [escaped.slice(1), raw]));
 
-/** The text form of a path. A name that starts with a double quote is quoted too, so that the form can be read back. */
+/** The text form of a path. A name with a double quote at its start is quoted too, to keep the form reversible. */
 export function toText(path: BytePath): string {
   if (!path.startsWith('"')) {
     try {
@@ -47,17 +47,17 @@ export function fromText(text: string): BytePath {
   });
 }
 
-/** The bytes of text that was never quoted, such as a path from a file tool. */
+/** The bytes of never quoted text, for example of a path from a file tool. */
 export function fromPlain(text: string): BytePath {
   return Buffer.from(text, 'utf8').toString('latin1');
 }
 
-/** Characters that HFS+ ignores in names (zero-width joiners and the like), as UTF-8 bytes. */
+/** Characters ignored by HFS+ in names (zero-width joiners and the like), as UTF-8 bytes. */
 const ignoredByHfs = /\xe2\x80[\x8c-\x8f\xaa-\xae]|\xe2\x81[\xaa-\xaf]|\xef\xbb\xbf/g;
 
 /**
- * Whether some file system resolves the name to `.git`: another case, characters HFS+ ignores, trailing dots and spaces, NTFS streams
- * and the short name. Such an entry must never reach a source, where it would be the user's repository.
+ * Whether some file system resolves the name to `.git`: another case, characters HFS+ ignores, trailing dots and spaces, NTFS streams and
+ * the short name. Such an entry must never reach a source: there the entry would be the user's repository.
  */
 export function isDotGit(name: string): boolean {
   if (!mayBeDotGit.test(name)) return false;
@@ -65,7 +65,7 @@ export function isDotGit(name: string): boolean {
   return /^(\.git|git~1)([ .]*(:.*)?)?$/s.test(folded) || /^(\.git|git~1)[ .]*\\/s.test(folded);
 }
 
-/** A cheap pre-check: the characters that such a name can begin with. */
+/** A cheap pre-check: the possible first characters of such a name. */
 const mayBeDotGit = /^[.gG\xe2\xef]/;
 
 export function isAscii(path: BytePath): boolean {
@@ -83,7 +83,7 @@ export function join(path: BytePath, name: string): BytePath {
   return path === '' ? name : `${path}/${name}`;
 }
 
-/** Whether `path` is `folder` or lies below it. */
+/** Whether `path` is `folder` or lies below `folder`. */
 export function isWithin(path: BytePath, folder: BytePath): boolean {
   return folder === '' || path === folder || path.startsWith(`${folder}/`);
 }

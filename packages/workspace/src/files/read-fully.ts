@@ -1,6 +1,6 @@
 import { readSync } from 'node:fs';
 
-/** Reads `size` bytes. Returns fewer when the file ends earlier; the caller notices when it reads the status again. */
+/** Reads `size` bytes. Returns fewer when the file ends earlier; the caller notices the change in a second read of the status. */
 export function readFully(fd: number, size: number, from = 0): Buffer {
   const buffer = Buffer.allocUnsafe(size);
   let length = 0;

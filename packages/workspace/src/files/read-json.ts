@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs';
 import type { z } from 'zod';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 
-/** Reads a JSON file of the data directory; undefined when it does not exist. @throws WorkspaceError EWORKSPACECORRUPT */
+/** Reads a JSON file of the data directory; undefined for a missing file. @throws WorkspaceError EWORKSPACECORRUPT */
 export function readJson<T>(path: string, schema: z.ZodType<T>): T | undefined {
   let text: string;
   // A tree without an overlay is asked for its record several times per step, and an error takes five times as long as this look.

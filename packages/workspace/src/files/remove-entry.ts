@@ -11,10 +11,10 @@ export interface EntryAt {
   path: string;
 }
 
-/** Whether an entry stays, together with the folders above it. */
+/** Whether to keep an entry, together with the folders above. */
 export type Keep = (at: EntryAt, status: BigIntStats) => boolean;
 
-/** Removes an entry and everything below it without following links. Returns whether it is gone. */
+/** Removes an entry and everything below without following links. Returns whether the entry is gone. */
 export async function removeEntry(deps: { maybeYield: Yielder; keep?: Keep }, at: EntryAt): Promise<boolean> {
   const status = statIn(at.directory, at.name);
   if (status === undefined) return true;
@@ -50,7 +50,10 @@ async function removeChildren(deps: { maybeYield: Yielder; keep?: Keep }, at: En
   return gone;
 }
 
-/** Removes a folder of the data directory with everything that an agent left in it. No-op when it does not exist. Others may remove it as well. */
+/**
+ * Removes a folder of the data directory with all content left by an agent. No-op for a missing folder. Others may remove the same folder
+ * concurrently.
+ */
 export async function removeFolder(path: string, maybeYield: Yielder = createYielder()): Promise<void> {
   try {
     using parent = openTop(dirname(path));
@@ -60,7 +63,7 @@ export async function removeFolder(path: string, maybeYield: Yielder = createYie
   }
 }
 
-/** Removes a folder that holds no file at any depth. Returns whether it is gone. */
+/** Removes a folder without a file at any depth. Returns whether the folder is gone. */
 export function removeEmptyFolders(parent: Directory, name: string): boolean {
   using directory = openChain(parent, [name]);
   if (directory === undefined) return false;
@@ -70,7 +73,7 @@ export function removeEmptyFolders(parent: Directory, name: string): boolean {
   return removeIfEmpty(parent, name);
 }
 
-/** Removes a folder if it exists and is empty. Returns whether it did. */
+/** Removes an existing, empty folder. Returns whether the folder was removed. */
 export function removeIfEmpty(parent: Directory, name: string): boolean {
   try {
     rmdirSync(parent.at(name));

@@ -1,7 +1,7 @@
 import { fchmodSync, fchownSync, lchownSync } from 'node:fs';
 import type { Owner } from '../port.ts';
 
-/** Sets the owner and mode of an open file. The owner first: changing it clears bits of the mode. */
+/** Sets the owner and mode of an open file. The owner first: a change of the owner clears bits of the mode. */
 export function setFileOwner(fd: number, owner: Owner | undefined, mode: number): void {
   if (owner !== undefined) fchownSync(fd, owner.uid, owner.gid);
   fchmodSync(fd, mode);

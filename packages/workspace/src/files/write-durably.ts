@@ -7,7 +7,9 @@ import { promisify } from 'node:util';
 const fsyncAsync = promisify(fsync);
 const closeAsync = promisify(close);
 
-/** Replaces a file so that any crash leaves either all of the old content or all of the new: tmp, fsync, rename, fsync of the folder. */
+/**
+ * Replaces a file with either all of the old content or all of the new content after any crash: tmp, fsync, rename, fsync of the folder.
+ */
 export async function writeDurably(path: string, content: string | Uint8Array, mode = 0o600): Promise<void> {
   const temporary = join(dirname(path), `.${randomBytes(6).toString('hex')}.tmp`);
   try {
@@ -21,8 +23,9 @@ export async function writeDurably(path: string, content: string | Uint8Array, m
 }
 
 /**
- * Writes a new file and waits until its bytes are on disk. The fsync begins in the next turn of the event loop, after the files that the
- * caller writes beside this one: while an fsync commits the journal of the file system, creating a file waits for it, and the event loop with it.
+ * Writes a new file and waits until its bytes are on disk. The fsync begins in the next turn of the event loop, after the caller's next
+ * files in the same folder: during an fsync's commit of the file system's journal, creating a file waits for the commit, and blocks the
+ * event loop.
  */
 export async function writeSynced(path: string, content: string | Uint8Array, mode: number): Promise<void> {
   const fd = openSync(path, 'wx', mode);
@@ -45,7 +48,7 @@ export async function syncFolder(path: string | Buffer): Promise<void> {
   }
 }
 
-/** Waits until the bytes of a file that another process wrote are on disk. */
+/** Waits until the bytes of a file from another process are on disk. */
 export const syncFile = (path: string): Promise<void> => syncFolder(path);
 
 /** Waits until the bytes of an open file are on disk. */

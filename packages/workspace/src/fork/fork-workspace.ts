@@ -46,8 +46,9 @@ import { copyHistory } from './copy-history.ts';
 const progressInterval = 200;
 
 /**
- * Creates a run's workspace from another run's snapshot. As in `materialise`, it is built aside, and a rename is the commit point.
- * The other run's repository is only read; objects are shared through hard links, so that it can be collected or discarded later.
+ * Creates a run's workspace from another run's snapshot. As in `materialise`, the workspace is built aside, and a rename is the commit
+ * point. The other run's repository is only read; objects are shared through hard links, so a later collection or discard of the other
+ * repository does no harm.
  */
 export async function forkWorkspace(deps: Deps, input: Call<'fork'>): Promise<Materialised> {
   const folder = runFolder(deps.dataDir, input.runId);
@@ -91,7 +92,7 @@ async function buildFork(deps: Deps, input: Build): Promise<WorkspaceRecord> {
     ...built,
   };
   const prepared = preparedSnapshot(from);
-  // A fork from before that snapshot does not have it.
+  // A fork from before the preparation's snapshot does not have the snapshot.
   if (prepared !== undefined && hasSnapshot(folder, prepared)) await writeMark(folder, prepared);
   await syncShadow(folder);
   writeFileSync(folder.cacheOrigin, from.runId);
@@ -140,12 +141,12 @@ async function buildTree(deps: Deps, input: Build): Promise<Pick<WorkspaceRecord
     await createBaseObjects(deps, { folder, source, owner: input.owner, baseCommit, share, signal });
   }
   await state.stats.save(state.known);
-  // Skipped files are absent from a fork. They count as left out, so that the run does not seem to have removed them.
+  // Skipped files are absent from a fork. They count as left out: otherwise the run would seem to have removed them.
   const leftOut = fromSkips(input.origin.left_out);
   return { ...total, left_out: toSkips(new Map([...leftOut, ...target.manifest.skipped])) };
 }
 
-/** All files, the bytes of those that the layer has and the target keeps, and the paths of the others. */
+/** All files, the bytes of the layer's files kept by the target, and the paths of the others. */
 async function countFiles(
   deps: Deps,
   input: { folder: RunFolder; state: RunState; target: LoadedSnapshot; layer: Layer },

@@ -6,14 +6,14 @@ import { writePack } from '../git-objects/index.ts';
 import { journaledObjects } from '../journal/index.ts';
 
 /**
- * Links the objects of one bare repository into another, or copies them where the file system has no hard links. Objects never change, so
- * they can be shared; each repository removes only its own names. The links are on disk when this returns.
+ * Links the objects of a bare repository into another, or copies them where the file system has no hard links. Objects never change, so
+ * sharing is safe; each repository removes only its own names. The links are on disk at the return.
  *
- * While the other repository is being collected, a name may vanish (ENOENT), or the listing may miss both the old and the new pack. The
- * caller checks for completeness and calls again, which adds the objects that exist by then.
+ * During a collection of the other repository, a name may vanish (ENOENT), or the listing may miss both the old and the new pack. The
+ * caller checks for completeness and calls again, to add the objects existing by then.
  */
 export async function linkObjects(from: string, to: string): Promise<void> {
-  // First: a fold that ends now has made a pack of them. What is shown of them is not on disk, and not linked.
+  // First: a fold with its end at this moment has packed the journaled objects. Their shown files are not on disk, and not linked.
   const journaled = journaledObjects(from);
   const [source, target] = [join(from, 'objects'), join(to, 'objects')];
   for (const name of readdirSync(source)) {
@@ -40,7 +40,7 @@ function isObject(name: string, all: readonly string[]): boolean {
   return pack !== undefined && all.includes(`${pack}.pack`) && all.includes(`${pack}.idx`);
 }
 
-/** Links a file that never changes, or copies it where links are impossible. The caller fsyncs the folder. */
+/** Links an unchanging file, or copies the file where links are impossible. The caller fsyncs the folder. */
 export async function linkFile(source: string, target: string): Promise<void> {
   if (existsSync(target)) return;
   mkdirSync(dirname(target), { recursive: true });

@@ -3,7 +3,7 @@ import { type Folder, isFolder } from '../tree/tree.ts';
 import { treeContent } from './object-content.ts';
 import { emptyTreeId, objectId } from './object-id.ts';
 
-/** Gives the folder and everything below it an object id, without storing anything. */
+/** Gives the folder and everything below an object id, without storing anything. */
 export async function hashTree(root: Folder): Promise<string> {
   const maybeYield = createYielder();
   const seal = async (folder: Folder): Promise<void> => {

@@ -5,7 +5,7 @@ import { openStoredPack } from './stored-pack.ts';
 const pieceBytes = 1024 * 1024;
 const checksumBytes = 20;
 
-/** Reads a pack as a whole: its bytes have the checksum at its end, and its index belongs to it. 1 GB takes about a second. */
+/** Reads a pack as a whole: its bytes have the checksum at its end, and its index belongs to the pack. 1 GB takes about a second. */
 export async function isIntactPack(path: string): Promise<boolean> {
   using pack = openStoredPack(path);
   if (pack === undefined) return false;

@@ -19,8 +19,8 @@ import type { PackStream } from './pack-stream.ts';
 const readAsync = promisify(read);
 
 /**
- * Writes a large file as a pack of one blob, in pieces of 1 MiB compressed on the thread pool, so that its size costs neither memory nor
- * event-loop time. On disk when it returns. When the content is stored already, the pack is removed again.
+ * Writes a large file as a pack of a single blob, in pieces of 1 MiB compressed on the thread pool: the file's size costs neither memory
+ * nor event-loop time. On disk at the return. When the content is stored already, the pack is removed again.
  */
 export async function writeLargeBlob(
   gitDir: string,
@@ -46,7 +46,7 @@ export async function writeLargeBlob(
   }
 }
 
-/** Writes a large file to a pack with other objects. One call at a time per pack. */
+/** Writes a large file to a pack with other objects. A pack takes a single call at a time. */
 export async function appendLargeBlob(
   pack: PackStream,
   input: { fd: number; size: number; has: (oid: string) => boolean; assertSpace: () => void },
@@ -65,7 +65,7 @@ export async function appendLargeBlob(
   }
 }
 
-/** Writes a large file whose id is known, and whose content cannot change, to a pack with other objects. One call at a time per pack. */
+/** Writes a large file with a known id and unchanging content to a pack with other objects. A pack takes a single call at a time. */
 export async function appendKnownBlob(
   pack: PackStream,
   input: { fd: number; size: number; oid: string; assertSpace: () => void },
@@ -83,7 +83,7 @@ export async function appendKnownBlob(
   }
 }
 
-/** Computes the id of a large file without storing it. */
+/** Computes the id of a large file without storing the content. */
 export async function hashLargeBlob(source: number, size: number): Promise<string> {
   const hash = startObject('blob', size);
   for await (const piece of pieces(source, size)) hash.update(piece);
@@ -107,7 +107,7 @@ async function deflateInto(
   return { oid, crc, trailer };
 }
 
-/** Writes the pack entry of a blob: header and content. @param known its id, when it need not be computed */
+/** Writes the pack entry of a blob: header and content. @param known its id, to save the computation */
 async function deflateEntry(source: number, size: number, write: (bytes: Buffer) => void, known?: string) {
   const blob = known === undefined ? startObject('blob', size) : undefined;
   let crc = 0;
@@ -137,7 +137,7 @@ async function deflateEntry(source: number, size: number, write: (bytes: Buffer)
   return { oid: known ?? blob?.digest('hex') ?? '', crc };
 }
 
-/** Reuses one buffer: a piece is valid until the next one is requested. */
+/** Reuses a single buffer: a piece is valid until the request for the next piece. */
 async function* pieces(fd: number, size: number): AsyncGenerator<Buffer> {
   let position = 0;
   const buffer = spare ?? Buffer.allocUnsafeSlow(pieceBytes);

@@ -15,7 +15,7 @@ export function treeContent(folder: Folder): Buffer | null {
   }
   if (rows.length === 0) return null;
   rows.sort((a, b) => (a.key < b.key ? -1 : 1));
-  // One buffer for all rows: a folder may have 200,000 entries.
+  // A single buffer for all rows: a folder may have 200,000 entries.
   const content = Buffer.allocUnsafe(rows.reduce((sum, { mode, name }) => sum + mode.length + name.length + 22, 0));
   let filled = 0;
   for (const { mode, name, oid } of rows) {
@@ -39,7 +39,7 @@ interface Signature {
 /** The author and committer of Holdpoint's commits. */
 export const signature: Signature = { name: 'Holdpoint', email: 'holdpoint@localhost' };
 
-/** Removes characters that would end a name in a commit header or begin another line. */
+/** Removes characters with the power to end a name in a commit header or to begin another line. */
 const plain = (text: string): string => text.replaceAll(/[<>\p{Cc}]/gu, '').trim();
 
 /**
@@ -50,7 +50,7 @@ const plain = (text: string): string => text.replaceAll(/[<>\p{Cc}]/gu, '').trim
 export function commitContent(input: {
   tree: string;
   parent: string | null;
-  /** A commit that must be stored as long as this one. */
+  /** A commit to store as long as the new commit. */
   secondParent?: string;
   seconds: number;
   message: string;

@@ -4,12 +4,12 @@ export type ObjectType = 'blob' | 'tree' | 'commit';
 
 /** The id git gives an object: SHA-1 of `<type> <size>\0<content>`. */
 export function objectId(type: ObjectType, content: Uint8Array): string {
-  // For 1 KB, `hash` takes 1.5 µs and createHash 2.5 µs, but `hash` needs header and content in one buffer.
+  // For 1 KB, `hash` takes 1.5 µs and createHash 2.5 µs, but `hash` needs header and content in the same buffer.
   if (content.length <= 64 * 1024) return hash('sha1', Buffer.concat([header(type, content.length), content]));
   return startObject(type, content.length).update(content).digest('hex');
 }
 
-/** A running hash for content that arrives in pieces; `size` is the size of all of them. */
+/** A running hash for content received in pieces; `size` is the size of all of them. */
 export function startObject(type: ObjectType, size: number): Hash {
   return createHash('sha1').update(header(type, size));
 }

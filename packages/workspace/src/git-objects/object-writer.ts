@@ -8,14 +8,14 @@ import type { PackStream } from './pack-stream.ts';
 
 /** Compressed bytes held in memory before a pack is written. */
 const flushBytes = 32 * 1024 * 1024;
-/** Files of at least this size are read in pieces, so that a copy of many large files needs little memory. */
+/** Files of at least this size are read in pieces: a copy of many large files needs little memory. */
 export const largeBlobBytes = 1024 * 1024;
 /** Without `packs`, files of at least this size get a pack of their own. */
 const ownPackBytes = 4 * 1024 * 1024;
 /** With `packs`, files of at least this size get a pack of their own. */
 const ownPackBytesWithPacks = 64 * 1024 * 1024;
 
-/** A large blob arrives in pieces while small ones are added, so it goes to another pack. */
+/** A large blob arrives in pieces while small blobs are added, so the large blob goes to another pack. */
 interface Packs {
   small: PackStream;
   large: PackStream;
@@ -31,8 +31,8 @@ interface ObjectWriterDeps {
 
 /**
  * Collects objects and writes them together. git sees no object before `flush` has returned.
- * @param deps.known ids of objects that some ref needs already; they are not written again
- * @param deps.packs receive the objects as they arrive, so that the copy of a whole tree needs little memory. @default objects stay in
+ * @param deps.known ids of objects already needed by a ref; they are not written again
+ * @param deps.packs receive the objects at their arrival, to keep the memory of a whole tree's copy small. @default objects stay in
  * memory until they are written together
  */
 export interface ObjectWriter {
@@ -40,15 +40,15 @@ export interface ObjectWriter {
   largeBlob(fd: number, size: number): Promise<string>;
   /** Whether the object is on disk or will be with the next flush. */
   has(oid: string): boolean;
-  /** Gives the folder and everything below it an object id. The root of an empty tree gets git's empty tree. */
+  /** Gives the folder and everything below an object id. The root of an empty tree gets git's empty tree. */
   root(folder: Folder): Promise<string>;
   commit(input: Parameters<typeof commitContent>[0] | Buffer): string;
   /** Writes a pack when enough objects have been collected; bounds memory on long walks. */
   backpressure(): Promise<void> | undefined;
   flush(): Promise<void>;
   /**
-   * What a flush would write, for a caller that makes it durable by itself; undefined when it is more than `most` bytes.
-   * Not for a writer with packs.
+   * Takes the objects of a flush, for a caller with its own way to make them durable; undefined for more than `most` bytes. Not for a
+   * writer with packs.
    */
   take(most: number): readonly PackedObject[] | undefined;
   /** Called when a ref refers to the written objects: only then can others rely on them, because a collection removes unreferenced objects. */
@@ -90,7 +90,7 @@ export function createObjectWriter(deps: ObjectWriterDeps): ObjectWriter {
   const backpressure = (): Promise<void> | undefined => {
     const isDue = bytes >= flushBytes || packs?.small.isFull === true || packs?.large.isFull === true;
     if (packs === undefined) return isDue ? flush() : undefined;
-    // The packs take what is there: memory holds none of it.
+    // The packs take all objects: memory holds none of them.
     for (const packed of pending.values()) packs.small.append(packed);
     for (const oid of pending.keys()) appended.add(oid);
     pending = new Map();

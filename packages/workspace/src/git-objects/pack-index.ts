@@ -4,7 +4,7 @@ import { WorkspaceError } from '../errors.ts';
 const magic = 0xff744f63;
 const headerBytes = 8 + 256 * 4;
 
-/** Ids of the objects in a pack, from its index (version 2, the only version that git has written since 2008). */
+/** Ids of the objects in a pack, from its index (version 2, git's only written version since 2008). */
 export function objectsIn(indexPath: string): string[] {
   const bytes = readFileSync(indexPath);
   const count = bytes.length < headerBytes ? -1 : bytes.readUInt32BE(headerBytes - 4);

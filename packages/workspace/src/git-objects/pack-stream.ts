@@ -26,8 +26,8 @@ interface Open {
 }
 
 /**
- * Writes a pack as its objects arrive, so that memory holds none of them. git sees no object before `finish` has returned; after that the
- * next object starts another pack. Disposal removes an unfinished pack.
+ * Writes a pack during the arrival of its objects: memory holds none of them. git sees no object before `finish` has returned; afterwards
+ * the next object starts another pack. Disposal removes an unfinished pack.
  */
 export class PackStream {
   readonly #gitDir: string;
@@ -50,7 +50,7 @@ export class PackStream {
     this.#write(open, bytes);
   }
 
-  /** Begins an object that arrives in pieces. `end` adds or drops it; no other object may be appended before. */
+  /** Begins an object received in pieces. `end` adds or drops the object; no other object may be appended before. */
   start(): { write: (bytes: Buffer) => void; end: (object: { oid: string; crc: number } | undefined) => void } {
     const open = this.#begin();
     const at = open.size;
@@ -74,7 +74,7 @@ export class PackStream {
       writeAll(fd, packHeader(objects.length), 0);
       const trailer = await this.#hashOf(open);
       writeAll(fd, trailer, open.size);
-      // The last object may have been dropped, and bytes of it remain.
+      // The last object may have been dropped, with bytes left in the file.
       ftruncateSync(fd, open.size + trailer.length);
       await syncOpen(fd);
       await writeSynced(paths.tmpIndex, packIndex(objects, trailer), 0o444);
@@ -118,8 +118,8 @@ export class PackStream {
   }
 
   /**
-   * The header contains the number of objects, which is known only at the end: so the pack is read again, from the page cache. A pack may have
-   * a GiB: other work of the process continues between its pieces.
+   * The header contains the number of objects, known only at the end: so the pack is read again, from the page cache. A pack may have a
+   * GiB: other work of the process continues between its pieces.
    */
   async #hashOf(open: Open): Promise<Buffer> {
     const maybeYield = createYielder();
@@ -133,7 +133,7 @@ export class PackStream {
       const pause = maybeYield();
       if (pause === undefined) continue;
       await pause;
-      // The descriptor may be that of another file by now.
+      // The descriptor may belong to another file by now.
       if (this.#open !== open) throw new Error('a pack was dropped while it was written');
     }
     return hash.digest();

@@ -5,7 +5,7 @@ import { crc32, deflateSync } from 'node:zlib';
 import { syncFolder, writeSynced } from '../files/index.ts';
 import type { ObjectType } from './object-id.ts';
 
-/** An object as it lies in a pack. */
+/** An object in its packed form. */
 export interface PackedObject {
   readonly oid: string;
   readonly bytes: Buffer;
@@ -13,10 +13,10 @@ export interface PackedObject {
 }
 
 /**
- * Writes objects as one pack with its index; when it returns they are on disk. The pack is renamed before the index, because git looks
+ * Writes objects as a single pack with its index; they are on disk at the return. The pack is renamed before the index, because git looks
  * for the index to find a pack.
  *
- * A pack costs two file fsyncs and one folder fsync for any number of objects; loose objects cost two each.
+ * A pack costs two file fsyncs and a folder fsync for any number of objects; loose objects cost two each.
  */
 export async function writePack(gitDir: string, objects: readonly PackedObject[]): Promise<void> {
   const { pack, index } = layOut(objects);
@@ -40,13 +40,13 @@ export interface PackPaths {
 }
 
 /**
- * Paths for a new pack. The name is random and not a hash of the content: a process that removes a pack removes that one, and not another
- * one with the same objects that was written a moment ago.
+ * Paths for a new pack. The name is random and not a hash of the content: a process removing a pack removes exactly this pack, and not a
+ * new pack with the same objects.
  */
 export function newPackPaths(gitDir: string): PackPaths {
   const folder = join(gitDir, 'objects', 'pack');
   const name = randomBytes(20).toString('hex');
-  // Not `….pack` and `….idx`, which git would read as a complete pack.
+  // Not `….pack` and `….idx`: git would read these as a complete pack.
   const [tmpPack, tmpIndex] = [join(folder, `tmp_pack_${name}`), join(folder, `tmp_idx_${name}`)];
   return {
     name,
@@ -58,7 +58,7 @@ export function newPackPaths(gitDir: string): PackPaths {
   };
 }
 
-/** Renames a pack and its index, which are on disk already, to their final names. */
+/** Renames a pack and its index, already on disk, to their final names. */
 export async function commitPack(paths: PackPaths): Promise<void> {
   renameSync(paths.tmpPack, paths.pack);
   renameSync(paths.tmpIndex, paths.index);
@@ -72,7 +72,7 @@ export function removeTemporaryPack(paths: PackPaths): void {
 
 /** Level 1: 11 MB of scripts deflate to 1.14 times the size of level 6 (git's default) in half the time. */
 const fast = { level: 1 } as const;
-/** Images and archives do not compress, at 43 MB/s: 400 such files of 3 MB took 42 s of a core deflated, and take 8 s stored. */
+/** Images and archives do not compress, at 43 MB/s: 400 files of 3 MB took 42 s of a core deflated, and take 8 s stored. */
 const stored = { level: 0 } as const;
 
 const sampleBytes = 16 * 1024;
@@ -99,15 +99,15 @@ export function packObject(oid: string, type: ObjectType, content: Uint8Array): 
 }
 
 /**
- * Small content needs a small window: zlib clears the memory of each call, and Node counts it towards the next garbage collection. By default
- * each result holds a buffer of 16 KiB as well until it is collected, even a tiny one.
+ * Small content needs a small window: zlib clears the memory of each call, and Node counts it towards the next garbage collection. By
+ * default each result, even a tiny result, holds a buffer of 16 KiB as well until its collection.
  */
 function memoryFor(size: number): { windowBits: number; chunkSize: number } {
   const windowBits = Math.min(15, Math.max(9, Math.ceil(Math.log2(size + 1))));
   return { windowBits, chunkSize: Math.min(64 * 1024, size + 64) };
 }
 
-/** Type and size in git's variable-length form: 4 bits of size in the first byte, 7 in each following one. */
+/** Type and size in git's variable-length form: 4 bits of size in the first byte, 7 in each following byte. */
 export function entryHeader(type: ObjectType, size: number): Buffer {
   const bytes: number[] = [];
   let rest = Math.floor(size / 16);

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { syncFolder, writeDurably } from '../files/index.ts';
 
-/** Points a ref at an object, in a repository that only this package writes. On disk when it returns. */
+/** Points a ref at an object, in a repository with this package as its only writer. On disk at the return. */
 export async function writeRef(gitDir: string, ref: string, oid: string): Promise<void> {
   const path = join(gitDir, ref);
   const folder = dirname(path);

@@ -1,4 +1,4 @@
-/** Characters that no ref may have: controls, blanks, and the syntax of revisions and of patterns. */
+/** Characters forbidden in every ref: controls, blanks, and the syntax of revisions and of patterns. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a ref has none.
 const forbidden = /[\x00-\x20\x7f~^:?*[\\]|\.\.|@\{/;
 

@@ -11,19 +11,19 @@ const idBytes = 20;
 const trailerBytes = 2 * idBytes;
 
 /**
- * A complete pack. The index holds the CRC of each entry, so a damaged one is noticed. The entries of a pack of this package, which has no
- * deltas, can be copied into another pack as they are.
+ * A complete pack. The index holds the CRC of each entry, so a reader notices a damaged entry. Packs of this package have no deltas: their
+ * entries can be copied into another pack unchanged.
  */
 export interface StoredPack {
   has(oid: string): boolean;
-  /** The entry as it lies in the pack; undefined when the pack has none. @throws WorkspaceError EWORKSPACECORRUPT */
+  /** The entry in its packed form; undefined when the pack has none. @throws WorkspaceError EWORKSPACECORRUPT */
   read(oid: string): PackedObject | undefined;
   readonly bytes: number;
   [Symbol.dispose](): void;
 }
 
 /**
- * Opens a pack and checks its index, its size and that both belong together. A power failure may have torn one that no writer waited for.
+ * Opens a pack and checks its index, its size and whether both belong together. A power failure may have torn a pack without a waiting writer.
  * @param path without `.pack`
  * @returns undefined when the pack is missing or damaged
  */

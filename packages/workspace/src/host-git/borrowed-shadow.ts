@@ -6,8 +6,8 @@ import { createRunStates, temporaryPath } from '../run/index.ts';
 import { createShadow } from './shadow.ts';
 
 /**
- * Works on a repository that reads the objects of a run's shadow repository and writes its own. The repository is removed afterwards; when
- * the process dies, the next process removes it together with unfinished workspaces.
+ * Works on a repository with a run's shadow repository as its source of objects, and writes to its own objects. The repository is removed
+ * afterwards; after the death of the process, the next process removes the repository together with unfinished workspaces.
  */
 export async function withBorrowedShadow<Result>(
   deps: Deps,
@@ -24,7 +24,7 @@ export async function withBorrowedShadow<Result>(
     for (const name of ['refs', 'shallow', 'snapshots'].filter((one) => existsSync(join(folder.shadow, one)))) {
       cpSync(join(folder.shadow, name), join(borrowed.shadow, name), { recursive: true });
     }
-    // The run's own state must not list objects that disappear with this repository.
+    // The run's own state must not list objects of this temporary repository.
     return await act({ ...deps, states: createRunStates() }, borrowed);
   } finally {
     await removeFolder(path);

@@ -5,7 +5,7 @@ import { type Change, canonicalMode, type Leaf } from '../tree/index.ts';
 
 const shape = ['-r', '--raw', '-z', '--no-abbrev', '--no-renames', '--stdin', '--no-commit-id'];
 
-/** Which files differ between two snapshots, without reading their content. */
+/** The changed files between two snapshots, without reading their content. */
 export async function changedPaths(
   deps: Pick<Deps, 'diffProcesses'>,
   { folder, from, to }: { folder: RunFolder; from: SnapshotId; to: SnapshotId },

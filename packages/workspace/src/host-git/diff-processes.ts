@@ -3,8 +3,8 @@ import { WorkspaceError } from '../errors.ts';
 import type { Git } from './git.ts';
 
 /**
- * Processes of `git diff-tree --stdin` that stay open for two seconds after use: a user who reviews a run requests one diff after another,
- * and starting git takes longer than its work (18 ms of 20 in a process of 400 MB, whose page tables are copied first).
+ * Processes of `git diff-tree --stdin`, kept open for two seconds after use: a reviewing user requests one diff after another, and starting
+ * git takes longer than its work (18 ms of 20 in a process of 400 MB, because the kernel copies the page tables first).
  */
 export interface DiffProcesses {
   /**
@@ -52,7 +52,7 @@ interface DiffProcess {
   end(): void;
 }
 
-/** Answers one request after another. git echoes a line that is no object id, which marks the end of an answer. */
+/** Answers requests in sequence. git echoes a line without an object id: the echo marks the end of an answer. */
 function start(git: Git, args: readonly string[], onEnd: () => void): DiffProcess {
   const { stdin, stdout, done, kill } = git.stream(args);
   let queue: Promise<unknown> = Promise.resolve();
@@ -67,7 +67,7 @@ function start(git: Git, args: readonly string[], onEnd: () => void): DiffProces
   const pieces = stdout[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>;
 
   const answer = async ({ from, to, maxBytes }: { from: string; to: string; maxBytes: number }): Promise<Buffer> => {
-    // Random, so that no content of a diff can equal it.
+    // Random: no content of a diff can equal the mark.
     const mark = `end ${randomBytes(16).toString('hex')}\n`;
     stdin.write(`${to} ${from}\n${mark}`);
     const read: Buffer[] = [];
@@ -103,7 +103,7 @@ function start(git: Git, args: readonly string[], onEnd: () => void): DiffProces
   };
 }
 
-/** The last bytes that were read, across pieces. */
+/** The last read bytes, across pieces. */
 function tailOf(read: readonly Buffer[], length: number): Buffer {
   const last: Buffer[] = [];
   let bytes = 0;

@@ -5,18 +5,18 @@ import type { RunFolder } from '../run/index.ts';
 import type { DiffProcesses } from './diff-processes.ts';
 import type { Git, GitOptions } from './git.ts';
 
-/** One file in git's diff of two snapshots. */
+/** A file in git's diff of two snapshots. */
 export interface RawDiff {
   /** Byte path. */
   path: string;
   status: 'added' | 'modified' | 'deleted';
-  /** Byte path that the file had before. */
+  /** Byte path of the file before the move. */
   movedFrom: string | undefined;
   oldMode: string | null;
   newMode: string | null;
   oldId: string | null;
   newId: string | null;
-  /** The file's sections of the patch: one, or two when its kind changed (git writes a deletion and a creation). */
+  /** The file's sections of the patch: a single section, or two after a change of its kind (git writes a deletion and a creation). */
   sections: Buffer[];
 }
 
@@ -31,9 +31,9 @@ export interface DiffTreeInput {
 }
 
 /**
- * `git diff-tree` of two snapshots. Names come from the raw part, which is exact; the patch quotes them.
- * @param options.renames for reading: a moved file is one entry. @default none: it is a deleted and an added one
- * @param options.attributesFrom a repository whose attributes apply to the run's objects
+ * `git diff-tree` of two snapshots. Names come from the exact raw part; the patch quotes them.
+ * @param options.renames for reading: a moved file is a single entry. @default none: a move is a deleted and an added file
+ * @param options.attributesFrom a repository with attributes for the run's objects
  */
 export async function diffTree(
   deps: { git: Git; diffProcesses: DiffProcesses },
@@ -52,7 +52,7 @@ export async function diffTree(
     ...['-r', '-p', '--raw', '-z', '--full-index', '--no-ext-diff', '--no-textconv', '--no-color'],
     ...renameFlags[options.renames ?? 'none'],
   ];
-  // A quoted path stands for bytes that no argument can hold: everything is compared, and other paths are filtered out below.
+  // A quoted path stands for bytes impossible in an argument: everything is compared, and other paths are filtered out below.
   const isGiven = path !== undefined && path !== '' && !path.startsWith('"');
   const pathspec = isGiven ? await pathspecFor(deps, { ...input, path }, options.renames ?? 'none') : [];
   const gitDir = `--git-dir=${options.attributesFrom ?? input.folder.shadow}`;
@@ -88,7 +88,7 @@ const renameFlags: Record<Renames, readonly string[]> = {
 /** More names do not fit on a command line: then everything is compared, and other paths are filtered out. */
 const mostNames = 1000;
 
-/** The path, and where the files below it were before. */
+/** The path, and the earlier places of the files below. */
 async function pathspecFor(
   deps: { git: Git },
   input: DiffTreeInput & { path: string },
@@ -107,7 +107,7 @@ async function pathspecFor(
     const now = fields[at + 2] ?? '';
     if (isWithin(now, fromText(path)) || isWithin(now, fromPlain(path))) before.push(fields[at + 1] ?? '');
   }
-  // Bytes that are no UTF-8 can be in no argument.
+  // Bytes outside of UTF-8 fit in no argument.
   const names = before.map((name) => Buffer.from(name, 'latin1'));
   return names.length > mostNames || !names.every((name) => isUtf8(name)) ? [] : ['--', path, ...names.map(String)];
 }

@@ -4,8 +4,8 @@ import { errnoOf, WorkspaceError } from '../errors.ts';
 import { signature } from '../git-objects/index.ts';
 
 /**
- * The host's git. It runs on bare repositories and on sources, never inside a tree that an agent writes: opening such a tree runs its
- * fsmonitor, filters and hooks, and hardening flags do not stop `filter.clean`.
+ * The host's git. The host's git runs on bare repositories and on sources, never inside a tree written by an agent: opening such a tree
+ * runs its fsmonitor, filters and hooks, and hardening flags do not stop `filter.clean`.
  */
 export interface Git {
   /** Runs git and returns its output as bytes. Throws EGITFAILED for a non-zero exit unless `accept` lists the code. */
@@ -17,11 +17,11 @@ export interface Git {
 export interface GitOptions {
   signal?: AbortSignal;
   input?: Uint8Array | string;
-  /** Exit codes that are no failures. @default [0] */
+  /** Exit codes without a failure. @default [0] */
   accept?: readonly number[];
   /** Throws EDIFFTOOLARGE for more output than this. @default 64 MiB */
   maxBytes?: number;
-  /** User to run as; only a root host can change it. */
+  /** User to run as; only a root host can change the user. */
   as?: { uid: number; gid: number };
   env?: Readonly<Record<string, string>>;
   /** @default '/' */
@@ -69,7 +69,7 @@ function environment(gitPath: string | undefined): Record<string, string> {
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_ATTR_NOSYSTEM: '1',
     GIT_TERMINAL_PROMPT: '0',
-    // Override the configuration of a repository, where a partial clone can name a program that fetches missing objects. git before
+    // Override the configuration of a repository, where a partial clone can name a program to fetch missing objects. git before
     // 2.39.4 ignores the second variable.
     GIT_ALLOW_PROTOCOL: 'none',
     GIT_NO_LAZY_FETCH: '1',
@@ -86,7 +86,7 @@ function environment(gitPath: string | undefined): Record<string, string> {
 /** More messages than this end git. Bytes. */
 const mostMessages = 16 * 1024 * 1024;
 
-/** Collects the output itself: an execa that stops at its own limit makes one string of the output, and V8 has none of 512 MiB. */
+/** Collects the output without execa: execa's own limit makes a single string of the output, and V8 has no string of 512 MiB. */
 async function run(launch: Launch, args: readonly string[], options: GitOptions): Promise<GitResult> {
   const { stdin, stdout, done, kill } = start(launch, args, options);
   stdin.on('error', () => {});

@@ -1,7 +1,7 @@
 import type { FileDiff } from '@holdpoint/contract';
 import type { Yielder } from '../files/index.ts';
 
-/** Remaining lines and bytes of hunks for one answer. */
+/** Remaining lines and bytes of hunks for an answer. */
 export interface HunkBudget {
   lines: number;
   bytes: number;
@@ -12,8 +12,8 @@ type Hunks = Pick<FileDiff, 'additions' | 'deletions' | 'hunks'> & { omitted: bo
 const [newlineByte = 0, atByte, plusByte, minusByte] = [...Buffer.from('\n@+-')];
 
 /**
- * Reads the hunks of a file's sections and counts their lines. Hunks beyond the budget are counted and omitted. It yields to the event loop
- * now and then: 5,000,000 lines are a second of work.
+ * Reads the hunks of a file's sections and counts their lines. Hunks beyond the budget are counted and omitted. The function yields to the
+ * event loop now and then: 5,000,000 lines are a second of work.
  */
 export async function readHunks(sections: readonly Buffer[], budget: HunkBudget, maybeYield: Yielder): Promise<Hunks> {
   const left = { ...budget };
@@ -45,7 +45,7 @@ export async function readHunks(sections: readonly Buffer[], budget: HunkBudget,
   return { additions, deletions, hunks: omitted ? [] : hunks, omitted };
 }
 
-/** `@@ -1,2 +3,4 @@`; git omits a count of one. */
+/** `@@ -1,2 +3,4 @@`; git omits a count of 1. */
 function headerOf(line: string): FileDiff['hunks'][number] {
   const [, oldStart = '0', oldLines = '1', newStart = '0', newLines = '1'] =
     /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@/.exec(line) ?? [];

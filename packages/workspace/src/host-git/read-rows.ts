@@ -11,15 +11,15 @@ export interface RowsOptions extends Omit<GitOptions, 'maxBytes'> {
 
 const mostRows = 2_000_000;
 
-/** The most rows of one tree: globs may select a run's files and folders from a repository that is larger. */
+/** The most rows of a tree: globs may select a run's files and folders from a larger repository. */
 export const mostListed = ({ entries }: { entries: number }): number => 4 * entries;
 
 /** A longer row is not read: a path of 200 folders with the longest names has 51,200 bytes. */
 const mostRowBytes = 64 * 1024;
 
 /**
- * Reads what git lists, some rows at a time: ten objects of git can list 10⁹ paths. git is killed when the caller stops, when the signal aborts and
- * at the limits.
+ * Reads git's listing, some rows at a time: ten objects of git can list 10⁹ paths. git is killed when the caller stops, when the signal aborts
+ * and at the limits.
  * @throws WorkspaceError ETOOMANYFILES, ESOURCEPATHS
  */
 export async function* readRows(

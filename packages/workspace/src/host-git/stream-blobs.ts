@@ -2,7 +2,7 @@ import { WorkspaceError } from '../errors.ts';
 import { bigFileFlags, type Git, type GitOptions } from './git.ts';
 import { readPieces } from './read-rows.ts';
 
-/** Receives the content of blobs one after the other, in the order of `oids`. */
+/** Receives the content of blobs in sequence, in the order of `oids`. */
 export interface BlobReceiver {
   /** A blob begins; `size` in bytes. */
   begin(index: number, size: number): void;
@@ -12,8 +12,8 @@ export interface BlobReceiver {
 }
 
 /**
- * Reads blobs of a bare repository through one `git cat-file --batch`, in pieces, so that memory does not grow with file size.
- * No attribute, filter or replacement applies.
+ * Reads blobs of a bare repository through a single `git cat-file --batch`, in pieces: memory does not grow with file size. No attribute,
+ * filter or replacement applies.
  */
 export async function streamBlobs(
   deps: { git: Git },
@@ -25,8 +25,8 @@ export async function streamBlobs(
 }
 
 /**
- * The same for objects of any one type.
- * @param input.at arguments that name the repository
+ * Reads objects of any single type in the same way.
+ * @param input.at arguments with the repository
  */
 export async function streamObjects(
   git: Git,

@@ -19,7 +19,7 @@ export async function commitSnapshot(
   showRef(shadow, record);
   deps.onPoint('snapshot.ref');
   if (due === undefined) return;
-  // Beside the next steps: nothing waits for it, and the journal is kept until it is done.
+  // Concurrent with the next steps: nothing waits for the fold, and the journal is kept until its end.
   foldJournals(deps, { shadow, journals: [due], ended: () => true }).catch((error: unknown) => {
     // The run was discarded.
     if (errnoOf(error) === 'ENOENT') return;

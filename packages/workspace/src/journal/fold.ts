@@ -8,8 +8,8 @@ import { hideSnapshots } from './show.ts';
 import { listedSnapshots, listSnapshots } from './snapshot-list.ts';
 
 /**
- * Brings the records of journals into the form that lasts: one pack, and lines in the list of snapshots. Everything is on disk before anything is
- * removed, and the journals go last, so a crash or power cut at any point leaves every snapshot readable. May run in several processes at once.
+ * Brings the records of journals into their lasting form: a pack, and lines in the list of snapshots. Everything is on disk before anything is
+ * removed, and the journals go last, so a crash or power cut at any point leaves every snapshot readable. Several processes may fold concurrently.
  * @param input.ended whether nothing will be appended to a journal; others are kept
  */
 export async function foldJournals(
@@ -41,7 +41,7 @@ function uniqueObjects(records: readonly { objects: readonly PackedObject[] }[])
 export const journaledObjects = (shadow: string): PackedObject[] =>
   uniqueObjects(journalsIn(shadow).flatMap(({ path }) => readRecords(path)));
 
-/** Folds everything of a run that has ended. A journal of a process that still runs, or may, is kept. */
+/** Folds all journals of an ended run. A journal of a process with a possible life is kept. */
 export async function foldAll(deps: Pick<Deps, 'onPoint' | 'holder'>, shadow: string): Promise<void> {
   closeJournal(shadow);
   const { holder } = deps;

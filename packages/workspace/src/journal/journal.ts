@@ -8,13 +8,13 @@ import type { Holder } from '../run/tree-head.ts';
 import { encodeRecord, type JournalRecord } from './record.ts';
 
 /**
- * A file of the shadow repository to which one process appends its snapshots: one fsync makes a snapshot durable, objects and name together.
- * Its objects and its ref are written beside it without fsync (`show.ts`), for git. After a power cut only the journal counts
+ * A file of the shadow repository for the snapshots of a single process: an fsync makes a snapshot durable, objects and name together. Its
+ * objects and its ref are also written as separate files without fsync (`show.ts`), for git. After a power cut only the journal counts
  * (`recover-snapshots.ts`).
  */
 export interface Journal {
   readonly path: string;
-  /** The boot and the process that writes it. */
+  /** The boot and the process of the writer. */
   readonly boot: string;
   readonly process: string;
 }
@@ -31,12 +31,10 @@ interface Open {
 /** The journals of this process, by shadow repository. Another process never writes to them. */
 const open = new Map<string, Open>();
 const mostOpen = 1000;
-/** Beyond one of these the journal is folded. git opens the index of each pack, so there should be few. */
+/** Beyond either limit the journal is folded. git opens the index of each pack, so there should be few. */
 const most = { records: 64, bytes: 4 * 1024 * 1024 };
 
-/**
- * Makes a snapshot durable. @returns the journal when it is due to be folded: nothing is appended to it any more
- */
+/** Makes a snapshot durable. @returns the journal when due for a fold: nothing is appended any more */
 export async function appendToJournal(
   shadow: string,
   holder: Holder,
@@ -47,7 +45,7 @@ export async function appendToJournal(
   try {
     await append(to.journal.path, bytes);
   } catch (error) {
-    // What follows a torn record would not be read.
+    // Records behind a torn record would not be read.
     open.delete(shadow);
     throw error;
   }
@@ -80,7 +78,7 @@ async function append(path: string, bytes: Buffer): Promise<void> {
   try {
     const isNew = fstatSync(fd).size === 0;
     writeAll(fd, bytes);
-    // The time stamps, which fsync would write as well, do not matter.
+    // The time stamps, written only by a full fsync, do not matter.
     await Promise.all([fdatasyncAsync(fd), isNew ? syncNames(path) : undefined]);
   } finally {
     closeSync(fd);

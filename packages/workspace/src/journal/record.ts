@@ -5,13 +5,13 @@ import { errnoOf } from '../errors.ts';
 import type { PackedObject } from '../git-objects/index.ts';
 import type { SnapshotId } from '../port.ts';
 
-/** A snapshot and the objects that it added. */
+/** A snapshot and its added objects. */
 export interface JournalRecord {
   readonly id: SnapshotId;
   readonly objects: readonly PackedObject[];
 }
 
-/** Objects are `[id, bytes, CRC]`, in the order in which their bytes follow. */
+/** Objects are `[id, bytes, CRC]`, in the order of their bytes. */
 const headSchema = z.strictObject({ id: z.string(), objects: z.array(z.tuple([z.string(), z.int(), z.int()])) });
 
 /** `<CRC> <bytes of the head> <bytes of the body>`, a line feed, the head as JSON, and the objects as they lie in a pack. */
@@ -22,7 +22,7 @@ export function encodeRecord({ id, objects }: JournalRecord): Buffer {
   return Buffer.concat([Buffer.from(`${crc32(content)} ${head.length} ${content.length - head.length}\n`), content]);
 }
 
-/** The records of a journal up to the first torn one, which no writer acknowledged. None when the journal was removed. */
+/** The records of a journal up to the first torn record. No writer acknowledged a torn record. None when the journal was removed. */
 export function readRecords(path: string): JournalRecord[] {
   let rest: Buffer;
   try {

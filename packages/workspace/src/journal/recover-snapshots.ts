@@ -9,8 +9,9 @@ type RecoverSnapshots = (runId: string) => Promise<void>;
 const mostRemembered = 10_000;
 
 /**
- * A power cut may have torn what git reads of journaled snapshots. So journals of an earlier boot are folded before git runs on the repository; until
- * then every snapshot that an event names is whole in one of them. Such journals cannot appear again while the process runs.
+ * A power cut may have torn git's files of journaled snapshots. So journals of an earlier boot are folded before git runs on the
+ * repository; until the fold every snapshot named by an event is whole in a journal. No new journal of an earlier boot can appear while the
+ * process runs.
  */
 export function createRecovery(deps: Pick<Deps, 'dataDir' | 'holder' | 'logger'>): RecoverSnapshots {
   const recovered = new Map<string, Promise<void>>();

@@ -8,8 +8,8 @@ import type { JournalRecord } from './record.ts';
 import { snapshotRef } from './snapshot-list.ts';
 
 /*
- * git reads no journal. So the objects and the ref of a record also get files, which are not synced: they are made after the record is on disk,
- * and a fold removes them before the journal. The names of the packs have a prefix of their own; all other packs are on disk.
+ * git reads no journal. So the objects and the ref of a record also get files without a sync: the files are made after the record is on
+ * disk, and a fold removes them before the journal. The names of the packs have a prefix of their own; all other packs are on disk.
  */
 
 const prefixOf = (id: SnapshotId): string => `snapshot-${id}-`;
@@ -43,11 +43,11 @@ function replace(path: string, content: string | Uint8Array, temporary: string, 
   }
 }
 
-/** Removes what was shown of snapshots that are on disk in another form. The removal is on disk when it returns. */
+/** Removes the shown files of snapshots already on disk in another form. The removal is on disk at the return. */
 export async function hideSnapshots(shadow: string, ids: ReadonlySet<SnapshotId>): Promise<void> {
   const packs = packsOf(shadow);
   const shown = readdirSync(packs).filter((name) => ids.has(/^snapshot-([0-9a-f]{40})-/.exec(name)?.[1] ?? ''));
-  // The index first: without it git does not look for the pack.
+  // The index first: without an index git ignores the pack.
   for (const kind of ['.idx', '.pack']) {
     for (const name of shown.filter((one) => one.endsWith(kind))) rmSync(join(packs, name), { force: true });
   }

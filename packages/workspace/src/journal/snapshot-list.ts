@@ -5,19 +5,19 @@ import { syncFolder, syncOpen, writeAll } from '../files/index.ts';
 import type { SnapshotId } from '../port.ts';
 
 /*
- * A snapshot has a ref (`refs/snapshots/<id>`) or a line in the file `snapshots`. A fold moves many ids there: ten thousand refs would be as many
- * files. git does not read the list, so callers that ask git for everything pass it the ids.
+ * A snapshot has a ref (`refs/snapshots/<id>`) or a line in the file `snapshots`. A fold moves many ids there: ten thousand refs would be
+ * as many files. git does not read the list, so callers with questions about everything pass git the ids.
  */
 
 export const snapshotRef = (id: SnapshotId): string => `refs/snapshots/${id}`;
 
 const listOf = (shadow: string): string => join(shadow, 'snapshots');
 
-/** Lists that were read last. A list only grows. */
+/** The most recently read lists. A list only grows. */
 const known = new Map<string, { identity: string; ids: ReadonlySet<SnapshotId> }>();
 const mostKnown = 64;
 
-/** The ids in the list; empty when there is none. Reading it again costs one stat. */
+/** The ids in the list; empty when there is none. A repeated read costs a stat. */
 export function listedSnapshots(shadow: string): ReadonlySet<SnapshotId> {
   const path = listOf(shadow);
   const status = statSync(path, { bigint: true, throwIfNoEntry: false });
@@ -34,12 +34,12 @@ export function listedSnapshots(shadow: string): ReadonlySet<SnapshotId> {
   return ids;
 }
 
-/** Adds ids to the list; on disk when it returns. Several processes may add at once. */
+/** Adds ids to the list; on disk at the return. Several processes may add at once. */
 export async function listSnapshots(shadow: string, ids: readonly SnapshotId[]): Promise<void> {
   const isNew = statSync(listOf(shadow), { throwIfNoEntry: false }) === undefined;
   const fd = openSync(listOf(shadow), 'a', 0o600);
   try {
-    // Begins with a line feed: what stands before it may be torn.
+    // Begins with a line feed: the bytes before may be torn.
     writeAll(fd, Buffer.from(`\n${ids.join('\n')}\n`));
     await syncOpen(fd);
   } finally {
@@ -49,7 +49,7 @@ export async function listSnapshots(shadow: string, ids: readonly SnapshotId[]):
 }
 
 export const isSnapshot = (shadow: string, id: SnapshotId): boolean =>
-  // A fold lists an id before it removes the ref, so the list is read last.
+  // A fold lists an id before removing the ref, so the list is read last.
   isId(id) && (existsSync(join(shadow, snapshotRef(id))) || listedSnapshots(shadow).has(id));
 
 /** Every snapshot of a run. */

@@ -6,16 +6,16 @@ import { mountPointsIn, unmountUnused } from './mounts.ts';
 import { deviceOf, devicesInUse } from './other-namespaces.ts';
 import { overlayFile } from './overlay-record.ts';
 
-/** Every sandbox copies the table of mounts when it starts: 64 take 0.2 ms. */
+/** Every sandbox copies the table of mounts at its start: 64 take 0.2 ms. */
 const maxMounts = 64;
 const minute = 60_000;
 
 const pauseMs = 500;
 
 /**
- * Unmounts the trees that were not used for the longest time: beyond 64, those unused for 10 minutes, and all that were not used for an
- * hour. The next use mounts them again. A tree that some process uses stays.
- * @param input.waitMs how long to try again what the kernel refuses. @default one look
+ * Unmounts the least recently used trees: beyond 64, trees unused for 10 minutes, and every tree unused for an hour. The next use mounts
+ * them again. A tree in use by any process stays.
+ * @param input.waitMs how long to retry refused unmounts. @default a single try
  */
 export async function boundMounts(
   deps: Pick<Deps, 'dataDir' | 'now' | 'isRoot'>,
@@ -28,7 +28,7 @@ export async function boundMounts(
     if (unused.length === 0) return;
     const inUse = await devicesInUse();
     for (const { path, allowedMs } of unused) {
-      // A worker may have begun to use it while the processes of the host were read.
+      // A worker may have begun to use the tree while the processes of the host were read.
       if (inUse.has(deviceOf(path)) || deps.now() - usedAt(path) <= allowedMs) continue;
       await unmountUnused([path]).catch(() => {});
     }

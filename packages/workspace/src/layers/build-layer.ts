@@ -18,16 +18,16 @@ import {
 } from './layer.ts';
 import { writeLayerList } from './layer-list.ts';
 
-/** A layer in the making. Removed at the end of the scope unless it was placed. */
+/** A layer in the making. Removed at the end of the scope unless placed. */
 export interface LayerBuild {
   /** Empty folder for the files. */
   readonly root: string;
-  /** Gives the layer its name. Returns the one that is there when another process was faster. */
+  /** Gives the layer its name. Returns the existing layer when another process was faster. */
   place(input: PlaceInput): Promise<Layer>;
   [Symbol.asyncDispose](): Promise<void>;
 }
 
-/** `root`: what the layer holds. */
+/** `root`: the content of the layer. */
 type PlaceInput = LayerContent & { tenant: string | undefined; root: Folder; counts: LayerCounts };
 
 /** Undefined when the trees of this host are plain folders. */
@@ -69,7 +69,7 @@ async function place(deps: Deps, aside: string, { tenant, root, counts, ...conte
 
 const maxRounds = 5;
 
-/** Removes a layer of an earlier boot that a power failure may have torn. No tree of this boot stands on it. */
+/** Removes a layer of an earlier boot, possibly torn by a power failure. No tree of this boot stands on such a layer. */
 async function removeDoubtful(deps: Deps, path: string): Promise<void> {
   const away = temporaryPath(deps, 'layer');
   try {

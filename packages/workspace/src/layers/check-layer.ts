@@ -6,15 +6,15 @@ import { setAside } from '../run/index.ts';
 import { type Layer, readLayer } from './layer.ts';
 import { digestStatuses, type ListedPath, plainPath, readLayerList } from './layer-list.ts';
 
-/** A new tree is made on a layer that was compared within this time. */
+/** A new tree needs a layer with a comparison within this time. */
 const recentMs = 10 * 60_000;
 
 /**
- * Reads a layer and, at its first use in this process, compares every file with the list of the layer. A layer that differs goes to the
- * trash: trees that stand on it are distrusted at their next use, and are built again.
+ * Reads a layer and, at its first use in this process, compares every file with the list of the layer. A different layer goes to the
+ * trash: its trees are distrusted at their next use, and are built again.
  *
- * @param options.within compares again what was compared longer ago, ms
- * @returns no layer when there is none that can be trusted; `why`: how a damaged one differs
+ * @param options.within repeats comparisons older than this, ms
+ * @returns no layer without a trustworthy layer; `why`: the differences of a damaged layer
  */
 export async function soundLayer(
   deps: Deps,
@@ -39,18 +39,18 @@ export async function soundLayer(
 
 const idOf = ({ name, identity }: Layer): string => `${name} ${identity}`;
 
-/** Notes that this process has just made a layer. */
+/** Notes a layer just made by this process. */
 export function noteSound(deps: Deps, name: string): void {
   const layer = readLayer(deps, name);
   if (layer !== undefined)
     deps.layers.checked.set(idOf(layer), { at: performance.now(), why: Promise.resolve(undefined) });
 }
 
-/** For a new tree: a layer without damage that this process looked at lately. */
+/** For a new tree: a layer without damage, checked lately by this process. */
 export const recentLayer = async (deps: Deps, name: string): Promise<Layer | undefined> =>
   (await soundLayer(deps, name, { within: recentMs })).layer;
 
-/** Puts a damaged layer into the trash. @param why a sentence that names paths */
+/** Puts a damaged layer into the trash. @param why a sentence with paths */
 export async function dropLayer(deps: Deps, layer: Pick<Layer, 'name' | 'path'>, why: string): Promise<void> {
   const trash = await setAside(deps, layer.path, { kind: 'layer', name: layer.name, why });
   if (trash !== undefined) deps.logger.warn({ layer: layer.name, why, trash }, 'a damaged layer was set aside');
@@ -79,13 +79,13 @@ async function differences(root: string, listed: readonly ListedPath[]): Promise
     rows.delete(path);
   });
   const paths = [...found, ...rows.keys()].sort();
-  // The times of a folder change with the names in it.
+  // The times of a folder change with its names.
   return paths.filter((path, index) => paths[index + 1]?.startsWith(`${path}/`) !== true);
 }
 
 const mostNamed = 10;
 
-/** Says which paths of a layer are not as they were made. */
+/** Names the changed paths of a layer. */
 export function describeDamage(paths: readonly BytePath[]): string {
   const named = paths.slice(0, mostNamed).map(toText);
   const more = paths.length - named.length;
@@ -97,8 +97,8 @@ const sampledFiles = 64;
 const sampledBytes = 32 * 1024 * 1024;
 
 /**
- * Compares the content of random files with the list. A disk that lost or changed bytes leaves the status as it was, so only reading the
- * files shows that.
+ * Compares the content of random files with the list. A disk with lost or changed bytes leaves the status unchanged, so only a read of the
+ * files finds the damage.
  */
 export function sampleLayer(layer: Layer, random: () => number = Math.random): string | undefined {
   const listed = readLayerList(layer.path, layer.list);
@@ -116,7 +116,7 @@ export function sampleLayer(layer: Layer, random: () => number = Math.random): s
   return damaged.length === 0 ? undefined : describeDamage(damaged.sort());
 }
 
-/** Undefined for a file that is too large for a sample, and for one that is gone, which the next comparison of the statuses finds. */
+/** Undefined for a file too large for a sample, and for a missing file: the next comparison of the statuses finds missing files. */
 function contentOf({ root }: Layer, path: BytePath): Uint8Array | undefined {
   const at = plainPath(`${fromPlain(root)}/${path}`);
   const status = lstatSync(at, { throwIfNoEntry: false });

@@ -8,14 +8,14 @@ import { layersFolder, readLayer } from './layer.ts';
 
 const damagedSchema = z.object({ kind: z.string(), name: z.string(), why: z.string(), at: z.string() });
 
-/** What was damaged and lies in the trash of a data directory, with how it differed from what was written. */
+/** Damaged files and folders in the trash of a data directory, with their differences from the original. */
 export function listSetAside(dataDir: string): z.infer<typeof damagedSchema>[] {
   const trash = trashFolder(dataDir);
   return namesIn(trash).flatMap((name) => {
     try {
       return [damagedSchema.parse(JSON.parse(readFileSync(damageFile(join(trash, name)), 'utf8')))];
     } catch {
-      // The folder of a run, which has no such file.
+      // The folder of a run, without a file about damage.
       return [];
     }
   });

@@ -12,13 +12,13 @@ export async function findLayer(
   return takeLayer(deps, `${tenantFolder(tenant)}/${layerKey(content)}`);
 }
 
-/** A layer by its name, unless it is gone or damaged. */
+/** A layer by its name, unless gone or damaged. */
 export async function takeLayer(deps: Deps, name: string): Promise<Layer | undefined> {
   const layer = await recentLayer(deps, name);
   return layer === undefined || !touchLayer(deps, layer) ? undefined : layer;
 }
 
-/** Notes that a layer is used: those that were not for the longest time go first. Returns whether it is still there. */
+/** Notes the use of a layer: the least recently used layers go first. Returns whether the layer still exists. */
 function touchLayer(deps: Pick<Deps, 'now'>, { path }: Pick<Layer, 'path'>): boolean {
   try {
     utimesSync(layerFile(path), deps.now() / 1000, deps.now() / 1000);

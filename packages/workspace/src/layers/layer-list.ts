@@ -6,8 +6,8 @@ import { type Folder, find, isFolder } from '../tree/index.ts';
 
 /**
  * The list of a layer has the status of every file and folder when the layer was made, and the object id of every file. A write by any
- * program changes the status, so a layer whose status is as listed has the listed content, as far as the disk keeps what it was given.
- * One line takes about 120 bytes; comparing 100,000 files takes 0.4 s of processor time.
+ * program changes the status, so a layer with the listed status has the listed content, as far as the disk keeps its bytes. A line takes
+ * about 120 bytes; comparing 100,000 files takes 0.4 s of processor time.
  */
 export interface LayerList {
   /** SHA-256 of all statuses, in hex: comparing needs nothing else. */
@@ -18,7 +18,7 @@ export interface LayerList {
 
 const listFile = (layer: string): string => joinPath(layer, 'files.list');
 
-/** Writes the list of a finished layer. @param root what the layer holds */
+/** Writes the list of a finished layer. @param root the content of the layer */
 export async function writeLayerList(layer: string, files: string, root: Folder): Promise<LayerList> {
   const rows: string[] = [];
   const status = await digestStatuses(files, (row, path) => {
@@ -30,7 +30,7 @@ export async function writeLayerList(layer: string, files: string, root: Folder)
   return { status, file: sha256(bytes) };
 }
 
-/** A digest of what the kernel says about each file of a folder. @param onRow gets the same for one path */
+/** A digest of the kernel's status of each file in a folder. @param onRow gets the status of each path */
 export async function digestStatuses(files: string, onRow?: (row: string, path: BytePath) => void): Promise<string> {
   const hash = createHash('sha256');
   const note = (path: BytePath, status: BigIntStats) => {
@@ -66,7 +66,7 @@ async function walk(input: Walk, path: BytePath): Promise<void> {
 
 export const plainPath = (path: BytePath): string | Buffer => (isAscii(path) ? path : Buffer.from(path, 'latin1'));
 
-/** One path of a list. */
+/** A path of a list. */
 export interface ListedPath {
   readonly path: BytePath;
   /** `-` for a folder. */
@@ -74,7 +74,7 @@ export interface ListedPath {
   readonly row: string;
 }
 
-/** Undefined when the list itself is damaged. */
+/** Undefined for a damaged list. */
 export function readLayerList(layer: string, { file }: LayerList): ListedPath[] | undefined {
   let bytes: Buffer;
   try {

@@ -6,7 +6,7 @@ import type { Layer } from './layer.ts';
 const maxRoots = 4;
 const roots = new Map<string, Folder>();
 
-/** The files of a layer, as git trees. The repository of every run that stands on it has them. */
+/** The files of a layer, as git trees. The repository of every run with this layer has them. */
 export async function layerRoot(
   deps: Pick<Deps, 'git'>,
   { folder, state, layer }: { folder: RunFolder; state: SnapshotCache; layer: Layer },
@@ -21,7 +21,7 @@ export async function layerRoot(
   return root;
 }
 
-/** Keeps the tree of a layer that this process has just made. */
+/** Keeps the tree of a layer just made by this process. */
 export function rememberRoot({ path }: Layer, root: Folder): void {
   roots.set(path, root);
 }

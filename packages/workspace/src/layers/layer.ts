@@ -8,8 +8,8 @@ import { knownRoot, type LoadedSnapshot, type Permissions } from '../tree/index.
 import type { LayerList } from './layer-list.ts';
 
 /**
- * A layer holds the files of one tree, without `.git` entries. Nothing changes it once it has its name, so the trees of many runs of a
- * tenant stand on it at the same time. Its files belong to the user of the worker; a mount shows each run its own uid.
+ * A layer holds the files of a tree, without `.git` entries. Nothing changes a layer with a name, so the trees of many runs of a tenant
+ * share the layer. Its files belong to the user of the worker; a mount shows each run its own uid.
  */
 export interface Layer {
   /** `<tenant>/<key>`: its folder below `layers/`. */
@@ -20,11 +20,11 @@ export interface Layer {
   readonly content: LayerContent;
   readonly counts: LayerCounts;
   readonly list: LayerList;
-  /** Differs between two layers that had the same name one after the other. */
+  /** Differs between two successive layers of the same name. */
   readonly identity: string;
 }
 
-/** What decides which layer holds a tree: equal content has an equal key. */
+/** The content behind a layer's key: equal content has an equal key. */
 export interface LayerContent {
   /** Hex id of the git tree. */
   readonly tree: string;
@@ -53,13 +53,13 @@ const recordSchema = z.strictObject({
   salt: z.string().optional(),
   files: z.int(),
   bytes: z.int(),
-  /** Absent in layers of earlier versions, which are made again. */
+  /** Absent in layers of earlier versions. Such layers are made again. */
   list: z.strictObject({ status: sha256, file: sha256 }).optional(),
-  /** The boot of the machine that wrote the files. */
+  /** The boot of the machine during the write of the files. */
   boot: z.string(),
 });
 
-/** The files of a snapshot; undefined when it does not hold all files of its tree. */
+/** The files of a snapshot; undefined for a snapshot without all files of its tree. */
 export function layerContent(snapshot: LoadedSnapshot): LayerContent | undefined {
   const { root, tree, manifest } = snapshot;
   if (knownRoot(snapshot) !== root) return undefined;
@@ -93,8 +93,8 @@ export function layerText(content: LayerContent, made: { counts: LayerCounts; li
 }
 
 /**
- * Reads the record of a layer; undefined when there is none, or none that can be trusted: files of an earlier boot may be torn by a power
- * failure unless they were synced. `soundLayer` looks at the files.
+ * Reads the record of a layer; undefined without a record, or without a trustworthy record: files of an earlier boot may be torn by a power
+ * failure unless they were synced. `soundLayer` checks the files.
  */
 export function readLayer(deps: Pick<Deps, 'dataDir' | 'holder'>, name: string): Layer | undefined {
   const path = join(layersFolder(deps.dataDir), name);
@@ -112,7 +112,7 @@ export function readLayer(deps: Pick<Deps, 'dataDir' | 'holder'>, name: string):
   if (list === undefined) return undefined;
   const permissions = { usual, others: new Map(others.map(([at, mode]) => [fromText(at), mode])) };
   const content = { tree, permissions, empty: empty.map(fromText), salt };
-  // A record that is not the one that gave the layer its name is damaged.
+  // A record with another key than the layer's name is damaged.
   if (layerKey(content) !== basename(name)) return undefined;
   return { name, path, root: filesOf(path), counts: { files, bytes }, content, list, identity };
 }

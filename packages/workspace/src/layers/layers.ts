@@ -7,8 +7,8 @@ import { mountOverlay, unmountIn } from './mounts.ts';
 import type { Layers, LayersSetting } from './port.ts';
 
 /**
- * With 3 files a run, a fork and a take-over on a layer compute about as long as on copies, and with 60 files two thirds. A mount costs each
- * sandbox that starts: every new mount namespace copies all mounts of the host.
+ * With 3 files a run, a fork and a take-over on a layer compute about as long as on copies, and with 60 files two thirds. A mount costs
+ * each new sandbox: every new mount namespace copies all mounts of the host.
  */
 const worthwhile = 50;
 
@@ -30,14 +30,14 @@ const trials = new Map<string, Promise<string | undefined>>();
 
 /** Once per file system and process. */
 function tryOnce(input: { dataDir: string }): Promise<string | undefined> {
-  // The kernel gives the device number of an unmounted file system to another one.
+  // The kernel gives the device number of an unmounted file system to another file system.
   const fileSystem = `${statSync(input.dataDir).dev} ${statfsSync(input.dataDir).type}`;
   const trial = trials.get(fileSystem) ?? tryMount(input);
   trials.set(fileSystem, trial);
   return trial;
 }
 
-/** Mounts a small overlay as trees are, and uses it. @returns why that fails */
+/** Mounts a small overlay in the way of trees, and uses the mount. @returns the reason of a failure */
 async function tryMount({ dataDir }: { dataDir: string }): Promise<string | undefined> {
   if (process.platform !== 'linux') return 'only Linux has overlay mounts';
   if (process.getuid?.() !== 0) return 'the worker does not run as root';
@@ -57,7 +57,7 @@ async function tryMount({ dataDir }: { dataDir: string }): Promise<string | unde
     const { uid, gid, ino } = statSync(at('tree/moved/file'));
     if (uid !== owner.uid || gid !== owner.gid) return 'the kernel does not map the owners of a layer';
     if (ino !== statSync(at('layer/folder/file')).ino) return 'the file system does not keep inode numbers';
-    // Without this, two mounts of one tree could destroy each other's files.
+    // Without this check, two mounts of the same tree could destroy each other's files.
     const second = await mountOverlay({ ...mount, target: at('again'), rounds: 1 }).then(
       () => undefined,
       (error: unknown) => error,
@@ -71,7 +71,7 @@ async function tryMount({ dataDir }: { dataDir: string }): Promise<string | unde
     await unmountIn(path).catch(() => {});
     rmSync(at('work/work'), { recursive: true, force: true });
     await removeFolder(path).catch(() => {});
-    // A look at a data directory that has no runs yet leaves nothing.
+    // A look at a data directory without runs leaves nothing.
     if (made !== undefined) removeEmpty(made);
   }
 }

@@ -10,11 +10,12 @@ import { isMountPoint, mountOverlay, unmountIn } from './mounts.ts';
 import { keepPlain, overlayFile, readOverlay, upperOf, workOf } from './overlay-record.ts';
 
 /**
- * Mounts the tree of a run unless it is mounted, or is a plain folder. Every use of a tree begins with this, so a mount point is never
+ * Mounts the tree of a run unless already mounted, or a plain folder. Every use of a tree begins with this function, so a mount point is never
  * read as an empty tree.
  *
- * @returns the layer that the tree stands on; undefined for a plain folder
- * @throws WorkspaceError `ELAYERLOST` when the layer is gone or damaged, or the tree cannot be mounted here: it must be built again from the snapshot
+ * @returns the layer below the tree; undefined for a plain folder
+ * @throws WorkspaceError `ELAYERLOST` when the layer is gone or damaged, or the tree cannot be mounted here: the tree must be built again from the
+ * snapshot
  */
 export async function mountedTree(deps: Deps, folder: RunFolder): Promise<Layer | undefined> {
   const record = readOverlay(folder);
@@ -25,7 +26,7 @@ export async function mountedTree(deps: Deps, folder: RunFolder): Promise<Layer 
     const text = `The layer that the tree ${folder.epoch} of ${folder.runId} stands on ${what}`;
     throw new WorkspaceError('ELAYERLOST', why === undefined ? `${text}.` : text);
   }
-  // Before the look: maintenance unmounts what was not used, and looks at this time last.
+  // Before the look: maintenance unmounts unused trees, and reads this time last.
   noteUse(deps, folder, layer);
   if (!isMountPoint(folder.tree)) {
     const { owner } = requireRecord(folder);
@@ -40,8 +41,8 @@ export async function mountedTree(deps: Deps, folder: RunFolder): Promise<Layer 
 }
 
 /**
- * Opens a tree that `mountedTree` has mounted. While it is open the kernel refuses to unmount it.
- * @throws WorkspaceError `EWORKSPACEBUSY` when it was unmounted in between: its mount point is never read as an empty tree
+ * Opens a tree mounted by `mountedTree`. While the tree is open the kernel refuses to unmount the tree.
+ * @throws WorkspaceError `EWORKSPACEBUSY` when the tree was unmounted in between: its mount point is never read as an empty tree
  */
 export function openMounted(folder: RunFolder, layer: Layer | undefined): Directory {
   if (layer === undefined) return openTree(folder.tree);
@@ -56,9 +57,9 @@ export function openMounted(folder: RunFolder, layer: Layer | undefined): Direct
 }
 
 /**
- * What was mounted once may be refused: a worker in a container has the tree in a mount namespace that this process does not see, the folders
- * were copied to another place or brought back from a backup, or this worker may mount no longer. The later trees of the run are plain folders,
- * which need no mount.
+ * An earlier mount may be refused now: a worker in a container has the tree in a mount namespace hidden from this process, the folders were
+ * copied to another place or brought back from a backup, or this worker has lost the right to mount. The later trees of the run are plain
+ * folders without mounts.
  */
 function giveUp(folder: RunFolder, error: unknown): never {
   if (!(error instanceof WorkspaceError)) throw error;
@@ -70,7 +71,10 @@ function giveUp(folder: RunFolder, error: unknown): never {
 export const asideOf = (folder: RunFolder, nonce: string): string =>
   join(folder.path, 'retired', `${folder.epoch}.new-${nonce}`);
 
-/** A take-over that died after it had placed the tree left it mounted where it was built, and the kernel mounts it once only. */
+/**
+ * A take-over with a crash right after placing the tree left the tree mounted in its building place, and the kernel mounts the same tree
+ * only once.
+ */
 async function unmountAside(folder: RunFolder): Promise<void> {
   const aside = asideOf(folder, '');
   await unmountIn(dirname(aside), (point) => point.startsWith(aside));
@@ -78,7 +82,7 @@ async function unmountAside(folder: RunFolder): Promise<void> {
 
 const interval = 60_000;
 
-/** Maintenance unmounts the trees, and removes the layers, that were not used for the longest time. */
+/** Maintenance unmounts the trees, and removes the layers, with the longest time since their last use. */
 function noteUse(deps: Pick<Deps, 'now'>, folder: RunFolder, { path }: Layer): void {
   const now = deps.now();
   for (const file of [overlayFile(folder.overlay), layerFile(path)]) {

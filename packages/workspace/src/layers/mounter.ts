@@ -2,10 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
-/** What the mounter does. Its program says what the arguments are. */
+/** The actions of the mounter. Its program documents the arguments. */
 type Verb = 'mount' | 'adopt' | 'move' | 'umount' | 'detach';
 
-/** Environment of the programs that mount. */
+/** Environment of the mounting programs. */
 export const hostEnv = { PATH: '/usr/sbin:/usr/bin:/sbin:/bin', LC_ALL: 'C' };
 
 export class MountError extends Error {
@@ -21,20 +21,20 @@ export class MountError extends Error {
 
 const ebusy = 16;
 
-/** A request that is not answered by then has failed, ms. Its process may still do it. */
+/** A request without an answer by then has failed, ms. Its process may still execute the request. */
 const timeoutMs = 60_000;
 export const mounterProgram = fileURLToPath(new URL('mounter.pl', import.meta.url));
 
-/** A request as the program reads it. */
+/** A request in the program's form. */
 export const requestLine = (id: number, verb: Verb, args: readonly string[]): string =>
   `${[id, verb, ...args.map((arg) => Buffer.from(arg).toString('hex'))].join(' ')}\n`;
 
 let running: Mounter | undefined;
 
 /**
- * Asks the mounter of this process, which is started when it is first needed: a fork of a worker takes 9 ms, one of the mounter 1 ms.
- * @param paths and other arguments, as the verb wants them
- * @throws MountError what the kernel refused
+ * Asks the mounter of this process, started at its first use: a fork of a worker takes 9 ms, a fork of the mounter 1 ms.
+ * @param paths and other arguments, by the verb
+ * @throws MountError for a refusal of the kernel
  */
 export async function askMounter(verb: Verb, args: readonly string[]): Promise<void> {
   running ??= new Mounter(() => {
@@ -59,7 +59,7 @@ class Mounter {
     this.#subprocess = spawn('perl', [mounterProgram], {
       env: hostEnv,
       cwd: '/',
-      // A signal for the group of the worker would end it in the middle of a mount.
+      // A signal for the group of the worker would end the mounter in the middle of a mount.
       detached: true,
       stdio: ['pipe', 'pipe', 'pipe'],
     });
@@ -70,7 +70,7 @@ class Mounter {
       for (const id of [...this.#pending.keys()]) this.#settle(id, new MountError(message));
     };
     this.#subprocess.once('error', end).once('close', () => end());
-    // The end of the process says what is wrong.
+    // The end of the process names the reason.
     stdin?.on('error', () => {});
     stderr?.setEncoding('utf8').on('data', (text: string) => {
       this.#stderr = (this.#stderr + text).slice(-1000);

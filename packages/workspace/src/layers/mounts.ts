@@ -6,27 +6,27 @@ import { type Owner, WorkspaceError } from '../port.ts';
 import { askMounter, MountError } from './mounter.ts';
 import { foreignMounts } from './other-namespaces.ts';
 
-/** What an overlay is made of: host paths on one file system. */
+/** The parts of an overlay: host paths on the same file system. */
 export interface OverlayMount {
-  /** Folder that is mounted read-only. Its files belong to the user of this process. */
+  /** The folder to mount read-only. Its files belong to the user of this process. */
   layer: string;
   upper: string;
   work: string;
   target: string;
   owner: Owner;
   /**
-   * File to lock, for a tree that was mounted before: when another mount namespace has kept its mount, which the kernel mounts once only, a
-   * copy of that mount is used. @default it is not looked for
+   * File to lock, for a tree with an earlier mount: when another mount namespace still has this mount, a copy of the mount is used, because
+   * the kernel mounts the same tree only once. @default no search for such a mount
    */
   adoptWith?: string;
-  /** How often to try while the upper folder is part of another mount, with growing pauses. @default 40, which take 15 s */
+  /** How often to try while the upper folder is part of another mount, with growing pauses. @default 40, 15 s in all */
   rounds?: number;
 }
 
 /**
- * Mounts an overlay for every process of the host: 3 ms. When two processes mount the same, one succeeds and the other waits for it.
- * A sandbox that starts copies all mounts for a moment, so an unmounted tree can be busy for as long.
- * Throws EWORKSPACEBUSY while the upper folder is part of another mount.
+ * Mounts an overlay for every process of the host: 3 ms. When two processes mount the same tree, one process succeeds and the other waits
+ * for the mount. A starting sandbox copies all mounts for a moment, so an unmounted tree can be busy for as long. Throws EWORKSPACEBUSY
+ * while the upper folder is part of another mount.
  */
 export async function mountOverlay(mount: OverlayMount): Promise<void> {
   const { layer, upper, work, target, owner, adoptWith, rounds = 40 } = mount;
@@ -52,7 +52,7 @@ export async function mountOverlay(mount: OverlayMount): Promise<void> {
 async function adoptMount(target: string, lock: string): Promise<boolean> {
   for (const { pid, point } of await foreignMounts()) {
     if (point !== target) continue;
-    // The namespace may have ended, or be one that a user of the host has made.
+    // The namespace may have ended, or be made by a user of the host.
     await askMounter('adopt', [pid, target, lock]).catch(() => {});
     if (isMountPoint(target)) return true;
   }
@@ -74,18 +74,18 @@ export function mountPointsIn(path: string): string[] {
   return found.reverse();
 }
 
-/** Mounts at `target` what is mounted at `source`, which needs nothing of the overlay: a second mount of it may be refused as busy. */
+/** Mounts the mount of `source` at `target`, without touching the overlay: a second mount of the overlay may be refused as busy. */
 export const moveMount = (source: string, target: string): Promise<void> => askMounter('move', [source, target]);
 
-/** Takes mounts away. Refused while a process of this mount namespace uses one; every path is tried. @throws MountError */
+/** Takes mounts away. Refused while a process of this mount namespace uses the mount; every path is tried. @throws MountError */
 export const unmountUnused = (paths: readonly string[]): Promise<void> => askMounter('umount', paths);
 
-/** Takes away every mount at or below a path. Processes that use one keep it. @param isWanted @default all of them */
+/** Takes away every mount at or below a path. Processes with a mount in use keep the mount. @param isWanted @default all of them */
 export async function unmountIn(path: string, isWanted: (point: string) => boolean = () => true): Promise<void> {
   if (process.getuid?.() !== 0 || process.platform !== 'linux') return;
   const points = mountPointsIn(path).filter(isWanted);
   if (points.length === 0) return;
-  // Another process may be faster: what matters is that none is left.
+  // Another process may be faster: only the absence of mounts at the end matters.
   await askMounter('detach', points).catch(() => {});
   const left = mountPointsIn(path).filter(isWanted);
   if (left.length > 0) throw new WorkspaceError('EIO', `${left[0]} could not be unmounted.`);

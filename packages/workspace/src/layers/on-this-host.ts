@@ -9,17 +9,17 @@ import type { LayersSetting } from './port.ts';
 export { findDamagedLayers, listSetAside } from './find-damage.ts';
 export { defaultLayers, layersSettings } from './port.ts';
 
-/** Why the trees of a data directory, which exists, are copies on this host; undefined when they stand on shared layers. */
+/** Why the trees of an existing data directory are copies on this host; undefined when they stand on shared layers. */
 export const whyCopies = (input: { setting: LayersSetting; dataDir: string }): Promise<string | undefined> =>
   createLayers(input).reason();
 
-/** Folders of the data directory that hold trees. */
+/** Folders of the data directory with trees. */
 const folders = ['runs', 'making', 'discarding', 'trash'] as const;
 const pauseMs = 100;
 
 /**
- * Unmounts the trees below a data directory once its workers have ended. A tree that some process still uses stays mounted.
- * @param waitMs how long to wait for processes that are ending
+ * Unmounts the trees below a data directory once its workers have ended. A tree in use by any process stays mounted.
+ * @param waitMs how long to wait for ending processes
  * @returns how many stay
  */
 export async function unmountTrees(dataDir: string, waitMs = 5000): Promise<number> {
@@ -36,11 +36,11 @@ export async function unmountTrees(dataDir: string, waitMs = 5000): Promise<numb
   }
 }
 
-/** How many trees below a data directory are mounted now: also those that a killed worker left. */
+/** The number of mounted trees below a data directory, trees of killed workers included. */
 export const countMountedTrees = (dataDir: string): number =>
   process.platform === 'linux' ? treesIn(dataDir).length : 0;
 
-/** A disk of the operator may be mounted at such a folder itself. */
+/** A disk of the operator may be mounted at the folder. */
 function treesIn(dataDir: string): string[] {
   let top: string;
   try {

@@ -13,8 +13,8 @@ export interface ForeignMount {
 }
 
 /**
- * Mounts in the mount namespaces of all processes that this one sees, without its own. A process that has ended, or that hides its
- * mounts, is left out.
+ * Mounts in the mount namespaces of all visible processes, without the own namespace. An ended process, or a process with hidden mounts, is
+ * left out.
  */
 export async function foreignMounts(): Promise<ForeignMount[]> {
   const maybeYield = createYielder();
@@ -39,12 +39,13 @@ export async function foreignMounts(): Promise<ForeignMount[]> {
   return found;
 }
 
-/** Where the tree of a run, or one that was retired, lies in a data directory. */
+/** The place of a run's tree, or of a retired tree, in a data directory. */
 const placeOfTree = /\/[^/]+\/(trees|retired)\/[^/]+$/;
 
 /**
- * Devices of trees that other namespaces use. A sandbox has its tree at another place than the data directory. A tree at its own place is a
- * copy of the table of mounts, which every new mount namespace begins with and some keep: nothing there reads it.
+ * Devices of trees in use by other namespaces. A sandbox has its tree at another place than the data directory. A tree at its own place
+ * belongs to a copy of the table of mounts. Every new mount namespace begins with such a copy, and some keep the copy: nothing there reads
+ * the tree.
  */
 export async function devicesInUse(): Promise<Set<string>> {
   const mounts = await foreignMounts();

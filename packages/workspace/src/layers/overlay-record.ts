@@ -4,25 +4,25 @@ import { z } from 'zod';
 import { readJson } from '../files/index.ts';
 import type { RunFolder } from '../run/run-folder.ts';
 
-/** What a tree of a run stands on. In the folder of the overlay, beside `upper` and `work`. */
+/** The layer below a tree of a run. In the folder of the overlay, next to `upper` and `work`. */
 const overlaySchema = z.strictObject({
   format: z.literal(1),
   /** Folder of the layer below `layers/`. */
   layer: z.string().regex(/^[0-9a-f]{32}\/[0-9a-f]{64}$/),
-  /** Its git tree, which the run's repository has. */
+  /** Its git tree, contained in the run's repository. */
   tree: z.string().regex(/^[0-9a-f]{40}$/),
-  /** The status of its list: a layer that was made again under the name is another one. */
+  /** The status of its list: a new layer under the same name has another status. */
   list: z.string().optional(),
 });
 export type OverlayRecord = z.infer<typeof overlaySchema>;
 
 export const overlayFile = (overlay: string): string => join(overlay, 'overlay.json');
 
-/** Undefined for a tree that is a plain folder. */
+/** Undefined for a plain folder. */
 export const readOverlay = ({ overlay }: Pick<RunFolder, 'overlay'>): OverlayRecord | undefined =>
   readJson(overlayFile(overlay), overlaySchema);
 
-/** The name of the layer that a tree stood on, if its record can be read. */
+/** The name of a tree's former layer, if its record is readable. */
 export function formerLayer(folder: Pick<RunFolder, 'overlay'>): string | undefined {
   try {
     return readOverlay(folder)?.layer;

@@ -1,19 +1,19 @@
 export const layersSettings = ['auto', 'always', 'copy'] as const;
 
-/** Wherever a trial mount works, `always` lets every tree stand on a layer, `auto` those for which that is cheaper. */
+/** Wherever a trial mount works, `always` puts every tree on a layer, `auto` only trees with a gain. */
 export type LayersSetting = (typeof layersSettings)[number];
 
 /** The default of HOLDPOINT_LAYERS. */
 export const defaultLayers: LayersSetting = 'auto';
 
-/** Compared layers, by name and by what identifies their record. */
+/** Compared layers, by name and by the identity of their record. */
 type CheckedLayers = Map<string, { readonly at: number; readonly why: Promise<string | undefined> }>;
 
 /** Whether the trees of this host stand on layers. */
 export interface Layers {
   /** Trees with fewer files are plain folders. */
   readonly leastFiles: number;
-  /** The layers that this process has compared with their lists. */
+  /** The layers compared by this process with their lists. */
   readonly checked: CheckedLayers;
   /** Tries once per process. */
   usable(): Promise<boolean>;

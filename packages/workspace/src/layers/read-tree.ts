@@ -16,8 +16,8 @@ import { upperOf } from './overlay-record.ts';
 import { scanOverlay } from './scan-overlay.ts';
 
 /**
- * Reads a whole tree: of one that stands on a layer, only what the run wrote. What the layer lost or gained is nothing that a run did, so
- * such paths are as the layer was made, and the layer is set aside.
+ * Reads a whole tree: of a tree on a layer, only the run's writes. Losses and gains of the layer are not the run's work, so the result has
+ * such paths in the layer's original form, and the layer is set aside.
  */
 export async function readTree(
   deps: Deps,
@@ -34,7 +34,7 @@ export async function readTree(
   return root;
 }
 
-/** What a tree holds, for a checkout of a target with these permissions. */
+/** The known content of a tree, for a checkout of a target with these permissions. */
 export function knownTree(
   found: { root: Folder; permissions: Permissions; unsure: Iterable<string> },
   target: Permissions,

@@ -3,7 +3,7 @@ import { errnoOf } from '../errors.ts';
 import { removeFolder, type Yielder } from '../files/index.ts';
 import { unmountIn } from './mounts.ts';
 
-/** Removes a folder that may hold trees of runs. */
+/** Removes a folder with possible trees of runs. */
 export async function removeTrees(path: string, maybeYield?: Yielder): Promise<void> {
   await unmountIn(path);
   await removeFolder(path, maybeYield);
@@ -11,7 +11,7 @@ export async function removeTrees(path: string, maybeYield?: Yielder): Promise<v
 
 const maxRounds = 10;
 
-/** Renames a tree, which is unmounted first: the kernel renames no mount point. Returns whether it was there. */
+/** Renames a tree after unmounting the tree: the kernel renames no mount point. Returns whether the tree existed. */
 export async function renameTree(from: string, to: string): Promise<boolean> {
   for (let round = 1; ; round++) {
     await unmountIn(from);
@@ -21,7 +21,7 @@ export async function renameTree(from: string, to: string): Promise<boolean> {
     } catch (error) {
       const errno = errnoOf(error);
       if (errno === 'ENOENT') return false;
-      // Another process has mounted it once more.
+      // Another process has mounted the tree once more.
       if (errno !== 'EBUSY' || round === maxRounds) throw error;
     }
   }

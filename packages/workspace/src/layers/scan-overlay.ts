@@ -18,26 +18,26 @@ import {
 } from '../tree/index.ts';
 import type { Layer } from './layer.ts';
 
-/** A tree that stands on a layer. */
+/** A tree on a layer. */
 export interface OverlayTree {
   /** The mounted tree. */
   readonly top: Directory;
-  /** Host path of what the run wrote. */
+  /** Host path of the run's writes. */
   readonly upper: string;
   readonly layer: Layer;
   /** The files of the layer. */
   readonly base: Folder;
-  /** Receives paths that the layer itself lost or gained. */
+  /** Receives paths lost or gained by the layer. */
   readonly damaged: Set<string>;
 }
 
 /**
- * Reads a whole tree like `scanChildren`, but looks only where the run wrote. Whatever has no name in the upper folder is what the layer
- * has; whatever has one is read through the mounted tree, so deletions and replaced folders need no extended attributes, which Node
- * cannot read.
+ * Reads a whole tree like `scanChildren`, but looks only at the run's writes. A name missing in the upper folder is unchanged from the layer;
+ * a name in the upper folder is read through the mounted tree. So deletions and replaced folders need no extended attributes, unreadable for
+ * Node.
  *
- * A folder that the run renamed has an upper folder too, whose other names come from another folder of the layer. They have other inodes
- * than the files of the layer at that path, so such a folder is read whole.
+ * A folder renamed by the run has an upper folder too, but its other names come from another folder of the layer. These names have other
+ * inodes than the files of the layer at the same path, so such a folder is read whole.
  */
 export async function scanOverlay(scan: Scan, tree: OverlayTree, previous: Entry | undefined): Promise<Folder> {
   const { usual, others } = tree.layer.content.permissions;
@@ -54,7 +54,7 @@ export async function scanOverlay(scan: Scan, tree: OverlayTree, previous: Entry
 interface Walk {
   readonly scan: Scan;
   readonly tree: OverlayTree;
-  /** Paths that were read, each with everything below it unless its folder was looked into here. */
+  /** Read paths, each with everything below unless its folder was searched here. */
   readonly met: Set<string>;
 }
 
@@ -62,7 +62,7 @@ interface Both {
   readonly merged: Directory;
   readonly upper: Directory;
   readonly path: string;
-  /** What the layer has at this path. */
+  /** The layer's content at this path. */
   readonly base: Folder;
 }
 
@@ -107,8 +107,8 @@ async function scanBoth(walk: Walk, at: Both, previous: Entry | undefined): Prom
 }
 
 /**
- * What the layer had when it was made and has no longer. A run removes a name by an entry in the upper folder, or with its whole folder,
- * and then the layer still has the name. The layer may have lost files of a folder before the run removed or moved that folder.
+ * Entries lost by the layer since its creation. A run removes a name by an entry in the upper folder, or with its whole folder, and then
+ * the layer still has the name. The layer may have lost files of a folder before the run removed or moved that folder.
  */
 async function lostEntries(
   walk: Walk,
@@ -125,7 +125,7 @@ async function lostEntries(
   return lost;
 }
 
-/** What the layer has lost of one entry; undefined when it has all of it. */
+/** The lost part of a layer's entry; undefined when nothing is lost. */
 async function lostFrom(walk: Walk, path: string, entry: Entry): Promise<Entry | undefined> {
   if (statInLayer(walk, path)?.isDirectory() !== isFolder(entry)) {
     walk.tree.damaged.add(path);
@@ -167,7 +167,7 @@ async function scanWritten(
   return await scanBoth(walk, { merged, upper, path, base }, previous);
 }
 
-/** A layer that has a folder where it was made without one: the run wrote what has a name in the upper folder, and nothing else. */
+/** A layer with a folder unknown to its list: the run wrote the names in the upper folder, and nothing else. */
 function folderOfDamage(walk: Walk, path: string): Folder | undefined {
   if (statInLayer(walk, path)?.isDirectory() !== true) return undefined;
   walk.tree.damaged.add(path);
@@ -175,8 +175,8 @@ function folderOfDamage(walk: Walk, path: string): Folder | undefined {
 }
 
 /**
- * Whether the names that the run did not write come from the folder of the layer at this path. All of them come from one folder, and no
- * two names of a layer have one inode, so one name decides.
+ * Whether the names not written by the run come from the folder of the layer at this path. All of them come from the same folder, and no
+ * two names of a layer share an inode, so a single name decides.
  */
 function standsOnLayer({ tree }: Walk, { merged, path }: Both, names: readonly string[]): boolean {
   const [name] = names;
@@ -206,7 +206,7 @@ function isMet(met: ReadonlySet<string>, path: string): boolean {
 
 const counts = new WeakMap<Folder, number>();
 
-/** Files and folders of an entry, itself included. */
+/** Files and folders of an entry, the entry included. */
 function countEntries(entry: Entry): number {
   if (!isFolder(entry)) return 1;
   const known = counts.get(entry);

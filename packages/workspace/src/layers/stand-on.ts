@@ -8,8 +8,8 @@ import { mountOverlay } from './mounts.ts';
 import { overlayFile, overlayText, upperOf, workOf } from './overlay-record.ts';
 
 /**
- * Makes the tree of a new run: an overlay of the run over a layer, mounted when this returns. The caller writes `.git` into it. The
- * run's folder may be renamed with the mount in it.
+ * Makes the tree of a new run: an overlay of the run over a layer, mounted at the return. The caller writes `.git` into the tree. The run's
+ * folder may be renamed with the mount inside.
  */
 export async function standOn(deps: Deps, input: { folder: RunFolder; owner: Owner; layer: Layer }): Promise<void> {
   const { folder } = input;
@@ -19,7 +19,7 @@ export async function standOn(deps: Deps, input: { folder: RunFolder; owner: Own
   await boundMounts(deps);
 }
 
-/** Makes the overlay and the mount point of one epoch, and mounts it. */
+/** Makes the overlay and the mount point of an epoch, and mounts the overlay. */
 export async function makeOverlay(
   deps: Pick<Deps, 'onPoint'>,
   { folder, owner, layer }: { folder: Pick<RunFolder, 'tree' | 'overlay'>; owner: Owner; layer: Layer },
@@ -33,16 +33,16 @@ export async function makeOverlay(
   writeFileSync(overlayFile(folder.overlay), overlayText(record));
   makeMountPoint(folder.tree);
   deps.onPoint('layer.overlay');
-  // Its record says now that the layer is used. Maintenance looks for such records before it removes one.
+  // The overlay's record now shows the use of the layer. Maintenance looks for such records before removing a layer.
   if (!existsSync(layer.root)) throw new WorkspaceError('EWORKSPACEBUSY', `The layer ${layer.path} was removed.`);
   await mountOverlay({ layer: layer.root, upper, work, target: folder.tree, owner });
   deps.onPoint('layer.mounted');
 }
 
-/** Seen in a tree that is not mounted. It also keeps a rename from replacing the mount point. */
+/** Visible in an unmounted tree. The mark also keeps a rename from replacing the mount point. */
 const unmountedMark = '.not-mounted';
 
-/** A folder that no user of a run can enter while nothing is mounted. */
+/** A folder closed to every user of a run while nothing is mounted. */
 export function makeMountPoint(path: string): void {
   mkdirSync(path, { mode: 0o700 });
   writeFileSync(join(path, unmountedMark), 'Holdpoint mounts the files of the run here.\n', { mode: 0o600 });

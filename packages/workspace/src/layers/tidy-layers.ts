@@ -14,7 +14,7 @@ import { formerLayer } from './overlay-record.ts';
 
 const run = promisify(execFile);
 
-/** Looks for damaged layers, syncs new ones, and removes those that no tree stands on and that were not used for the longest time. Unmounts unused trees. */
+/** Looks for damaged layers, syncs new layers, and removes the least recently used layers without trees. Unmounts unused trees. */
 export async function tidyLayers(deps: Deps): Promise<void> {
   const names = await layerNames(deps);
   await sampleLayers(deps, names);
@@ -32,7 +32,7 @@ async function sampleLayers(deps: Deps, names: readonly string[]): Promise<void>
   }
 }
 
-/** From then on a layer survives a power failure. Before, those of an earlier boot are not trusted. */
+/** After the sync a layer survives a power failure. Unsynced layers of an earlier boot are not trusted. */
 async function syncLayers(deps: Deps, names: readonly string[]): Promise<void> {
   const top = layersFolder(deps.dataDir);
   const fresh = names.filter((name) => readLayer(deps, name) !== undefined && !isThere(syncedMark(join(top, name))));
@@ -66,7 +66,7 @@ async function evictLayers(deps: Deps, names: readonly string[]): Promise<void> 
   for (const { name, bytes, usedAt } of unused) {
     total += bytes;
     const idleMs = deps.now() - usedAt;
-    // A run that is being made may be about to use it.
+    // A run in the making may be about to use the layer.
     if (idleMs < hour) continue;
     if (total > deps.limits.layerBytes || idleMs > deps.limits.trashMs) await removeLayer(deps, name);
   }
@@ -75,11 +75,11 @@ async function evictLayers(deps: Deps, names: readonly string[]): Promise<void> 
 function useOf(deps: Deps, name: string): { bytes: number; usedAt: number } {
   const layer = readLayer(deps, name);
   const status = statSync(layerFile(join(layersFolder(deps.dataDir), name)), { throwIfNoEntry: false });
-  // One that cannot be trusted goes at once.
+  // An untrusted layer goes immediately.
   return { bytes: layer?.counts.bytes ?? Number.POSITIVE_INFINITY, usedAt: status?.mtimeMs ?? 0 };
 }
 
-/** Taken from its name first, and looked at once more, so that a tree which was made at this moment keeps it. */
+/** Taken from its name first, and checked once more: a tree made at this moment keeps the layer. */
 async function removeLayer(deps: Deps, name: string): Promise<void> {
   const path = join(layersFolder(deps.dataDir), name);
   const away = temporaryPath(deps, 'layer');
@@ -89,7 +89,7 @@ async function removeLayer(deps: Deps, name: string): Promise<void> {
   else await removeFolder(away);
 }
 
-/** The layers that some tree stands on, also one that is being made or removed, or that a person may move back out of the trash. */
+/** The layers below any tree, also below a tree in the making or in removal, or in the trash, for a possible return by a person. */
 async function usedLayers(deps: Deps): Promise<Set<string>> {
   const used = new Set<string>();
   for (const above of ['runs', 'making', 'discarding', 'trash']) {

@@ -17,8 +17,8 @@ import {
 import { limitEntries } from './summarise.ts';
 
 /**
- * The `.git` entries that differ between two snapshots. They are shown to a person, because the configuration of a repository that a command
- * created can run programs.
+ * The different `.git` entries of two snapshots. A person sees them, because the configuration of a repository made by a command can run
+ * programs.
  */
 export async function changedRepositories(
   deps: Deps,
@@ -28,7 +28,7 @@ export async function changedRepositories(
   return limitEntries([...found.values()]);
 }
 
-/** The same, with the configuration of each repository: a later git command runs the programs that it names. */
+/** The changed repositories with their configuration: a later git command runs the programs named there. */
 export async function configuredRepositories(
   deps: Deps,
   input: { folder: RunFolder; from: SnapshotId; to: SnapshotId },
@@ -105,7 +105,7 @@ async function rootOf(deps: Deps, folder: RunFolder, id: SnapshotId): Promise<Fo
   return (await loadRepositories(deps, { folder, state, snapshot }))?.root ?? emptyFolder();
 }
 
-/** The `.git` entry that a path belongs to, with a trailing slash for a folder. */
+/** The `.git` entry of a path, with a trailing slash for a folder. */
 function nameOf(path: string, roots: readonly Folder[]): string {
   let at = '';
   let folders = [...roots];

@@ -6,18 +6,18 @@ import { type Change, type Folder, find } from '../tree/index.ts';
 import { ignoredPaths } from './ignored-paths.ts';
 import { preparedPaths } from './prepared-paths.ts';
 
-/** Decides which changes belong to the change set. */
+/** Decides about the membership of changes in the change set. */
 export interface Scope {
   folder: RunFolder;
   record: WorkspaceRecord;
   includeIgnored: boolean;
-  /** Trees of the source. A path in one of them is tracked by git, so it belongs to the change set although an ignore rule matches. */
+  /** Trees of the source. git tracks a path in such a tree, so the path belongs to the change set even against an ignore rule. */
   tracked: readonly Folder[];
 }
 
 /**
- * Finds the changes outside the change set, with the reason: excluded by the globs of the source, in the folder of a submodule, made by `prepare`, or ignored by a git source. A directory
- * source has no ignore rules, even inside a repository.
+ * Finds the changes outside the change set, with the reason: excluded by the globs of the source, in the folder of a submodule, made by
+ * `prepare`, or ignored by a git source. A directory source has no ignore rules, even inside a repository.
  * @param input.root the newer tree
  */
 export async function findLeftOut(
@@ -45,7 +45,7 @@ export async function findLeftOut(
   return reasons;
 }
 
-/** Whether a path is below the folder of a submodule. A file in place of the folder is not: it replaces the submodule, which is a conflict. */
+/** Whether a path is below the folder of a submodule. A file in place of the folder is not: the file replaces the submodule, a conflict. */
 export function submoduleFolders({ submodules }: Pick<WorkspaceRecord, 'submodules'>): (path: BytePath) => boolean {
   const folders = submodules.map(({ path }) => fromText(path));
   return (path) => folders.some((folder) => path !== folder && isWithin(path, folder));

@@ -17,7 +17,7 @@ import { createSelection, selectAll } from '../materialise/selection.ts';
 import { openOrigin, type Repository, readGit } from '../source-repository/repository.ts';
 import { type Folder, find, isLeaf, loadTree, modes } from '../tree/index.ts';
 
-/** All rule files of one query together, bytes. */
+/** All rule files of a query together, bytes. */
 const mostBytes = 16 * 1024 * 1024;
 
 export interface PathQuery {
@@ -25,9 +25,9 @@ export interface PathQuery {
   isFolder: boolean;
 }
 
-/** The ignore rules of a git source, in a temporary work tree that holds nothing else. Removed at the end of the scope. */
+/** The ignore rules of a git source, in a temporary work tree with nothing else. Removed at the end of the scope. */
 export interface IgnoreRules {
-  /** Returns the paths that git ignores. */
+  /** Returns the paths ignored by git. */
   match(asked: readonly PathQuery[], signal: AbortSignal): Promise<Set<BytePath>>;
   [Symbol.dispose](): void;
 }
@@ -35,8 +35,8 @@ export interface IgnoreRules {
 type RuleDeps = Pick<Deps, 'git' | 'dataDir' | 'states' | 'bounds' | 'isRoot'>;
 
 /**
- * The user's global excludes file is not used: a publish must not depend on the user that runs the worker. A `.gitignore` that the source's
- * globs exclude from the workspace is read from the base commit.
+ * The user's global excludes file is not used: a publish must not depend on the worker's user. A `.gitignore` outside of the workspace, by
+ * the source's globs, is read from the base commit.
  */
 export async function openIgnoreRules(
   deps: RuleDeps,
@@ -69,11 +69,11 @@ export async function openIgnoreRules(
       hasRules ||= rules.length > 0;
       if (!hasRules) return new Set();
       await placeRules(deps, { work, gitDir: folder.shadow, rules, take, signal });
-      // A pattern such as `dist/` matches folders only, and git checks the work tree for them.
+      // Some patterns, for example `dist/`, match folders only, and git checks the work tree for them.
       for (const { path, isFolder } of asked) if (isFolder) makeFolder(work, path);
       ignoreCase ??= await isCaseIgnored(deps, origin);
       const args = [...at, '-c', `core.ignoreCase=${ignoreCase}`, 'check-ignore', '--no-index', '--stdin', '-z'];
-      // Without `./`, git reads a name that begins with a colon as a pathspec.
+      // Without `./`, git reads a name with a leading colon as a pathspec.
       const { stdout } = await deps.git.run(args, {
         ...{ cwd: work, accept: [0, 1], maxBytes: 256 * 1024 * 1024, signal },
         env: { GIT_LITERAL_PATHSPECS: '0' },
@@ -102,7 +102,7 @@ async function ruleFinder(
   return (path) => {
     const rules = join(path, '.gitignore');
     const entry = find(selection.has(rules) ? root : commit, rules.split('/'));
-    // git does not follow a `.gitignore` that is a link.
+    // git does not follow a `.gitignore` link.
     return isLeaf(entry) && entry.mode !== modes.symlink ? { folder: path, oid: entry.oid } : undefined;
   };
 }
@@ -161,7 +161,7 @@ function makeFolder(work: string, folder: BytePath): Buffer | undefined {
   return at;
 }
 
-/** The `info/exclude` that all work trees share. O_NOFOLLOW and O_NONBLOCK: a pipe would block the reader for ever. */
+/** The `info/exclude` shared by all work trees. O_NOFOLLOW and O_NONBLOCK: a pipe would block the reader for ever. */
 function sharedRules(repository: Repository | undefined): Buffer {
   if (repository === undefined) return Buffer.alloc(0);
   let fd: number;

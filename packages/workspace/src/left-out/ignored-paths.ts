@@ -3,7 +3,7 @@ import { type BytePath, join } from '../files/index.ts';
 import type { Folder } from '../tree/index.ts';
 import { openIgnoreRules, type PathQuery } from './ignore-rules.ts';
 
-/** A subtree with at most this many paths is asked path by path: one process answers at any depth. */
+/** A subtree with at most this many paths is asked path by path: a single process answers at any depth. */
 const largestBatch = 1000;
 /** Patterns come from the run, and git backtracks: a hostile pattern could take hours. */
 const longestMs = 60_000;
@@ -11,16 +11,16 @@ const longestMs = 60_000;
 interface Branch {
   /** Whether a path of the list ends here. */
   isPath: boolean;
-  /** Paths of the list at and below this one. */
+  /** Paths of the list at and below this branch. */
   paths: number;
   readonly children: Map<string, Branch>;
 }
 
 /**
- * Finds the paths that git ignores, by the `.gitignore` files of a tree and the `info/exclude` of the source. `git check-ignore` runs in a
- * temporary folder that holds only the rules, so git opens nothing in the run's tree.
+ * Finds the paths ignored by git, by the `.gitignore` files of a tree and the `info/exclude` of the source. `git check-ignore` runs in a
+ * temporary folder with nothing but the rules, so git opens nothing in the run's tree.
  *
- * A large new folder is asked before its content: for 58,000 files below `node_modules/` git gets one path and reads none of their
+ * A large new folder is asked before its content: for 58,000 files below `node_modules/` git gets a single path and reads none of their
  * `.gitignore` files.
  * @param input.isTracked whether the source has a file or a folder at a path
  */
@@ -78,7 +78,7 @@ function branchOf(paths: readonly BytePath[]): Branch {
 
 const leaf = (): Branch => ({ isPath: false, paths: 0, children: new Map() });
 
-/** Questions about the entries of a folder. A folder of the source is always entered: git decides for each path in it. */
+/** Questions about the entries of a folder. A folder of the source is always entered: git decides for each path inside. */
 function questionsOf(branch: Branch, path: BytePath, isTracked: (path: BytePath) => boolean): Question[] {
   const questions: Question[] = [];
   for (const [name, child] of branch.children) {
@@ -95,7 +95,7 @@ function questionsOf(branch: Branch, path: BytePath, isTracked: (path: BytePath)
   return questions;
 }
 
-/** Every path of the list at or below `path`. A question about one file has an empty branch of its own. */
+/** Every path of the list at or below `path`. A question about a single file has an empty branch of its own. */
 function pathsOf(branch: Branch, path: BytePath): BytePath[] {
   const found = branch.isPath || branch.children.size === 0 ? [path] : [];
   for (const [name, child] of branch.children) for (const one of pathsOf(child, join(path, name))) found.push(one);

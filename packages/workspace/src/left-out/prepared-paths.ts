@@ -4,8 +4,8 @@ import { preparedSnapshot } from '../prepared/mark.ts';
 import { type Folder, find, isFolder, isSame, loadSnapshot } from '../tree/index.ts';
 
 /**
- * Whether a change was made by the commands of `prepare`: the file is as they left it, or it lies in a folder that they made. A file of the
- * source that they changed and the run changed again is the run's.
+ * Whether the commands of `prepare` made a change: the file is in the state after `prepare`, or lies in a folder made by `prepare`. A file of
+ * the source with changes by both belongs to the run.
  * @param input.root the newer tree
  */
 export async function preparedPaths(

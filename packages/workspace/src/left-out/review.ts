@@ -23,13 +23,13 @@ import { changedRepositories } from './changed-repositories.ts';
 import { findLeftOut, submoduleFolders } from './find-left-out.ts';
 import { summarise } from './summarise.ts';
 
-/** A comparison of two snapshots for a person, without the changes that a publish leaves out. */
+/** A comparison of two snapshots for a person, without the changes left out of a publish. */
 export interface Review {
   folder: RunFolder;
   from: string;
   /** The newer snapshot, or a copy of its tree without the left out changes. */
   to: string;
-  /** Objects of that tree, in a repository of their own. */
+  /** Objects of the newer tree, in a repository of their own. */
   objects: string | undefined;
   /** Differences, without the left out changes. */
   changes: Change[];
@@ -38,8 +38,8 @@ export interface Review {
 }
 
 /**
- * Compares names first, which takes a millisecond: when the run only edited files of the source, nothing can be left out and no tree is
- * loaded. Otherwise git compares with a temporary tree, so that 58,000 files below `node_modules/` are not read.
+ * Compares names first, within a millisecond: when the run only edited files of the source, nothing can be left out and no tree is loaded.
+ * Otherwise git compares with a temporary tree, without reading 58,000 files below `node_modules/`.
  */
 export async function reviewChanges(deps: Deps, request: DiffRequest): Promise<Review> {
   const folder = runFolder(deps.dataDir, request.runId);
@@ -70,7 +70,7 @@ export async function reviewChanges(deps: Deps, request: DiffRequest): Promise<R
   const asked = [...changes, ...[...skipped.keys()].map((path) => ({ path }))];
   const reasons = await findLeftOut(deps, scope, { root, changes: asked });
   const left_out = [...whole.left_out, ...(await summarise(deps, { folder, changes, reasons, skipped, base }))];
-  // For a path with unknown content, the snapshot has an older version, which must not be shown as the current one.
+  // For a path with unknown content, the snapshot has an older version. The older version must not be shown as the current content.
   const isOut = (change: Change) => reasons.has(change.path) || isUnknown(change);
   const out = changes.filter(isOut);
   if (out.length === 0) return { ...whole, left_out };

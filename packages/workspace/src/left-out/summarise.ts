@@ -9,8 +9,8 @@ import { type Change, type Folder, find, isFolder, type Skipped } from '../tree/
 const mostEntries = 200;
 
 /**
- * Groups the left out paths for a person: `node_modules/` in place of its 58,000 files. A folder stands for its files when the run created it
- * and all changes in it are left out for the same reason.
+ * Groups the left out paths for a person: `node_modules/` in place of its 58,000 files. A folder stands for its files when the run created
+ * the folder and all changes inside are left out for the same reason.
  */
 export async function summarise(
   deps: Pick<Deps, 'git'>,
@@ -19,7 +19,7 @@ export async function summarise(
     changes: readonly Change[];
     reasons: ReadonlyMap<BytePath, LeftOut['reason']>;
     skipped: ReadonlyMap<BytePath, Skipped>;
-    /** The tree that the run started from. */
+    /** The tree at the start of the run. */
     base: Folder;
   },
 ): Promise<LeftOut[]> {
@@ -46,7 +46,7 @@ export async function summarise(
   return limitEntries(list);
 }
 
-/** The topmost folder that can stand for a path, with a trailing slash; the path itself when there is none. */
+/** The topmost folder in place of a path, with a trailing slash; the path when no folder can stand for the path. */
 function topOf(input: {
   changes: readonly Change[];
   reasons: ReadonlyMap<BytePath, LeftOut['reason']>;
@@ -81,7 +81,7 @@ function foldersAbove(path: BytePath): BytePath[] {
   return folders;
 }
 
-/** Files that no snapshot can hold come first. The overflow becomes one entry per reason. */
+/** Files impossible for every snapshot come first. The overflow becomes an entry per reason. */
 export function limitEntries(list: LeftOut[]): LeftOut[] {
   if (list.length <= mostEntries) return list;
   const byNeed = [...list].sort((a, b) => Number(isUnstorable(b)) - Number(isUnstorable(a)));

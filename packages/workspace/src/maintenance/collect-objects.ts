@@ -11,12 +11,12 @@ import { type RunFolder, readRecord, runFolder } from '../run/index.ts';
 import { findStored, removeSuperseded } from './stored-objects.ts';
 
 /**
- * Merges a run's packs into one: a run of 5,000 steps has 80 packs. Everything that a snapshot needs is on disk in the new pack before anything is
- * removed, so a crash or power cut at any point leaves every snapshot readable.
+ * Merges a run's packs into a single pack: a run of 5,000 steps has 80 packs. All objects of every snapshot are on disk in the new pack before
+ * anything is removed, so a crash or power cut at any point leaves every snapshot readable.
  *
- * Another process may be taking a snapshot at the same time. It relies on objects that refs need, which are never removed, and on its own
- * new packs, which are not in the list read at the start or are younger than a day. A reader that misses a pack looks again.
- * (With `git repack -d`, the configuration decides what is on disk before the old packs go, and loosened objects are never removed.)
+ * Another process may be taking a snapshot at the same time. Such a process relies on objects needed by refs, never removed, and on its own new
+ * packs, missing in the list read at the start or younger than a day. A reader without its pack looks again.
+ * (With `git repack -d`, the configuration decides which files are on disk before the old packs go, and loosened objects are never removed.)
  */
 export async function collectObjects(deps: Deps, runId: string): Promise<void> {
   const folder = runFolder(deps.dataDir, runId);
@@ -33,14 +33,14 @@ export async function collectObjects(deps: Deps, runId: string): Promise<void> {
   deps.onPoint('collect.removed');
 }
 
-/** Writes everything that refs and the list of snapshots need as one pack. Returns the ids of its objects. */
+/** Writes all objects needed by refs and the list of snapshots as a single pack. Returns the ids of its objects. */
 async function packReferenced(deps: Deps, folder: RunFolder): Promise<Set<string>> {
   const paths = newPackPaths(folder.shadow);
   const temporary = `${folder.shadow}/collect-${paths.name}`;
   mkdirSync(temporary, { mode: 0o700 });
   try {
     const settings = [...bigFileFlags, '-c', 'pack.threads=1', '-c', 'pack.windowMemory=64m'];
-    // Packs that other runs share stay as they are.
+    // Packs shared by other runs are left alone.
     const flags = ['--revs', '--all', '-q', '--delta-base-offset', '--non-empty', '--honor-pack-keep'];
     const { stdout } = await deps.git.run(
       [...settings, `--git-dir=${folder.shadow}`, 'pack-objects', ...flags, join(temporary, 'pack')],
@@ -60,10 +60,10 @@ async function packReferenced(deps: Deps, folder: RunFolder): Promise<Set<string
   }
 }
 
-/** A file that is still being written is younger. */
+/** A file in use by a writer is younger. */
 const idleMs = 3_600_000;
 
-/** Removes temporary files of processes that died while writing objects, refs or packs. */
+/** Removes temporary files of dead writers of objects, refs or packs. */
 async function removeTemporaryFiles(deps: Pick<Deps, 'now'>, folder: RunFolder): Promise<void> {
   for (const below of ['.', 'info', 'objects', 'refs']) {
     await visit(deps, join(folder.shadow, below), below === 'objects' || below === 'refs');

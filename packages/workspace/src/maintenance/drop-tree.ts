@@ -13,8 +13,8 @@ export const hasTree = (deps: Pick<Deps, 'dataDir'>, runId: string): boolean =>
   epochsIn(runFolder(deps.dataDir, runId).path).length > 0;
 
 /**
- * Removes the tree of an ended run, 70 to 85 % of its space. The snapshots stay. The mark is written first: it reserves the epoch for the
- * tree that a restore builds again.
+ * Removes the tree of an ended run, 70 to 85 % of its space. The snapshots stay. The mark is written first: the mark reserves the epoch for
+ * the tree of a later restore.
  */
 export async function dropTree(deps: Deps, { runId, epoch }: Call<'dropTree'>): Promise<void> {
   const folder = runFolder(deps.dataDir, runId, epoch);
@@ -40,7 +40,7 @@ export async function dropTree(deps: Deps, { runId, epoch }: Call<'dropTree'>): 
   await removeBaseObjects(folder);
 }
 
-/** Restores the tree to a snapshot, and builds it again when it was dropped. */
+/** Restores the tree to a snapshot, and builds a dropped tree again. */
 export async function restoreTree(deps: Deps, input: Call<'restore'>): Promise<void> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);

@@ -6,7 +6,7 @@ import { allSnapshots } from '../journal/index.ts';
 import { isMountPoint } from '../layers/index.ts';
 import { isRunId, runFolder } from '../run/index.ts';
 
-/** Disk use of every run's workspace, largest first. Reads the status of every file, so it takes as long as `du`. */
+/** Disk use of every run's workspace, largest first. Reads the status of every file, in the time of `du`. */
 export async function measureRuns(deps: Deps): Promise<RunSize[]> {
   const sizes: RunSize[] = [];
   for (const entry of await entriesOf(join(deps.dataDir, 'runs'))) {
@@ -23,7 +23,7 @@ export async function measureRuns(deps: Deps): Promise<RunSize[]> {
   return sizes.sort((a, b) => total(b) - total(a));
 }
 
-/** Without mounted trees: what a run wrote lies in its overlays, and a layer belongs to many runs. */
+/** Without mounted trees: a run's writes lie in its overlays, and a layer belongs to many runs. */
 async function measureTrees(folders: readonly string[]): Promise<number> {
   let bytes = 0;
   for (const folder of folders) {
@@ -35,7 +35,7 @@ async function measureTrees(folders: readonly string[]): Promise<number> {
   return bytes;
 }
 
-/** Disk use of a folder and everything below it, without following links. Files that vanish during the walk do not count. */
+/** Disk use of a folder and everything below, without following links. Files lost during the walk do not count. */
 async function measure(path: string): Promise<number> {
   let bytes = 0;
   for (const entry of await entriesOf(path)) {

@@ -5,14 +5,14 @@ import { syncFolder } from '../files/index.ts';
 import { objectsIn } from '../git-objects/index.ts';
 import type { RunFolder } from '../run/index.ts';
 
-/** The objects of a shadow repository at one moment. */
+/** The objects of a shadow repository at a moment. */
 export interface Stored {
   /** Paths without `.pack`. */
   readonly packs: readonly string[];
   readonly loose: readonly { path: string; oid: string }[];
 }
 
-/** A writer of objects creates a ref to them at once. A day covers a process that was frozen in between. */
+/** A writer of objects creates a ref to them at once. A day covers a process frozen in between. */
 const idleMs = 24 * 3_600_000;
 
 export function findStored(folder: RunFolder): Stored {
@@ -21,7 +21,7 @@ export function findStored(folder: RunFolder): Stored {
   const loose = readdirSync(objects).filter((name) => /^[0-9a-f]{2}$/.test(name));
   return {
     packs: packs
-      // A pack that is being received has no index yet, or has a `.keep` file.
+      // A pack in transfer has no index yet, or has a `.keep` file.
       .filter((name) => name.endsWith('.pack') && packs.includes(name.replace(/pack$/, 'idx')))
       .filter((name) => !packs.includes(name.replace(/pack$/, 'keep')))
       .map((name) => join(objects, 'pack', name.slice(0, -'.pack'.length))),
@@ -33,21 +33,21 @@ export function findStored(folder: RunFolder): Stored {
   };
 }
 
-/** Removes objects that the new pack contains, and those that no ref has needed for a day. */
+/** Removes objects contained in the new pack, and objects without a ref for a day. */
 export async function removeSuperseded(
   deps: Pick<Deps, 'now'>,
   { folder, stored, packed }: { folder: RunFolder; stored: Stored; packed: ReadonlySet<string> },
 ): Promise<void> {
   for (const pack of stored.packs) {
     if (!objectsIn(`${pack}.idx`).every((oid) => packed.has(oid)) && !isIdle(deps, `${pack}.pack`)) continue;
-    // The index first: without it git does not look for the pack.
+    // The index first: without an index git ignores the pack.
     for (const kind of ['idx', 'rev', 'bitmap', 'pack']) rmSync(`${pack}.${kind}`, { force: true });
   }
   for (const { path, oid } of stored.loose) if (packed.has(oid) || isIdle(deps, path)) rmSync(path, { force: true });
   await syncFolder(join(folder.shadow, 'objects', 'pack'));
 }
 
-/** git updates the mtime of a pack or object that it is about to need again. */
+/** git updates the mtime of a pack or object before using the file again. */
 function isIdle(deps: Pick<Deps, 'now'>, path: string): boolean {
   try {
     return deps.now() - lstatSync(path).mtimeMs > idleMs;

@@ -27,10 +27,10 @@ export interface TidyInput {
 }
 
 /**
- * Finishes interrupted discards, and moves folders of unknown runs to the trash: a process died between creating a folder and recording
- * it, or Redis lost the run. A folder younger than an hour may be about to be recorded. All other folders stay.
+ * Finishes interrupted discards, and moves folders of unknown runs to the trash: a process died between creating and recording a folder, or
+ * Redis lost the run. A folder younger than an hour may be about to be recorded. All other folders stay.
  *
- * @returns the runs whose folders were moved
+ * @returns the runs of the moved folders
  */
 export async function tidyFolders(deps: Deps, { isKnown, serial }: TidyInput): Promise<string[]> {
   const discarding = discardingFolder(deps.dataDir);
@@ -61,7 +61,7 @@ export async function tidyFolders(deps: Deps, { isKnown, serial }: TidyInput): P
   return moved;
 }
 
-/** A run that is reading one at this moment has set its time. */
+/** A run reading the folder at this moment has set its time. */
 async function removeUnusedRemotes(deps: Deps): Promise<void> {
   const remotes = remotesFolder(deps.dataDir);
   for (const remote of await namesIn(remotes)) {
@@ -76,7 +76,7 @@ async function removeUnusedRemotes(deps: Deps): Promise<void> {
 
 const day = 24 * hour;
 
-/** A process that has been building for a day is frozen, or belongs to another boot or host: another process builds the run. */
+/** A builder at work for a day is frozen, or belongs to another boot or host: another process builds the run. */
 async function removeStaleBuilds(deps: Deps): Promise<void> {
   const making = makingFolder(deps.dataDir);
   for (const name of await namesIn(making)) {
@@ -84,7 +84,7 @@ async function removeStaleBuilds(deps: Deps): Promise<void> {
   }
 }
 
-/** Removes retired trees that the worker that took them over could not remove. */
+/** Removes retired trees left over by the worker of their take-over. */
 async function removeRetired(deps: Deps, path: string): Promise<void> {
   if (!(await isOlder(deps, path))) return;
   await removeTrees(path).catch((error: unknown) =>
@@ -106,9 +106,9 @@ function namesIn(path: string): Promise<string[]> {
 }
 
 /**
- * Moves the folder of an unknown run to the trash. Finishes an interrupted publish first, so that the source is complete.
+ * Moves the folder of an unknown run to the trash. Finishes an interrupted publish first, to leave the source complete.
  *
- * @returns false when this fails: the folder stays, and other folders are still processed
+ * @returns false after a failure: the folder stays, and other folders are still processed
  */
 async function moveToTrash(deps: Deps, runId: string): Promise<boolean> {
   const folder = runFolder(deps.dataDir, runId);
@@ -130,13 +130,13 @@ async function moveToTrash(deps: Deps, runId: string): Promise<boolean> {
   return true;
 }
 
-/** Removes folders that have been in the trash for longer than `limits.trashMs`. */
+/** Removes folders after `limits.trashMs` in the trash. */
 async function emptyTrash(deps: Deps): Promise<void> {
   const trash = trashFolder(deps.dataDir);
   const names = await readdir(trash).catch(unlessMissing([]));
   for (const name of names) {
     const path = join(trash, name);
-    // Both must be old: the name contains the time of the wall clock, which may have been wrong.
+    // Both must be old: the name contains the time of a possibly wrong wall clock.
     const movedAt = Math.max(Number(name.split('~')[1] ?? Number.NaN), (await lstat(path)).ctimeMs);
     if (deps.now() - movedAt > deps.limits.trashMs) await removeTrees(path);
   }

@@ -9,34 +9,34 @@ import { type Folder, gitPermissions, isFolder, kindOf, leavesOf } from '../tree
 import { statusNumbers } from './import/copy-files.ts';
 import { bytesDone, fileDone, type ImportContext, type ImportProgress } from './import-context.ts';
 
-/** Files that one process of git writes. Its start takes as long as some hundred files, and the caller's progress moves when it ends. */
+/** Files per process of git. Its start takes as long as some hundred files, and the caller's progress moves at its end. */
 const partFiles = 2500;
-/** Processes at a time: writing files in one file system gains little from more. */
+/** Concurrent processes: writing files in the same file system gains little from more. */
 const atOnce = 2;
 
 interface Input {
-  /** The repository that has the objects. Its attributes turn every conversion off. */
+  /** The repository of the objects. Its attributes turn every conversion off. */
   readonly gitDir: string;
   readonly root: Folder;
-  /** An empty folder that no other process looks at. */
+  /** An empty folder without other users. */
   readonly to: string;
   /** Folder for temporary files. */
   readonly temporary: string;
   /** Undefined: the files keep the owner of this process. */
   readonly owner: ImportContext['owner'];
-  /** Permissions of what is made at a byte path below `to`. @default those that git gives */
+  /** Permissions of new entries at a byte path below `to`. @default git's permissions */
   readonly bitsOf?: (path: string, kind: Kind) => number;
   readonly context: ImportProgress & Pick<ImportContext, 'maybeYield'>;
   /** Records the status of a file: see `statusFields`. */
   readonly learn?: ((path: string, status: BigInt64Array, oid: string) => void) | undefined;
-  /** Settled when the repository has the objects. @default it has them */
+  /** Settled when the repository has the objects. @default the objects are there */
   readonly objects?: Promise<unknown> | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * Writes the files of a tree into a new folder, by processes of git: they write a file in a third of the processor time that a thread of Node
- * takes. No process but these looks at the folder, so plain paths lead where they say.
+ * Writes the files of a tree into a new folder, by processes of git: git writes a file in a third of a Node thread's processor time. Only
+ * these processes use the folder, so plain paths are safe.
  */
 export async function checkOutFiles(deps: Pick<Deps, 'git'>, input: Input): Promise<void> {
   await makeFolders(input.root, input);
@@ -64,7 +64,7 @@ export async function checkOutFiles(deps: Pick<Deps, 'git'>, input: Input): Prom
 async function writePart(deps: Pick<Deps, 'git'>, input: Input, files: readonly File[]): Promise<void> {
   const index = join(input.temporary, `check-out-${randomBytes(6).toString('hex')}.index`);
   writeFileSync(index, await indexOf(files), { mode: 0o600 });
-  // The names are checked already, for every file system; git would refuse some that are fine here.
+  // The names are checked already, for every file system; git would refuse some names without need.
   const flags = [...bigFileFlags, '-c', 'core.protectNTFS=false', '-c', 'core.protectHFS=false'];
   try {
     await input.objects;
@@ -119,7 +119,7 @@ function* split(files: Generator<File>): Generator<File[]> {
   if (part.length > 0) yield part;
 }
 
-/** All folders first: git gives those that it makes to the user of this process. */
+/** All folders first: git gives its own new folders to the user of this process. */
 async function makeFolders(
   root: Folder,
   { to, owner, context, bitsOf = usualBits }: Pick<Input, 'to' | 'owner' | 'context' | 'bitsOf'>,

@@ -23,7 +23,7 @@ export async function readTar(path: string, unpacker: Unpacker, options: { gzip:
 
 const blockBytes = 512;
 
-/** A tar ends with blocks of zeros. Only their absence shows that a tar was cut between two entries. */
+/** A tar ends with blocks of zeros. Only their absence reveals a cut between two entries of the tar. */
 async function* withEnd(source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let end: Buffer = Buffer.alloc(0);
   for await (const piece of source) {
@@ -53,7 +53,7 @@ async function unpackEntry(unpacker: Unpacker, header: Header, content: AsyncIte
     case 'block-device':
       return unpacker.skip(name, 'device');
     default:
-      // This includes the sparse files of GNU tar, which would lose their holes.
+      // Sparse files of GNU tar are included here: they would lose their holes.
       throw archiveError('it has unsupported entries (sparse files, volume labels or parts of a larger archive)');
   }
 }

@@ -23,15 +23,15 @@ export interface Unpacker {
   link(name: BytePath, target: BytePath): void;
   /** Copies an earlier file of the archive. */
   hardLink(name: BytePath, target: BytePath): Promise<void>;
-  /** Records an entry that a workspace cannot hold. */
+  /** Records an entry impossible in a workspace. */
   skip(name: BytePath, reason: SkippedPath['reason']): void;
 }
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
 
 /**
- * Folders are opened one by one and never through a link, so an entry cannot be written through a link that another entry planted. A later
- * entry replaces an earlier entry of the same name, as in tar.
+ * Folders are opened step by step and never through a link: no entry can be written through a link planted by another entry. A later entry
+ * replaces an earlier entry of the same name, as in tar.
  */
 export function createUnpacker(
   context: ImportContext,
@@ -108,7 +108,7 @@ interface EntryPath {
   name: string;
 }
 
-/** The path of an entry; undefined when it is not part of the workspace. */
+/** The path of an entry; undefined for a path outside of the workspace. */
 function entryPath(context: ImportContext, entry: BytePath, kind: 'file' | 'folder'): EntryPath | undefined {
   const folders = namesOf(entry, entry);
   const name = folders.pop();
@@ -120,7 +120,7 @@ function entryPath(context: ImportContext, entry: BytePath, kind: 'file' | 'fold
   return isWanted ? { folders, name } : undefined;
 }
 
-/** The names of a path in an archive. A path that leads out of the workspace is refused. */
+/** The names of a path in an archive. A path out of the workspace is refused. */
 function namesOf(path: BytePath, entry: BytePath): string[] {
   const names = path.split('/').filter((name) => name !== '' && name !== '.');
   if (path.startsWith('/') || path.includes('\0') || names.includes('..')) {
