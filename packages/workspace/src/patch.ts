@@ -9,8 +9,8 @@ import { type Review, reviewChanges } from './left-out/review.ts';
 import type { Change } from './tree/index.ts';
 
 /**
- * A patch that `git apply` accepts. It is UTF-8, so a file whose lines are not UTF-8 becomes a binary patch, which is exact ASCII instead of
- * text that decoding would corrupt.
+ * A patch for `git apply`. The patch is UTF-8, so a file with other bytes becomes a binary patch: exact ASCII instead of text corrupted by
+ * decoding.
  */
 export async function patchSnapshots(deps: Deps, request: DiffRequest): Promise<Buffer> {
   using review = await reviewChanges(deps, request);
@@ -40,8 +40,8 @@ async function refuseLarge(deps: Deps, { folder, changes }: Review): Promise<voi
 }
 
 /**
- * A repository without objects whose attributes mark every file as binary. With the objects of a run as alternates, git writes binary patches
- * in it. `core.bigFileThreshold=1` does not work, because `--binary` reads the files before it checks their size.
+ * A repository without objects, with attributes to mark every file as binary. With the objects of a run as alternates, git writes binary
+ * patches inside this repository. `core.bigFileThreshold=1` does not work, because `--binary` reads the files before it checks their size.
  */
 async function binaryView(deps: Deps): Promise<string> {
   const path = join(deps.dataDir, 'git', 'as-binary.git');

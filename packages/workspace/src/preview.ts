@@ -10,8 +10,8 @@ import { assertCurrent, type RunFolder, requireRecord, runFolder } from './run/i
 import { assertSnapshot } from './tree/index.ts';
 
 /**
- * Snapshots that a call made on a throw-away fork, kept until a person has decided. Their refs lie apart from those of snapshots: so a preview that
- * a person rejects leaves nothing in the run.
+ * Snapshots made by a call on a throw-away fork, kept until a person has decided. Their refs lie apart from the refs of snapshots: a
+ * preview rejected by a person leaves nothing in the run.
  */
 const folderOf = ({ shadow }: RunFolder): string => join(shadow, 'refs', 'previews');
 const previewRef = (id: string): string => `refs/previews/${id}`;
@@ -38,7 +38,7 @@ export async function keepPreview(deps: Deps, { runId, from }: Call<'keepPreview
   deps.onPoint('preview.kept');
 }
 
-/** Brings the tree to a kept preview, which becomes a snapshot of the run. May be called again after a crash. */
+/** Brings the tree to a kept preview, and the preview becomes a snapshot of the run. May be called again after a crash. */
 export async function applyPreview(deps: Deps, input: Call<'applyPreview'>): Promise<void> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   requireRecord(folder);

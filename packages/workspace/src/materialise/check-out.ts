@@ -12,7 +12,7 @@ import { selectTree } from './selection.ts';
 
 export type GitFound = Extract<FoundSource, { type: 'git' }>;
 
-/** A commit of a source, and which of its files the workspace gets. */
+/** A commit of a source, with the files selected for the workspace. */
 export interface Commit {
   /** Content of the commit object. */
   readonly content: Buffer;
@@ -52,21 +52,21 @@ export async function readCommitTree(
   return { content, tree, listing, root, submodules };
 }
 
-/** Counts what the workspace gets while git still lists: a repository of ten objects can list more paths than any memory holds. */
+/** Counts the workspace's paths during git's listing: a repository of ten objects can list more paths than any memory holds. */
 function takes(context: ImportContext, path: string, isFolder: boolean): boolean {
   const isSelected = context.selection.has(path);
   if (isSelected) {
     assertUsablePath(path);
     countEntry(context);
   }
-  // A folder that is not selected may have selected files.
+  // An unselected folder may have selected files.
   return isSelected || (isFolder && !context.selection.excludes(path));
 }
 
 /**
- * Copies the objects of a commit's tree into a bare repository, as the source has them: git packs nothing again, and computes the id of each.
- * On disk when it returns, but for the names in the folder.
- * @throws WorkspaceError ESOURCEBROKEN when the source does not give all of them
+ * Copies the objects of a commit's tree into a bare repository, in the source's form: git packs nothing again, and computes the id of each. On
+ * disk at the return, but for the names in the folder.
+ * @throws WorkspaceError ESOURCEBROKEN when the source lacks some of them
  */
 export async function takeTree(
   deps: Pick<Deps, 'git'>,
@@ -103,13 +103,13 @@ function rethrowUnstored(cause: unknown): never {
   throw new WorkspaceError('EIO', `The objects of the source cannot be stored. ${cause.message}`, { cause });
 }
 
-/** What a workspace with the files of a commit holds. */
+/** The content of a workspace with the files of a commit. */
 export function describeCommit({ root, listing }: Pick<Commit, 'root' | 'listing'>, fileBytes: number): Copied {
   const copied: Copied = { ...newCopied(), root };
   for (const { path, leaf } of leavesOf(root)) {
     if (leaf.mode === modes.symlink) continue;
     const size = listing.sizes.get(leaf.oid) ?? 0;
-    // The snapshot's walk counts it.
+    // The snapshot's walk counts the file.
     if (size > fileBytes) {
       copied.unstored.push(path);
       continue;

@@ -14,7 +14,7 @@ import { createSelection } from './selection.ts';
 
 type CheckDeps = Pick<Deps, 'git' | 'bounds' | 'isRoot' | 'limits'>;
 
-/** Throws a `WorkspaceError` for a source that cannot be used, without side effects. No remote is contacted. */
+/** Throws a `WorkspaceError` for an unusable source, without side effects. No remote is contacted. */
 export async function checkSource(deps: CheckDeps, source: Source): Promise<void> {
   using watches = new DisposableStack();
   if (!isRemote(source)) return void (await findLocal(deps, source, { watches }));
@@ -24,11 +24,11 @@ export async function checkSource(deps: CheckDeps, source: Source): Promise<void
 
 interface Finding {
   signal?: AbortSignal | undefined;
-  /** Ends the watches of what was found. */
+  /** Ends the watches of the found objects. */
   watches: DisposableStack;
 }
 
-/** Finds the source, and fetches a remote one. Throws a `WorkspaceError` for one that cannot be used. */
+/** Finds the source, and fetches a remote source. Throws a `WorkspaceError` for an unusable source. */
 export async function findSource(
   deps: Deps,
   { source, tenant = '', watches, ...input }: Call<'materialise'> & Pick<Finding, 'watches'>,
@@ -109,7 +109,7 @@ function assertReadable(path: string): void {
   }
 }
 
-/** The repository of a work tree's top folder, or a bare one: a run on a subfolder must not silently copy the whole repository. */
+/** The repository of a work tree's top folder, or a bare repository: a run on a subfolder must not silently copy the whole repository. */
 async function findRepository(
   deps: Pick<Deps, 'git' | 'bounds' | 'isRoot'>,
   { path, watches }: { path: string; watches: DisposableStack },

@@ -12,10 +12,10 @@ interface Input {
 }
 
 const newline = 0x0a;
-/** Objects of one commit that are looked at. */
+/** Checked objects of a commit. */
 const mostObjects = 20_000_000;
 
-/** Refuses a partial clone that lacks objects of the commit, and a sparse checkout without `include`. */
+/** Refuses a partial clone without all objects of the commit, and a sparse checkout without `include`. */
 export async function assertComplete(git: Git, input: Input): Promise<void> {
   if ((await isPartial(git, input)) && (await lacksObjects(git, input))) {
     throw new WorkspaceError(
@@ -46,7 +46,7 @@ async function lacksObjects(git: Git, { repository, commit, signal }: Input): Pr
     '--end-of-options',
     `${commit}^{tree}`,
   ];
-  // git ends with 128 when the tree itself is missing.
+  // git ends with 128 when the tree is missing.
   const root = await readGit(git, repository, ['cat-file', '-e', `${commit}^{tree}`], { accept: [0, 1, 128], signal });
   if (root.code !== 0) return true;
   for await (const rows of listGit(git, repository, walk, { end: newline, most: mostObjects, signal })) {

@@ -20,12 +20,12 @@ import type { Importer } from './import/importer.ts';
 import { assertUsablePath, countBytes, countEntry, fileDone, type ImportContext } from './import-context.ts';
 
 export interface Copy extends ImportContext {
-  /** Device and inode of a directory to leave out: the data directory, in case the source contains it. */
+  /** Device and inode of a directory to leave out: the data directory, in case the source contains the directory. */
   readonly without: { dev: bigint; ino: bigint };
   readonly importer: Importer;
   /** Stores the targets of links. */
   readonly content: Pick<ObjectWriter, 'blob'>;
-  /** The content of a file of the source that has this status, if known for sure. Asked only when nothing is written. */
+  /** The content of a source file with this status, if known for sure. Asked only when nothing is written. */
   readonly known?: (path: BytePath, status: BigIntStats) => string | undefined;
   /** Records the status of a stored file: see `statusFields`. */
   readonly learn: (path: BytePath, status: BigInt64Array, oid: string) => void;
@@ -34,9 +34,9 @@ export interface Copy extends ImportContext {
 /** The files of a source, as they were copied. */
 export interface Copied {
   readonly root: Folder;
-  /** Permission bits that are not git's own. */
+  /** Permission bits different from git's own. */
   readonly permissions: Map<BytePath, number>;
-  /** Files that were copied and not stored: too large, or changed during the copy. */
+  /** Files copied and not stored: too large, or changed during the copy. */
   readonly unstored: BytePath[];
   /** Regular files, and their bytes. */
   files: number;
@@ -52,7 +52,7 @@ export const newCopied = (): Copied => ({
 });
 
 /**
- * Copies the content of a directory into an empty one: files with their times, links, and modes. `.git` entries are left out. Sockets, FIFOs,
+ * Copies the content of a directory into an empty directory: files with their times, links, and modes. `.git` entries are left out. Sockets, FIFOs,
  * devices and unreadable files are left out and recorded. Links are never followed.
  * @param input.to undefined: the source is only read
  */
@@ -76,11 +76,11 @@ export async function copyDirectory(copy: Copy, input: { from: string; to: strin
 interface Walk {
   readonly copy: Copy;
   readonly copied: Copied;
-  /** Files that were found and are not being copied yet. */
+  /** Found files with their copy still to begin. */
   batch: Batch;
-  /** Batches that are being copied. Never rejected. */
+  /** Batches in the course of copying. Never rejected. */
   readonly tasks: Promise<void>[];
-  /** Folders that were made in case the selection includes something in them. */
+  /** Folders made in case the selection includes a file inside. */
   readonly optional: { parent: Folder; name: string; path: BytePath }[];
   failure: { error: unknown } | undefined;
 }
@@ -94,12 +94,12 @@ interface Pair {
   uses: number;
 }
 
-/** Files that a thread copies together, and the folders that they lie in: each message to a thread costs as much as a small file. */
+/** Files copied together by a thread, and their folders: each message to a thread costs as much as a small file. */
 const batchFiles = 200;
 /** Each folder holds two descriptors until its last batch is copied. */
 const batchFolders = 16;
 
-/** Files of several folders that are copied together. */
+/** Files of several folders, copied together. */
 interface Batch {
   readonly folders: { readonly pair: Pair; readonly names: string[] }[];
   files: number;
@@ -117,8 +117,8 @@ async function walkFolder(walk: Walk, pair: Pair): Promise<void> {
 }
 
 /**
- * Ends one use of the folders: the walk's, or a batch's. The last one closes them, because a thread names them by their descriptors, which
- * another file could get.
+ * Ends a use of the folders: the walk's, or a batch's. The last use closes them, because a thread names them by their descriptors, and
+ * another file could get a closed descriptor.
  */
 function release(pair: Pair): void {
   pair.uses -= 1;
@@ -189,8 +189,8 @@ async function walkEntry(walk: Walk, pair: Pair, { name, kind }: { name: string;
 }
 
 /**
- * Reads from the source. An unreadable path is recorded. A path that vanished or changed its kind between two system calls is skipped: the copy
- * shows no single moment anyway. Any other error is thrown.
+ * Reads from the source. An unreadable path is recorded. A path lost or changed in kind between two system calls is skipped: the copy shows
+ * no single moment anyway. Any other error is thrown.
  */
 function fromSource<T>(copy: Copy, path: string, read: () => T): T | undefined {
   try {
@@ -236,7 +236,7 @@ function removeIfUnused({ parent, name, path }: Walk['optional'][number], top: s
   try {
     if (top !== undefined) rmdirSync(Buffer.concat([Buffer.from(`${top}/`), Buffer.from(path, 'latin1')]));
   } catch (error) {
-    // It holds a file that is not stored.
+    // The folder holds an unstored file.
     if (!['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;
   }
   parent.entries.delete(name);

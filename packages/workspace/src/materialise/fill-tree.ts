@@ -24,7 +24,7 @@ import { watchSpace } from './watch-space.ts';
 export interface Filled extends Omit<Copied, 'unstored'> {
   /** Id of the tree of `root`. */
   readonly tree: string;
-  /** What the workspace has and the snapshot cannot hold. */
+  /** Content of the workspace impossible in the snapshot. */
   readonly unstored: ReadonlyMap<string, Skipped>;
   readonly submodules: Materialised['submodules'];
   readonly lfs_pointers?: Materialised['lfs_pointers'];
@@ -33,7 +33,7 @@ export interface Filled extends Omit<Copied, 'unstored'> {
   readonly history?: Ancestry | undefined;
 }
 
-/** Gives the run its tree with the source's files, and their objects. All objects are on disk when it returns. */
+/** Gives the run its tree with the source's files, and their objects. All objects are on disk at the return. */
 export async function fillTree(deps: Deps, fill: Fill): Promise<Filled> {
   const { found } = fill;
   const context = createContext(deps, fill);
@@ -101,7 +101,7 @@ interface DirectoryInput {
   without: Copy['without'];
 }
 
-/** Stands the run on the layer of what the source holds: only files that changed since they were read last are read. */
+/** Puts the run on the layer of the source's content: only files with changes since the last read are read. */
 async function recallDirectory(deps: Deps, input: DirectoryInput): Promise<Filled | undefined> {
   const { fill, from, without } = input;
   const { pool, folder, tenant, owner } = fill;
@@ -160,7 +160,7 @@ async function fillFromDirectory(deps: Deps, { fill, context, from, without }: D
   return { ...copied, tree: content.tree, submodules: [] };
 }
 
-/** Ends the packs of the run that hold the files of the source and nothing else, and keeps them for other runs. */
+/** Ends the packs of the run with nothing but the files of the source, and keeps them for other runs. */
 async function keepObjects({ content, pool, folder }: Fill, tree: string): Promise<void> {
   await content.flush();
   await pool?.keep(tree, folder.shadow);
@@ -186,7 +186,7 @@ async function fillFromGit(
   // Awaited below. Before they are here, folders are made for the files.
   const objects = isLinked ? Promise.resolve() : takeTree(deps, { found, commit, gitDir: folder.shadow, signal });
   objects.catch(() => {});
-  // A layer holds only what a snapshot can hold.
+  // A layer holds only content possible in a snapshot.
   const isStorable = describeCommit(commit, deps.limits.fileBytes).unstored.length === 0;
   const mayStand = commit.root.oid !== null && isStorable;
   const layer = mayStand ? await findLayer(deps, { tenant, ...content }) : undefined;
@@ -239,7 +239,7 @@ async function checkOutTree(
   return copied;
 }
 
-/** Files that arrive one by one: they are written first, and read from there. */
+/** Files from a stream: they are written first, and read from there. */
 async function unpack(
   deps: Deps,
   { fill, context }: { fill: Fill; context: ImportContext },

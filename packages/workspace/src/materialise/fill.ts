@@ -3,7 +3,7 @@ import type { ObjectWriter, Owner, Progress, RunFolder, SkippedPath } from '../d
 import type { FoundSource } from '../source-repository/found-source.ts';
 import type { SourcePool } from '../sources/source-pool.ts';
 
-/** A source that becomes the tree of a run. */
+/** A source on its way to become the tree of a run. */
 export interface Fill {
   readonly folder: RunFolder;
   readonly source: Source;

@@ -7,10 +7,10 @@ import { type Folder, type Listing, leavesOf, modes } from '../tree/index.ts';
 import type { GitFound } from './check-out.ts';
 
 const largestAttributes = 1024 * 1024;
-/** Pointers and attributes are small. What a commit has beyond so many bytes of each is not looked into. */
+/** Pointers and attributes are small. Content of a commit beyond these bytes of either is not searched. */
 const mostBytes = 32 * 1024 * 1024;
 
-/** The files of a commit that are pointers of git-lfs. Only a commit whose attributes name the filter is read, which nearly none does. */
+/** The pointer files of git-lfs in a commit. Only a commit with the filter in its attributes is read: a rare case. */
 export async function findLfsPointers(
   deps: Pick<Deps, 'git'>,
   input: { found: GitFound; root: Folder; listing: Pick<Listing, 'sizes'>; signal?: AbortSignal | undefined },
@@ -31,7 +31,7 @@ export async function findLfsPointers(
   return { files: pointers.length, paths: pointers.slice(0, mostAbsentPaths).map(({ path }) => toText(path)) };
 }
 
-/** The first files, which are `mostBytes` together at most. */
+/** The first files, `mostBytes` together at most. */
 function within<File extends { size: number }>(files: readonly File[]): File[] {
   let bytes = 0;
   return files.filter(({ size }) => {

@@ -11,7 +11,7 @@ import {
 } from '../files/index.ts';
 import type { Owner } from '../port.ts';
 
-/** Gives a tree that no run has used yet to its owner alone. */
+/** Gives an unused tree to its owner alone. */
 export async function giveTree(path: string, owner: Owner): Promise<void> {
   using top = openTop(path);
   setFolderOwner(top.fd, owner, 0o700);

@@ -1,9 +1,9 @@
 import picomatch from 'picomatch';
 import { WorkspaceError } from '../errors.ts';
 
-/** Alternatives that the braces of one glob may expand to. */
+/** Most alternatives from the braces of a glob. */
 const mostAlternatives = 100;
-/** Number of `*` in one name. */
+/** Most `*` in a name. */
 const mostStars = 2;
 
 type Name = '**' | ((name: string) => boolean);
@@ -12,8 +12,8 @@ type Name = '**' | ((name: string) => boolean);
  * Compiles a glob with `*`, `**`, `?`, `[abc]` and `{a,b}`; everything else is literal. A glob without a slash matches names at any depth, as
  * in a `.gitignore`. Names that start with a dot are not special.
  *
- * Globs come from users and run on the host, so their cost is bounded. As one regular expression for the whole path, `*a*a*a*b` takes 2.5 s
- * for a single hostile file name. Matched name by name, with at most two `*` per name, it takes 0.3 ms.
+ * Globs come from users and run on the host, so their cost is bounded. As a single regular expression for the whole path, `*a*a*a*b` takes
+ * 2.5 s for a hostile file name. Matched name by name, with at most two `*` per name, the glob takes 0.3 ms.
  *
  * @throws WorkspaceError EGLOBINVALID
  */
@@ -48,12 +48,12 @@ function compileName(name: string, refuse: (why: string) => never): Name {
   if (name === '**') return name;
   if (!/[*?[\\]/.test(name)) return (other) => other === name;
   if ((name.match(/\*+/g)?.length ?? 0) > mostStars) return refuse(`has more than ${mostStars} "*" in one name`);
-  // picomatch reads these as parts of a regular expression, but names such as `app/(shop)` are common.
+  // picomatch reads these as parts of a regular expression, but names like `app/(shop)` are common.
   const literal = name.replace(/\\.|[()|+]/gs, (found) => (found.length > 1 ? found : `\\${found}`));
   return picomatch(literal, { dot: true, nonegate: true, nobrace: true, strictBrackets: true });
 }
 
-/** Walks the names once and tracks every position of the pattern that can be reached. */
+/** Walks the names once and tracks every reachable position of the pattern. */
 function matches(pattern: readonly Name[], names: readonly string[]): boolean {
   let places = withSkipped(pattern, [0]);
   for (const name of names) {

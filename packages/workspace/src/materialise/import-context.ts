@@ -25,7 +25,7 @@ export interface ImportContext {
 /** Counts files as they are written, and reports them. */
 export type ImportProgress = Pick<ImportContext, 'done' | 'due' | 'onProgress' | 'onPoint'>;
 
-/** Counts, and reports to no one. */
+/** Counts without reports. */
 export const noProgress = (): ImportProgress => ({
   done: { files: 0, bytes: 0 },
   due: Number.POSITIVE_INFINITY,
@@ -46,7 +46,7 @@ const longestPath = 3840;
 /** Bytes; the limit of the usual file systems. */
 const longestName = 255;
 
-/** Refuses a path of the source that a workspace cannot hold. */
+/** Refuses a path of the source impossible in a workspace. */
 export function assertUsablePath(path: BytePath): void {
   if (path.length <= longestName && !isTooDeep(path)) return;
   const names = path.split('/');

@@ -9,7 +9,7 @@ import type { Scanned } from './scan-unstored.ts';
 
 /** Where the files of a source are written. */
 export interface Place {
-  /** An empty folder that no other process looks at. */
+  /** An empty folder without other users. */
   readonly to: string;
   /** Undefined: the files keep the owner of this process. */
   readonly owner: Owner | undefined;
@@ -24,8 +24,8 @@ interface Written {
 }
 
 /**
- * Has the files of a run's tree written: into a layer that the tree then stands on, or, where this host has plain trees, no layer can hold
- * all of the files or there are few, into a plain folder.
+ * Lets a writer write the files of a run's tree: into a layer below the tree, or, on a host with plain trees, for files impossible in a
+ * layer, or for few files, into a plain folder.
  */
 export async function intoTree<Result extends Written>(
   deps: Deps,

@@ -1,7 +1,7 @@
 import type { RunFolder } from '../run/index.ts';
 import { type FileStatus, fileSystemClock, type StatCache } from '../tree/index.ts';
 
-/** Delays `StatCache.set` until the clock has left the tick in which a file was written. */
+/** Delays `StatCache.set` until the clock has left the tick of the file's write. */
 export function createLearner(folder: RunFolder) {
   const waiting: { path: string; status: BigInt64Array; oid: string }[] = [];
   return {
@@ -14,7 +14,7 @@ export function createLearner(folder: RunFolder) {
   };
 }
 
-/** A status from the numbers that an import sent; see `statusFields`. */
+/** A status from the numbers of an import; see `statusFields`. */
 export function statusOf(numbers: BigInt64Array): FileStatus {
   const [size = 0n, mtimeNs = 0n, ctimeNs = 0n, ino = 0n, dev = 0n, mode = 0n] = numbers;
   return { size, mtimeNs, ctimeNs, ino: BigInt.asUintN(64, ino), dev: BigInt.asUintN(64, dev), mode };

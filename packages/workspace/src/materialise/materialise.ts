@@ -73,7 +73,7 @@ export async function materialise(deps: Deps, input: Call<'materialise'>): Promi
 
 type MakeInput = Call<'materialise'> & { folder: RunFolder; found: FoundSource; owner: Owner };
 
-/** Makes the folder of the run and waits until it is on disk. */
+/** Makes the folder of the run and waits until the folder is on disk. */
 async function make(deps: Deps, place: MakeInput): Promise<WorkspaceRecord> {
   const { folder, tenant, source, found } = place;
   mkdirSync(folder.path, { recursive: true, mode: 0o711 });
@@ -109,7 +109,7 @@ function withMountPoints(deps: Deps, { folder, source, owner }: Fill, filled: Fi
   return { ...filled, root: makeMountPoints({ ...place, root: filled.root }) };
 }
 
-/** Whether the workspace contains everything that was fetched. */
+/** Whether the workspace contains all fetched files. */
 const isWhole = (source: Source): boolean => source.type !== 'git' || (!source.include && !source.exclude);
 
 async function takeFirstSnapshot(
@@ -125,7 +125,7 @@ async function takeFirstSnapshot(
   const seconds = Math.floor((fill.createdAt ?? deps.now()) / 1000);
   if (source !== undefined) writer.commit(source);
   const baseCommit = writer.commit(baseCommitContent({ tree, seconds, source, history }));
-  // The commits before it are not in the shadow repository.
+  // Earlier commits are not in the shadow repository.
   if (history !== undefined) await markShallow(folder.shadow, baseCommit);
   if (found.type === 'git') await markShallow(folder.shadow, found.commit);
   const counted = { files: filled.files, bytes: filled.bytes };

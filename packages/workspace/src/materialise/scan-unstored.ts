@@ -9,7 +9,7 @@ export interface Scanned extends Omit<Copied, 'unstored'> {
   readonly unstored: ReadonlyMap<string, Skipped>;
 }
 
-/** Looks at the files that a copy did not store: each is stored now, or the snapshot records that it cannot be. */
+/** Reads the files left unstored by a copy: each is stored now, or the snapshot records the reason against its storage. */
 export async function scanUnstored(
   deps: Deps,
   { fill, copied, to }: { fill: Fill; copied: Copied; to: string },
@@ -33,7 +33,7 @@ export async function scanUnstored(
   };
 }
 
-/** Reads a tree that was just written. */
+/** Reads a just written tree. */
 export async function scanTree(deps: Deps, { fill, to }: { fill: Fill; to: string }): Promise<Scanned> {
   const scan = startImportScan(deps, { fill, to });
   using top = openTop(to);

@@ -3,9 +3,9 @@ import { type BytePath, fromPlain, isWithin } from '../files/index.ts';
 import { type Folder, isFolder } from '../tree/index.ts';
 import { compileGlob } from './glob.ts';
 
-/** Decides which paths of a source are copied into the workspace. */
+/** Decides about the paths of a source to copy into the workspace. */
 export interface Selection {
-  /** Whether a folder and everything in it is excluded. */
+  /** Whether a folder and everything inside is excluded. */
   excludes(path: BytePath): boolean;
   /** Whether a file, link or folder is selected. */
   has(path: BytePath): boolean;
@@ -21,8 +21,8 @@ interface Globs {
 export const selectAll: Selection = { excludes: () => false, has: () => true };
 
 /**
- * A glob that matches a folder matches everything below it; see `compileGlob`. `exclude` wins over `include`. The folders that a run sees
- * from a directory (`with`) are excluded, too; those of a git source are no part of its commit anyway.
+ * A glob matching a folder matches everything below; see `compileGlob`. `exclude` wins over `include`. The folders shown to a run from a
+ * directory (`with`) are excluded, too; shown folders of a git source are no part of its commit anyway.
  * @throws WorkspaceError EGLOBINVALID
  */
 export function createSelection({ type, include, exclude, with: folders }: Globs): Selection {
@@ -38,13 +38,13 @@ export function createSelection({ type, include, exclude, with: folders }: Globs
   };
 }
 
-/** Whether a path is one of these folders, or below one. */
+/** Whether a path is in the list of folders, or below a folder of the list. */
 function within(folders: readonly string[]): (path: BytePath) => boolean {
   const paths = folders.map(fromPlain);
   return (path) => paths.some((folder) => isWithin(path, folder));
 }
 
-/** Whether a path, or a folder above it, matches one of the globs. */
+/** Whether a path, or a folder above, matches any glob. */
 function matcher(globs: readonly string[]): (path: BytePath) => boolean {
   const isMatch = globs.map(compileGlob);
   const folders = new Map<string, boolean>();
@@ -59,7 +59,7 @@ function matcher(globs: readonly string[]): (path: BytePath) => boolean {
   return (path) => isMatched(Buffer.from(path, 'latin1').toString('utf8'));
 }
 
-/** The selected part of a tree. Unchanged folders are shared; a folder that loses an entry gets a new object id. */
+/** The selected part of a tree. Unchanged folders are shared; a folder with a lost entry gets a new object id. */
 export function selectTree(root: Folder, selection: Selection): Folder {
   if (selection === selectAll) return root;
   const visit = (folder: Folder, path: string): Folder => {

@@ -3,8 +3,8 @@ import { assertFreeSpace } from '../files/index.ts';
 const everyMs = 200;
 
 /**
- * A signal for programs that write into the data directory: it is aborted with ENOSPC as soon as too little space is free, or with the
- * reason of the given one. To be disposed when they have ended.
+ * A signal for writers into the data directory: aborted with ENOSPC as soon as too little space is free, or with the reason of the given
+ * signal. To be disposed when they have ended.
  */
 export function watchSpace(
   deps: { dataDir: string; limits: { freeBytes: number } },

@@ -35,9 +35,9 @@ import { readTimes } from './times.ts';
 type Applied = Snapshot & { made_from?: PreparedFrom | undefined };
 
 /**
- * Brings the tree, which holds the parent, to what an earlier run kept: its objects are linked, the changes are made in the parent's tree in
- * memory, new folders are written aside and renamed into the tree, and the other files are written. A damaged entry
- * goes to the trash, and one that does not fit the files of this run is removed, so that this run keeps its own.
+ * Brings the tree from the parent to an earlier run's kept preparation: its objects are linked, the changes are made in the parent's tree
+ * in memory, new folders are written aside and renamed into the tree, and the other files are written. A damaged entry goes to the trash,
+ * and an entry unfit for the files of this run is removed: this run keeps its own preparation.
  */
 export async function applyPrepared(deps: Deps, input: Call<'applyPrepared'>): Promise<Applied | undefined> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
@@ -110,7 +110,7 @@ async function linked(
   return (await loadTree(deps, { folder, state: deps.states.of(folder), treeish: tree })).root;
 }
 
-/** The parent's tree with the changes; undefined when a file that they replace is another one. */
+/** The parent's tree with the changes; undefined when a replaced file differs from the entry's record. */
 function withChanges(parent: Folder, entry: Entry, overlay: Folder): Folder | undefined {
   const before = new Map(
     entry.before.map(({ path, mode, oid, removed }) => {
@@ -152,7 +152,7 @@ function lay(
   return { entries };
 }
 
-/** The permissions of the parent, and those of the entry for what it brings. */
+/** The permissions of the parent, and the entry's permissions for its files. */
 function withPermissions(
   { manifest, root: before }: LoadedSnapshot,
   { entry, overlay, root }: { entry: Entry; overlay: Folder; root: Folder },

@@ -6,9 +6,8 @@ import { filesIn } from './files-in.ts';
 import { installed, lifecycleScripts, runFiles } from './known-inputs.ts';
 
 /**
- * What a prepared entry is bound to. `tree`: all files of the source, the source itself and its ref, because commands of a project read
- * whatever they like. `inputs`: the files that the operator names. A project that has code of its own run at an install is bound to its
- * tree in either case.
+ * The binding of a prepared entry. `tree`: all files of the source, the source's identity and its ref, because commands of a project read
+ * any file. `inputs`: the files named by the operator. A project with code of its own in the install is bound to its tree in either case.
  */
 export type Binding = 'tree' | 'inputs';
 
@@ -45,7 +44,7 @@ async function someRunsCode(deps: Pick<Deps, 'git'>, gitDir: string, oids: reado
 
 const dependencies = ['dependencies', 'devDependencies', 'optionalDependencies', 'peerDependencies'] as const;
 
-/** Whether an install of this manifest runs or copies files of the project. A manifest that is no JSON may do anything. */
+/** Whether an install of this manifest runs or copies files of the project. A manifest other than JSON may do anything. */
 function runsCode(text: string): boolean {
   let manifest: unknown;
   try {
@@ -58,7 +57,7 @@ function runsCode(text: string): boolean {
   return dependencies.some((name) => Object.values(fieldsOf(manifest, name)).some(isOfProject));
 }
 
-/** A version that names a folder or an archive of the project. */
+/** A version in the form of a project's folder or archive. */
 const isOfProject = (version: unknown): boolean =>
   typeof version !== 'string' || /^(file:|link:|portal:|workspace:|patch:|exec:|\.{0,2}\/)/.test(version);
 

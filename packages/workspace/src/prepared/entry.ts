@@ -7,8 +7,8 @@ import { z } from 'zod';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 
 /**
- * What the commands of `prepare` changed, kept for other runs of the tenant: a pack with a tree of the new and changed files, and this file.
- * An entry is written aside and renamed, and nothing changes it afterwards.
+ * The changes of the commands of `prepare`, kept for other runs of the tenant: a pack with a tree of the new and changed files, and this
+ * file. An entry is written aside and renamed, and nothing changes an entry afterwards.
  */
 const oid = z.string().regex(/^[0-9a-f]{40}$/);
 const bits = z.int().min(0).max(0o777);
@@ -18,11 +18,11 @@ const entrySchema = z.strictObject({
   key: z.string(),
   /** The tree of the new and changed files; null: there are none. */
   tree: oid.nullable(),
-  /** What it was made from, for people. */
+  /** The origin of the entry, for people. */
   made_from: preparedFromSchema.optional(),
-  /** The tree that the changes fit; absent: every tree in which the changed files are the same. */
+  /** The tree for which the changes fit; absent: every tree with the same changed files. */
   source: oid.optional(),
-  /** Files of the source that were changed or removed, as they were. Paths as in diffs. */
+  /** The original state of changed or removed files of the source. Paths as in diffs. */
   before: z.array(leafSchema.extend({ removed: z.boolean() })),
   empty: z.array(z.string()),
   permissions: z.strictObject({
@@ -39,7 +39,7 @@ export type Entry = z.infer<typeof entrySchema>;
 /** The folder of all entries. */
 export const preparedFolder = (dataDir: string): string => join(dataDir, 'prepared');
 
-/** The folder of one entry. No two tenants have a folder in common. */
+/** The folder of an entry. No two tenants have a folder in common. */
 export function entryFolder(dataDir: string, { tenant, key }: { tenant: string; key: string }): string {
   if (!/^[0-9a-f]{64}$/.test(key))
     throw new WorkspaceError('EWORKSPACECORRUPT', `${key} is no key of a prepared tree.`);
@@ -50,13 +50,13 @@ export const entryFile = (folder: string): string => join(folder, 'entry.json');
 export const packFile = (folder: string, name: string, kind: 'pack' | 'idx'): string =>
   join(folder, `pack-${name}.${kind}`);
 
-/** The text of an entry: its digest, and its JSON in one line. */
+/** The text of an entry: its digest, and its JSON on a single line. */
 export function writeEntry(entry: Entry): string {
   const body = JSON.stringify(entrySchema.parse(entry));
   return `${digestOf(body)}\n${body}\n`;
 }
 
-/** An entry whose every byte is as it was written; `damaged` when one is not. Undefined: there is none. */
+/** An entry with every byte as written; `damaged` for an entry with other bytes. Undefined: there is none. */
 export async function readEntry(folder: string, key: string): Promise<Entry | 'damaged' | undefined> {
   try {
     const [digest = '', body = '', ...rest] = readFileSync(entryFile(folder), 'utf8').split('\n');
@@ -77,12 +77,12 @@ export async function readEntry(folder: string, key: string): Promise<Entry | 'd
   }
 }
 
-/** Notes that an entry was used: those that were not for the longest time go first. */
+/** Notes the use of an entry: the least recently used entries go first. */
 export function touchEntry(folder: string, now: number): void {
   try {
     utimesSync(entryFile(folder), now / 1000, now / 1000);
   } catch (error) {
-    // Another process removed it in this moment. Its objects are linked already.
+    // Another process removed the entry at this moment. Its objects are linked already.
     if (errnoOf(error) !== 'ENOENT') throw error;
   }
 }

@@ -11,7 +11,7 @@ interface Kept {
   usedAt: number;
 }
 
-/** Removes the entries that were not used for the longest time, until the rest fit. */
+/** Removes the least recently used entries, until the rest fit. */
 export async function evictPrepared(deps: Deps): Promise<void> {
   const kept = await listPrepared(deps);
   kept.sort((a, b) => b.usedAt - a.usedAt);
@@ -22,10 +22,10 @@ export async function evictPrepared(deps: Deps): Promise<void> {
   }
 }
 
-/** A run that links its objects at this moment has them. */
+/** A run linking its objects at this moment has them. */
 export const removePrepared = (deps: Deps, entry: string): Promise<void> => removeAside(deps, entry, 'prepared');
 
-/** How much is kept, and what may be. */
+/** The kept amount, and the permitted amount. */
 export async function measurePrepared(deps: Deps): Promise<{ entries: number; bytes: number; most: number }> {
   const kept = await listPrepared(deps);
   return {

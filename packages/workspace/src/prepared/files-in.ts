@@ -1,6 +1,6 @@
 import { type Folder, isFolder, type Leaf } from '../tree/index.ts';
 
-/** The files of a tree that are wanted, in byte order of their paths. */
+/** The wanted files of a tree, in byte order of their paths. */
 export function filesIn(root: Folder, has: (path: string) => boolean): { path: string; leaf: Leaf }[] {
   const found: { path: string; leaf: Leaf }[] = [];
   const visit = (folder: Folder, path: string): void => {

@@ -11,9 +11,9 @@ import { installed, wellKnown } from './known-inputs.ts';
 import { refOf } from './made-from.ts';
 
 /**
- * The digest of what decides what `prepare` makes: the source, its ref and all of its files; where the operator names inputs, the source and
- * these files, as well as those of committed dependency folders.
- * @param input.globs of the run, which add to those of the operator
+ * The digest of the inputs of `prepare`: the source, its ref and all of its files; where the operator names inputs, the source and these files, as
+ * well as the files of committed dependency folders.
+ * @param input.globs of the run, added to the operator's globs
  */
 export async function inputDigest(deps: Deps, input: Call<'inputDigest'>): Promise<string> {
   const folder = runFolder(deps.dataDir, input.runId);
@@ -29,7 +29,7 @@ export async function inputDigest(deps: Deps, input: Call<'inputDigest'>): Promi
   return hash.digest('hex');
 }
 
-/** The inputs that an operator names: globs, and `manifests` for the well-known ones. @throws WorkspaceError EGLOBINVALID */
+/** The inputs named by an operator: globs, and `manifests` for the well-known files. @throws WorkspaceError EGLOBINVALID */
 export function namedInputs(globs: readonly string[]): readonly string[] {
   const named = globs.flatMap((glob) => (glob === 'manifests' ? wellKnown : [glob]));
   checkInputs(named);
@@ -39,7 +39,7 @@ export function namedInputs(globs: readonly string[]): readonly string[] {
 /** @throws WorkspaceError EGLOBINVALID */
 export const checkInputs = (globs: readonly string[]): void => void createSelection({ include: globs });
 
-/** Two paths to one directory are one source, and another directory at the path is another one. */
+/** Two paths to the same directory are the same source, and another directory at the path is another source. */
 function identityOf({ source, origin }: WorkspaceRecord): unknown[] {
   const status = origin === null ? undefined : statSync(origin, { bigint: true, throwIfNoEntry: false });
   const place = status === undefined ? [origin] : [String(status.dev), String(status.ino)];
@@ -47,7 +47,7 @@ function identityOf({ source, origin }: WorkspaceRecord): unknown[] {
   return [source.type, ...place, ...globs];
 }
 
-/** SHA-256, because the author of the files could make two blobs with one SHA-1. */
+/** SHA-256, because the author of the files could make two blobs with the same SHA-1. */
 async function contentDigests(deps: Deps, gitDir: string, oids: readonly string[]): Promise<Map<string, string>> {
   const digests = new Map<string, string>();
   let hash: Hash = createHash('sha256');

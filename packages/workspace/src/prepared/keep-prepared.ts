@@ -24,8 +24,8 @@ import { madeFrom } from './made-from.ts';
 import { writeTimes } from './times.ts';
 
 /**
- * Keeps what differs between the source and the tree that `prepare` left. When two processes keep the same, the first wins.
- * @returns false when it cannot be kept: it holds repositories, or files that no snapshot holds, or is larger than all that may be kept
+ * Keeps the differences between the source and the tree after `prepare`. When two processes keep the same key, the first wins.
+ * @returns false for unkeepable differences: with repositories, with files outside of every snapshot, or larger than the whole permitted amount
  */
 export async function keepPrepared(deps: Deps, input: Call<'keepPrepared'>): Promise<boolean> {
   const { runId, tenant, key, from, to } = input;
@@ -77,7 +77,7 @@ function permissionsOf({ manifest: { permissions } }: LoadedSnapshot): Entry['pe
   return { usual: permissions.usual, others: [...permissions.others].map(([path, mode]) => [toText(path), mode]) };
 }
 
-/** The files of `to` that `from` has not, in their folders. A folder that is new as a whole is the same object, with its id. */
+/** The files of `to` missing in `from`, in their folders. A wholly new folder is the same object, with its id. */
 function overlayOf(from: TreeEntry | undefined, to: Folder): Folder | undefined {
   if (!isFolder(from)) return to;
   if (typeof from.oid === 'string' && from.oid === to.oid) return undefined;

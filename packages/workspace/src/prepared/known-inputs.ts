@@ -1,4 +1,4 @@
-/** Files that say what a package manager installs, in any folder. */
+/** Files with a package manager's list of installed packages, in any folder. */
 export const wellKnown = [
   ...['package.json', 'package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'],
   ...['bun.lock', 'bun.lockb', '.npmrc', '.yarnrc', '.yarnrc.yml', '.pnpmfile.cjs', 'lerna.json', 'deno.lock'],
@@ -26,16 +26,16 @@ export const wellKnown = [
   ...['pom.xml', 'build.gradle', 'build.gradle.kts', 'gradle.lockfile', 'settings.gradle', 'settings.gradle.kts'],
   ...['.nvmrc', '.node-version', '.python-version', '.ruby-version', '.tool-versions', 'mise.toml', '.mise.toml'],
 ];
-/** Folders of what was installed. Where they are committed, their files decide as well. */
+/** Folders of installed packages. Where they are committed, their files decide as well. */
 export const installed = ['node_modules', '.venv', 'venv', 'vendor', 'target', '.tox', '.yarn', '.pnpm-store'];
 
-/** Files that package managers run, or that name a file to run: whatever else they read decides, too. */
+/** Files run by package managers, or naming a file to run: any other file read by them is an input, too. */
 export const runFiles = [
   ...['binding.gyp', '.pnpmfile.cjs', '.yarnrc.yml', 'setup.py', 'build.rs', '*.gemspec', 'Gemfile'],
   ...['build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts', 'mix.exs'],
 ];
 
-/** Scripts of a `package.json` that an install runs. */
+/** Scripts of a `package.json` run by an install. */
 export const lifecycleScripts = [
   ...['preinstall', 'install', 'postinstall', 'preprepare', 'prepare', 'postprepare', 'prepublish', 'dependencies'],
 ];

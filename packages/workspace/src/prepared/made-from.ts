@@ -3,11 +3,11 @@ import type { WorkspaceRecord } from '../deps.ts';
 import type { LoadedSnapshot } from '../tree/index.ts';
 import type { Binding } from './binding.ts';
 
-/** The ref that a run names; null for a source without refs. */
+/** The ref named by a run; null for a source without refs. */
 export const refOf = ({ source }: WorkspaceRecord): string | null =>
   source.type === 'git' ? (source.ref ?? 'HEAD') : null;
 
-/** What an entry was made from, for people. */
+/** The origin of an entry, for people. */
 export function madeFrom(
   record: WorkspaceRecord,
   { tree }: Pick<LoadedSnapshot, 'tree'>,

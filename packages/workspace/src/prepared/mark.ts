@@ -8,7 +8,7 @@ import { assertSnapshot } from '../tree/index.ts';
 const markSchema = z.strictObject({ snapshot: z.string().regex(/^[0-9a-f]{40}$/) });
 const markOf = ({ path }: RunFolder): string => join(path, 'prepared.json');
 
-/** The snapshot that the commands of `prepare` left; undefined while there is none. */
+/** The snapshot after the commands of `prepare`; undefined while there is none. */
 export const preparedSnapshot = (folder: RunFolder): SnapshotId | undefined =>
   readJson(markOf(folder), markSchema)?.snapshot;
 

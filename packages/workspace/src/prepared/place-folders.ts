@@ -34,25 +34,25 @@ interface Input {
   folder: RunFolder;
   record: WorkspaceRecord;
   state: RunState;
-  /** What the tree holds. */
+  /** The content of the tree. */
   parent: LoadedSnapshot;
-  /** What it shall hold, and the permissions. Its repository has all objects. */
+  /** The wanted content, and the permissions. Its repository has all objects. */
   root: Folder;
   permissions: Permissions;
   mtimeOf: MtimeOf;
 }
 
-/** A folder that the tree has not, by its byte path. */
+/** A folder missing in the tree, by its byte path. */
 interface NewFolder {
   path: string;
   entry: Folder;
 }
 
 /**
- * Puts the folders that are new as a whole into the tree. They are written where no process of the run can look, under their final names:
- * that takes as long as `cp -a`, and writing them file by file into the tree three times as long. A tree on a layer is a file system of its own, into
- * which nothing can be renamed, so its files are left to the caller.
- * @returns what the tree holds now
+ * Puts the wholly new folders into the tree. They are written out of sight of the run's processes, under their final names, in the time of
+ * `cp -a`; writing them file by file into the tree takes three times as long. A tree on a layer is a file system of its own, closed to renames
+ * from outside, so its files are left to the caller.
+ * @returns the present content of the tree
  */
 export async function placeFolders(deps: Deps, input: Input): Promise<KnownTree> {
   const { folder, parent, root } = input;
@@ -92,7 +92,7 @@ function* newFolders(before: Folder, after: Folder, above = ''): Generator<{ pat
   }
 }
 
-/** Whether nothing is at its place: a snapshot does not know everything that is in a tree. */
+/** Whether nothing is at its place: a snapshot does not know the whole content of a tree. */
 function isFree(top: Directory, path: string): boolean {
   using above = parentOf(top, path);
   return above !== undefined && statIn(above, nameOf(path)) === undefined;
@@ -117,6 +117,6 @@ async function writeFolders(
       learn: (path, status, oid) => learner.add(namedAt(path), status, oid),
     });
   }
-  // So that the next snapshot need not read them.
+  // The next snapshot need not read the placed files.
   learner.settle(trustedStats(folder, state.stats, true));
 }

@@ -35,7 +35,7 @@ export function readTimes(entry: string): ReadonlyMap<string, bigint> {
   );
 }
 
-/** Gives files of a tree, which no process of the run uses yet, their times. The stat cache then knows them with these. */
+/** Sets the times of a tree's files, while no process of the run uses the tree. The stat cache then knows them with these. */
 export async function setTimes(
   folder: RunFolder,
   input: { top: Directory; path: string; root: Folder; mtimeOf: MtimeOf; stats: StatCache },

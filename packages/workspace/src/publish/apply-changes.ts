@@ -1,10 +1,10 @@
 import { type Change, type Entry, type Folder, isFolder } from '../tree/index.ts';
 
 /**
- * Applies changes to a copy of a tree. Each folder is copied once, so many changes in one folder cost no more than the folder. A folder
+ * Applies changes to a copy of a tree. Each folder is copied once, so many changes in a folder cost no more than the folder. A folder
  * without a last file is removed.
- * @returns `blocked`: paths of changes that were not applied, because they would remove other files: a folder with files is at the path, or a
- * file is at a folder above it
+ * @returns `blocked`: paths of unapplied changes, because they would remove other files: a folder with files is at the path, or a file is in
+ * the place of a parent folder
  */
 export function applyChanges(root: Folder, changes: readonly Change[]): { root: Folder; blocked: string[] } {
   const mine = new Set<Folder>();
@@ -15,7 +15,7 @@ export function applyChanges(root: Folder, changes: readonly Change[]): { root: 
     return copy;
   };
   const result = own(root);
-  /** Copies of the folders above a path; undefined when one is missing and `make` is false, or a file is in the way. */
+  /** Copies of the folders above a path; undefined when a folder is missing and `make` is false, or a file is in the way. */
   const foldersTo = (names: readonly string[], make: boolean): Folder[] | undefined => {
     const folders = [result];
     for (const name of names) {

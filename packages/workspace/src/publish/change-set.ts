@@ -11,12 +11,12 @@ import {
   type Skipped,
 } from '../tree/index.ts';
 
-/** The changes that a publish brings to the source: the difference of two snapshots, without skipped paths and left out paths. */
+/** The changes of a publish to the source: the difference of two snapshots, without skipped paths and left out paths. */
 export interface ChangeSet {
   before: LoadedSnapshot;
   after: LoadedSnapshot;
   changes: Change[];
-  /** All differences, and which of them are left out. */
+  /** All differences, with the left out part. */
   found: Found;
 }
 
@@ -39,8 +39,8 @@ export async function changeSet(deps: Deps, input: Scope & { from: SnapshotId; t
 }
 
 /**
- * Lists what the run made or changed since its start and does not publish.
- * @param input.set a change set to reuse, if it counts from the start of the run
+ * Lists the run's changes since its start outside of the publish.
+ * @param input.set a change set to reuse, if counted from the start of the run
  */
 export async function leftOutOf(deps: Deps, input: Scope & { to: SnapshotId; set?: ChangeSet }): Promise<LeftOut[]> {
   const { folder, record, set } = input;
@@ -49,14 +49,14 @@ export async function leftOutOf(deps: Deps, input: Scope & { to: SnapshotId; set
   return summarise(deps, { ...found, folder });
 }
 
-/** Skipped paths that the run made or changed, reasons by size and time. */
+/** Skipped paths made or changed by the run, reasons by size and time. */
 export function newlySkipped(before: LoadedSnapshot, after: LoadedSnapshot): Map<string, Skipped> {
   return new Map(
     [...after.manifest.skipped].filter(([path, skip]) => !isSameSkip(before.manifest.skipped.get(path), skip)),
   );
 }
 
-/** Whether `paths` has the path or a folder above it. */
+/** Whether `paths` has the path or a parent folder of the path. */
 export function isWithinAny(paths: ReadonlyMap<string, unknown>, path: string): boolean {
   if (paths.size === 0) return false;
   const names = path.split('/');

@@ -4,12 +4,12 @@ import type { Deps } from '../deps.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
 import type { Leaf } from '../tree/index.ts';
 
-/** Largest text of one version, bytes. */
+/** Largest text of a version, bytes. */
 export const largestText = 64 * 1024;
 /** All texts of a plan together, bytes: a plan is stored and sent as a whole. */
 const mostText = 8 * 1024 * 1024;
 
-/** Remaining bytes of text that a plan may show. */
+/** Remaining bytes of text permitted in a plan. */
 export interface TextBudget {
   left: number;
 }
@@ -52,7 +52,7 @@ export function versionOf({ mode, oid }: Leaf, content: { bytes: number; text: s
   return { mode: mode.toString(8), oid, ...content };
 }
 
-/** The content as text; null when it is not text or too long. */
+/** The content as text; null for other content and for overlong text. */
 export function textOf(content: Buffer, budget: TextBudget): string | null {
   const isShown = content.length <= Math.min(largestText, budget.left) && isUtf8(content) && !content.includes(0);
   if (!isShown) return null;

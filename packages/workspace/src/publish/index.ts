@@ -1,4 +1,4 @@
-// What a publish to a directory and a publish to a branch share.
+// The common part of a publish to a directory and a publish to a branch.
 export { applyChanges } from './apply-changes.ts';
 export { type ChangeSet, changeSet, isWithinAny, leftOutOf, newlySkipped } from './change-set.ts';
 export { createTextBudget, readVersions } from './conflict-versions.ts';

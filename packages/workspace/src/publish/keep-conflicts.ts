@@ -3,14 +3,17 @@ import type { RunFolder, WorkspaceRecord } from '../deps.ts';
 import { type ObjectWriter, writeRef } from '../git-objects/index.ts';
 import { type Leaf, modes } from '../tree/index.ts';
 
-/** All oids of the versions that a conflict shows. */
+/** All oids of the versions shown by a conflict. */
 export const oidsOf = ({ versions }: Conflict): string[] =>
   [versions?.base, versions?.source, versions?.run].flatMap((version) => (version ? [version.oid] : []));
 
 /** Points at the versions of the files in the last conflict. */
 const conflictRef = 'refs/holdpoint/conflict';
 
-/** Keeps the versions of files in conflict, which are in the shadow repository, so that a person can read them until the publish is decided, also after the source has changed. */
+/**
+ * Keeps the versions of files in conflict in the shadow repository: a person can read them until the decision on the publish, even after a
+ * change of the source.
+ */
 export async function keepConflicts(
   { folder, record, writer }: { folder: RunFolder; record: WorkspaceRecord; writer: ObjectWriter },
   oids: Iterable<string>,

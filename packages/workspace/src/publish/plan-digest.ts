@@ -4,9 +4,9 @@ import { toText } from '../files/index.ts';
 import type { Change } from '../tree/index.ts';
 
 /**
- * Adds the digest: a plan that would do anything else has another digest. It also covers files that no snapshot holds: the manifest of the
+ * Adds the digest: a plan with any other effect has another digest. The digest also covers files outside of every snapshot: the manifest of the
  * candidate has their size and time.
- * @param exact inputs that the plan itself does not contain
+ * @param exact inputs outside of the plan
  */
 export function withDigest(plan: Omit<PublishPlan, 'digest'>, exact: unknown): PublishPlan {
   const digest = createHash('sha256')

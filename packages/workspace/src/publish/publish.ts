@@ -11,7 +11,7 @@ import { planGit } from './git/plan-git.ts';
 import { publishGit } from './git/publish-git.ts';
 
 /**
- * Plans the publish of the changes base..snapshot and keeps the objects of the plan in the shadow repository, for the publish that follows.
+ * Plans the publish of the changes base..snapshot and keeps the objects of the plan in the shadow repository, for the later publish.
  * Finishes an interrupted publish first.
  */
 export async function planPublish(deps: Deps, request: PublishRequest): Promise<PublishPlan> {
@@ -22,7 +22,7 @@ export async function planPublish(deps: Deps, request: PublishRequest): Promise<
 }
 
 /**
- * Makes the same plan, and writes nothing outside a temporary repository that borrows the objects of the shadow repository. Throws
+ * Makes the same plan, and writes nothing outside a temporary repository with borrowed objects of the shadow repository. Throws
  * `ESOURCEBUSY` after an interrupted publish, because only a worker may finish it.
  */
 export async function previewPublish(deps: Deps, request: PublishRequest): Promise<PublishPlan> {
@@ -51,7 +51,7 @@ async function plan(
   }
 }
 
-/** Publishes, if the current plan has the digest that the caller expects. */
+/** Publishes, if the current plan has the caller's expected digest. */
 export async function publish(deps: Deps, request: PublishRequest & { expect: string }): Promise<PublishResult> {
   const folder = runFolder(deps.dataDir, request.runId);
   const record = requireRecord(folder);

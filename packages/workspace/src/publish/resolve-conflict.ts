@@ -8,13 +8,13 @@ interface Conflicting {
   gitDir: string;
   writer: ObjectWriter;
   versions: Versions;
-  /** Stores the source's version in the shadow repository, where the source is a directory. @default it is there */
+  /** Stores the source's version in the shadow repository, where the source is a directory. @default the version is there */
   storeSource?: () => Promise<void>;
 }
 
 /**
- * Applies a person's resolution to a conflict; undefined when there is none, when it refers to an older version of the source, or when its
- * choices by lines do not fit the versions.
+ * Applies a person's resolution to a conflict; undefined without a resolution, for a resolution of an older version of the source, or when
+ * its choices by lines do not fit the versions.
  */
 export async function resolveConflict(
   deps: Pick<Deps, 'git'>,

@@ -4,8 +4,9 @@ import type { BytePath } from '../files/index.ts';
 import type { Change } from '../tree/index.ts';
 
 /**
- * The changes of a set that no snapshot of the run made: git compares each stored snapshot with the one before, so neither the trees in
- * memory nor a wrong base decide alone what a publish removes. Such a change comes from damage, and a person decides about it.
+ * The changes of a set not made by any snapshot of the run: git compares each stored snapshot with the snapshot before, so neither the
+ * trees in memory nor a wrong base decide alone about removals by a publish. Such a change comes from damage, and needs a person's
+ * decision.
  */
 export async function findUnexplained(
   deps: Pick<Deps, 'git'>,
@@ -26,7 +27,7 @@ async function changedBySnapshots(
   { folder, base, snapshots }: { folder: RunFolder; base: SnapshotId; snapshots: readonly SnapshotId[] },
 ): Promise<Set<BytePath>> {
   const tips = snapshots.filter((id) => id !== base);
-  // Random, so that no path can equal it.
+  // Random: no path can equal the mark.
   const mark = randomBytes(16).toString('hex');
   const args = [`--git-dir=${folder.shadow}`, 'log', ...shape, `--format=${mark}%m%H`, ...tips, `^${base}`];
   const { stdout } = await deps.git.run(['-c', 'log.showRoot=false', ...args], { maxBytes });

@@ -6,7 +6,7 @@ import type { Folder } from '../tree/index.ts';
 
 type PlanFiles = PublishPlan['files'];
 
-/** Says of the files of a plan where they were moved. A hint for the person who decides: the digest of the plan does not cover it. */
+/** Adds the moves of files to a plan. A hint for the deciding person: the digest of the plan does not cover moves. */
 export async function withMoves(
   deps: Pick<Deps, 'git'>,
   files: PlanFiles,

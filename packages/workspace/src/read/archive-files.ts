@@ -22,7 +22,7 @@ import { assertPortable } from './assert-portable.ts';
 import { lazyOutput, type Producer } from './lazy-output.ts';
 import { checkedPath, manifestOf } from './list-unknown.ts';
 
-/** Files of a snapshot as an archive, with the date of the snapshot. git produces it while it is read. */
+/** Files of a snapshot as an archive, with the date of the snapshot. git produces the archive during the read. */
 export async function archiveFiles(deps: Deps, input: Call<'archive'>): Promise<Readable> {
   const folder = runFolder(deps.dataDir, input.runId);
   const { created_at: seconds } = requireRecord(folder);

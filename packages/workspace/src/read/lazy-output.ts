@@ -9,8 +9,8 @@ export interface Producer {
 }
 
 /**
- * The output of a program that starts at the first read, so an unread stream leaves nothing behind. The stream fails when the program fails,
- * and destroying the stream kills the program.
+ * The output of a program started at the first read: an unread stream leaves nothing behind. The stream fails when the program fails, and
+ * destroying the stream kills the program.
  */
 export function lazyOutput(start: () => Promise<Producer> | Producer): Readable {
   let source: Producer | undefined;

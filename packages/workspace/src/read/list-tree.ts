@@ -3,7 +3,7 @@ import { createYielder, join, toText } from '../files/index.ts';
 import { requireRecord, runFolder } from '../run/index.ts';
 import { changesBetween, type Folder, isFolder, knownRoot, type Leaf, loadSnapshot, modes } from '../tree/index.ts';
 
-/** The paths of a snapshot with the ids of their contents, or what differs from one that this process has in memory. */
+/** The paths of a snapshot with the ids of their contents, or the differences from a snapshot in the memory of this process. */
 export async function listTree(deps: Deps, { runId, snapshot, since }: Call<'listing'>): Promise<TreeListing> {
   const folder = runFolder(deps.dataDir, runId);
   requireRecord(folder);

@@ -45,7 +45,7 @@ export function modifiedAt(mtime: string): string | undefined {
   return mtime === '0' || !(year >= 0 && year <= 9999) ? undefined : date.toISOString();
 }
 
-/** Parses a path of the port. Paths only name entries of tree objects, so a path that leads out is a mistake, not an attack. */
+/** Parses a path of the port. Paths only name entries of tree objects, so a path out of the tree is a mistake, not an attack. */
 export function checkedPath(path: string): BytePath {
   const bytes = fromText(path);
   const names = bytes.split('/').filter((name) => name !== '' && name !== '.');

@@ -2,13 +2,13 @@ import { type Call, type Deps, WorkspaceError } from '../deps.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
 import { requireRecord, runFolder } from '../run/index.ts';
 
-/** git is stopped when it is about to send more than this for nothing: it cannot skip a blob. */
+/** git is stopped before sending more useless bytes than this: git cannot skip a blob. */
 const skippedBytes = 8 * 1024 * 1024;
 
-/** A blob that is so much larger than the limit that git is started again behind it. */
+/** A blob so far over the limit as to justify a restart of git behind the blob. */
 class TooLarge extends Error {}
 
-/** Contents of blobs, in the order of their ids. One that is larger than `maxBytes` has its size alone. */
+/** Contents of blobs, in the order of their ids. A blob larger than `maxBytes` has its size alone. */
 export async function readContents(
   deps: Deps,
   { runId, oids, maxBytes, signal, onContent }: Call<'contents'>,

@@ -1,7 +1,7 @@
 import { WorkspaceError, type WorkspaceErrorCode } from '../errors.ts';
 import type { RemoteAccess, RemoteGit } from './port.ts';
 
-/** What hosts and git say, in the order in which it counts. */
+/** Messages of hosts and git, the more significant first. */
 const kinds: readonly (readonly [RegExp, WorkspaceErrorCode])[] = [
   [/host key verification failed|no .* host key is known|remote host identification has changed/i, 'EREMOTEHOSTKEY'],
   [
@@ -15,7 +15,7 @@ const kinds: readonly (readonly [RegExp, WorkspaceErrorCode])[] = [
   ],
 ];
 
-/** Throws what a failed call of git means for the caller. */
+/** Throws the caller's error for a failed call of git. */
 export function assertDone(access: RemoteAccess, result: Awaited<ReturnType<RemoteGit['run']>>): void {
   if (result.ok) return;
   const { url } = access.remote;

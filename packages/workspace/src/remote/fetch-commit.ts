@@ -39,9 +39,9 @@ interface Input {
 }
 
 /**
- * Fetches a commit, without its other branches and tags. git runs apart, on a repository that is thrown away: this process takes nothing from
- * there but packs, which it indexes itself, and the ids of commits.
- * @returns the repository, and the commit that the ref was at when it was fetched
+ * Fetches a commit, without its other branches and tags. git runs apart, on a throw-away repository: this process takes nothing from there
+ * but packs, indexed by this process, and the ids of commits.
+ * @returns the repository, and the commit of the ref at the time of the fetch
  */
 export async function fetchCommit(deps: Deps, input: Input): Promise<{ repository: Repository; commit: string }> {
   const { runId, access, name, depth, onProgress, signal } = input;
@@ -70,7 +70,7 @@ export async function fetchCommit(deps: Deps, input: Input): Promise<{ repositor
 
 const wanted = 'refs/holdpoint/wanted';
 
-/** What was fetched earlier need not be sent again. Only root can share a file with a user who cannot change it. */
+/** Earlier fetched objects need not be sent again. Only root can share a file read-only with another user. */
 async function seed(deps: Deps, from: string | undefined, to: string): Promise<void> {
   if (from === undefined) return;
   for (const name of await packsIn(from)) {
@@ -87,7 +87,7 @@ async function seed(deps: Deps, from: string | undefined, to: string): Promise<v
 const packsIn = async (path: string): Promise<string[]> =>
   (await readdir(join(path, 'objects/pack'))).filter((name) => /^pack-[0-9a-f]{40}\.(pack|idx)$/.test(name));
 
-/** Makes a repository of this process's own of what was fetched. A rename is the commit point. */
+/** Makes a repository of this process's own from the fetched objects. A rename is the commit point. */
 async function keep(deps: Deps, input: Input & { folder: string; before: string | undefined }) {
   const { access, depth, runId, signal, before } = input;
   const path = join(temporaryPath(deps, runId), 'repository.git');

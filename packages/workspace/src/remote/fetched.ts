@@ -6,12 +6,12 @@ import type { Repository } from '../source-repository/repository.ts';
 import type { RemoteAccess } from './port.ts';
 
 /**
- * Repositories that were fetched from remotes: one for each commit and depth, which never changes once it has its name. So no lock is needed,
- * and a process that dies leaves nothing half done. Those of one remote share packs by links.
+ * Repositories fetched from remotes: a repository for each commit and depth, unchanged once named. So no lock is needed, and a dying
+ * process leaves nothing half done. Repositories of the same remote share packs by links.
  */
 export const remotesFolder = (dataDir: string): string => join(dataDir, 'remotes');
 
-/** Runs of one tenant share what they fetched with the same credentials. */
+/** Runs of a tenant share repositories fetched with the same credentials. */
 export function folderOf({ dataDir }: Pick<Deps, 'dataDir'>, { remote, tenant, credentials }: RemoteAccess): string {
   const { secret = null, username = null } = credentials ?? {};
   const key = JSON.stringify([tenant, remote.url, secret, username]);
@@ -23,7 +23,7 @@ export const nameOf = (commit: string, depth: number): string => `${commit}.${de
 /** Asks for everything. */
 export const unlimited = 0x7fffffff;
 
-/** A repository with the commit and at least that much of its history. */
+/** A repository with the commit and at least the wanted depth of its history. */
 export function findFetched(
   deps: Pick<Deps, 'dataDir'>,
   input: { access: RemoteAccess; commit: string; depth: number },
@@ -35,12 +35,12 @@ export function findFetched(
   });
   const [name] = fits;
   if (name === undefined) return undefined;
-  // The maintenance removes what was not used for long.
+  // Maintenance removes long unused repositories.
   utimesSync(join(folder, name), new Date(), new Date());
   return asRepository(join(folder, name));
 }
 
-/** The repository of this remote that was used last. */
+/** The most recently used repository of this remote. */
 export function newestFetched(deps: Pick<Deps, 'dataDir'>, access: RemoteAccess): string | undefined {
   const folder = folderOf(deps, access);
   const paths = namesIn(folder).map((name) => join(folder, name));
@@ -52,7 +52,7 @@ function namesIn(folder: string): string[] {
   return existsSync(folder) ? readdirSync(folder).filter((name) => /^[0-9a-f]{40}\.\d+$/.test(name)) : [];
 }
 
-/** It is this process's own, so there is nothing to check before git reads it. */
+/** The repository is this process's own, so git may read the repository without further checks. */
 export const asRepository = (path: string): Repository => ({
   ...{ gitDir: path, common: path, fingerprints: [], info: [], infoTimes: [], as: undefined, use: 'source' },
 });

@@ -3,7 +3,7 @@ import { assertDone } from './failure.ts';
 import type { RemoteAccess } from './port.ts';
 import { withStaging } from './staging.ts';
 
-/** Reads refs of a remote: full names and what they are at. A tag has its commit under `refs/tags/NAME^{}`. */
+/** Reads refs of a remote: full names and their objects. A tag has its commit under `refs/tags/NAME^{}`. */
 export async function listRefs(
   deps: Deps,
   input: { runId: string; access: RemoteAccess; patterns: readonly string[]; signal?: AbortSignal | undefined },
@@ -23,7 +23,7 @@ export function remoteGit({ remoteGit: git }: Pick<Deps, 'remoteGit'>) {
   throw new WorkspaceError('EREMOTEOFF', 'This process cannot read remote repositories.');
 }
 
-/** Where a name of the user leads: what to fetch, and the commit that it is at. */
+/** The target of a user's name: the ref to fetch, and its commit. */
 export async function findRemoteRef(
   deps: Deps,
   input: { runId: string; access: RemoteAccess; ref: string | undefined; signal?: AbortSignal | undefined },
@@ -41,6 +41,6 @@ export async function findRemoteRef(
   return { name, commit };
 }
 
-/** What git takes as the name of a ref, and nothing that means more in a refspec. */
+/** git's names of refs, without any name of further meaning in a refspec. */
 const isRefName = (ref: string): boolean =>
   /^[^\s~^:?*[\\\p{Cc}]+$/u.test(ref) && !/^[-+/.]|\.\.|@\{|\/\/|\.$|\/$|\.lock(\/|$)|\/\./.test(ref);

@@ -7,7 +7,7 @@ import { findFetched, folderOf, unlimited } from './fetched.ts';
 import { findRemoteRef } from './list-refs.ts';
 import type { RemoteAccess } from './port.ts';
 
-/** Throws for a URL that cannot be used, and for a host that the operator did not open. Contacts nothing. */
+/** Throws for an unusable URL, and for a host not opened by the operator. Contacts nothing. */
 export function accessTo(deps: Pick<Deps, 'bounds'>, source: RemoteSource, tenant: string): RemoteAccess {
   const remote = parseRemote(source.url);
   if (typeof remote === 'string') throw new WorkspaceError('EREMOTEFORBIDDEN', `${source.url}: ${remote}.`);
@@ -16,7 +16,7 @@ export function accessTo(deps: Pick<Deps, 'bounds'>, source: RemoteSource, tenan
   return { remote, tenant, credentials, known_hosts };
 }
 
-/** The source's commit in a repository of this host: what was fetched before, or what is fetched now. */
+/** The source's commit in a repository of this host, fetched before or now. */
 export async function openRemote(
   deps: Deps,
   input: {

@@ -1,7 +1,7 @@
 import type { Remote, RemoteSource } from '@holdpoint/contract';
 import type { Owner } from '../port.ts';
 
-/** A remote repository, and who reads it. */
+/** A remote repository, and its reader. */
 export interface RemoteAccess extends Pick<RemoteSource, 'credentials' | 'known_hosts'> {
   remote: Remote;
   /** Whose secrets `credentials` names. */
@@ -9,15 +9,15 @@ export interface RemoteAccess extends Pick<RemoteSource, 'credentials' | 'known_
 }
 
 /**
- * Runs git where it reaches the host of one remote, and nothing of this machine but one folder. What it answers comes from that host, and so
- * does what it leaves in the folder.
+ * Runs git in reach of a single remote's host, and of nothing on this machine but a single folder. Its answers come from the remote host,
+ * and so does the content of the folder.
  */
 export interface RemoteGit {
   /**
-   * @param call.folder a bare repository that belongs to `owner`: git's directory, and its working directory
+   * @param call.folder a bare repository of the user `owner`: git's directory, and its working directory
    * @param call.args never a value of a secret
    * @param call.onProgress gets git's lines of progress
-   * @returns `stderr` without secrets. `refused`: why the way out refused the host. Throws what the signal aborts with
+   * @returns `stderr` without secrets. `refused`: why the way out refused the host. Throws the reason of an aborted signal
    */
   run(call: {
     runId: string;

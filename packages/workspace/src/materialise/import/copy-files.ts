@@ -43,7 +43,7 @@ export interface CopySettings {
 
 type CopyFate = 'done' | 'unstored' | 'unreadable' | 'gone' | 'too_large';
 
-/** What became of each file, by its place in the `names` of all folders. Numbers in one array: objects are expensive to send. */
+/** The fate of each file, by its place in the `names` of all folders. Numbers in a single array: objects are expensive to send. */
 export interface CopyResult {
   readonly fates: CopyFate[];
   /** Empty unless the fate is `done`. */
@@ -64,14 +64,14 @@ const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
 const pieceBytes = 1024 * 1024;
 
-/** Copies files and stores their content in the same pass: each is read once. State lasts from one folder to the next. */
+/** Copies files and stores their content in the same pass: each is read once. State lasts across folders. */
 export class FileCopier {
   readonly #settings: CopySettings;
   readonly #pack: ImportPack;
   /** Whether blocks can be shared with the source; undefined until the first try. */
   #shares: boolean | undefined;
   #memory = Buffer.allocUnsafeSlow(256 * 1024);
-  /** A piece of the one large file that is being copied. */
+  /** A piece of the single large file in the course of copying. */
   #piece: Buffer | undefined;
 
   constructor(settings: CopySettings, pack: ImportPack) {
@@ -165,7 +165,7 @@ export class FileCopier {
       // Other work of the process continues.
       await new Promise(setImmediate);
     }
-    // A file that became shorter has another id; the caller looks at what was copied.
+    // A shortened file has another id; the caller checks the copied bytes.
     const isStored = size <= this.#settings.fileBytes && size === Number(source.status.size);
     const oid = isStored ? hash.digest('hex') : '';
     if (isStored && target !== undefined) await this.#pack.addLarge(oid, { fd: target.fd, size });
@@ -181,7 +181,7 @@ export class FileCopier {
       : { fd: openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode), isShared };
   }
 
-  /** Makes a copy that shares its blocks with the source. The first file with blocks decides whether the file system can. */
+  /** Makes a copy with blocks shared with the source. The first file with blocks decides whether the file system can. */
   #share(fd: number, size: bigint, target: string | Buffer): boolean {
     if (this.#shares === false || size === 0n || process.platform !== 'linux') return false;
     try {
@@ -190,13 +190,13 @@ export class FileCopier {
       return true;
     } catch (error) {
       if (!unsupported.includes(errnoOf(error) ?? '')) throw error;
-      // After one success, a failure (another mount, another setting) does not disable sharing for the rest.
+      // After a success, a failure (another mount, another setting) does not disable sharing for the rest.
       this.#shares ??= false;
       return false;
     }
   }
 
-  /** At most `size` bytes, in a buffer that the next call overwrites. */
+  /** At most `size` bytes, in a buffer overwritten by the next call. */
   #read(fd: number, size: number): Buffer {
     if (this.#memory.length < size) this.#memory = Buffer.allocUnsafeSlow(largeBlobBytes);
     let length = 0;

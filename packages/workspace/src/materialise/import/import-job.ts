@@ -14,7 +14,7 @@ export interface ImportResults {
   finish: undefined;
 }
 
-/** What one thread of an import does, task by task. */
+/** The work of an import thread, task by task. */
 export class ImportJob {
   readonly #pack: ImportPack;
   readonly #copier: FileCopier;
@@ -24,7 +24,7 @@ export class ImportJob {
     this.#copier = new FileCopier(settings, this.#pack);
   }
 
-  /** @param onFile called with the size of each file that is done; may return a promise to wait for */
+  /** @param onFile called with the size of each finished file; may return a promise to wait for */
   async run(
     task: ImportTask,
     onFile: (size: number) => Promise<void> | undefined,

@@ -14,7 +14,7 @@ export interface PackSettings {
   readonly space: { readonly dataDir: string; readonly limits: { readonly freeBytes: number } };
 }
 
-/** The objects that one thread of an import stores: its own pack, and what it needs of earlier packs. */
+/** The objects stored by an import thread: its own pack, and needed objects of earlier packs. */
 export class ImportPack {
   readonly #settings: PackSettings;
   readonly #stream: PackStream | undefined;
@@ -28,7 +28,7 @@ export class ImportPack {
     this.#earlier = settings.reuse.flatMap((path) => openStoredPack(path) ?? []);
   }
 
-  /** Stores small content and returns its id. Copies it. */
+  /** Stores small content and returns its id. Copies the content. */
   add(type: ObjectType, content: Uint8Array): string {
     const oid = objectId(type, content);
     this.#stream !== undefined && this.#isNew(oid) && this.#stream.append(packObject(oid, type, content));
@@ -41,14 +41,14 @@ export class ImportPack {
     await appendKnownBlob(this.#stream, { ...file, oid, assertSpace: this.assertSpace });
   }
 
-  /** Ends a pack that became too large. To be called where the caller can wait. */
+  /** Ends an overlarge pack. To be called where the caller can wait. */
   async settle(): Promise<void> {
     if (this.#stream?.isFull === true) await this.#stream.finish();
   }
 
   /**
-   * Everything is on disk when this returns.
-   * @param isSame whether the repository gets the earlier packs themselves, so that nothing has to be copied out of them
+   * Everything is on disk at the return.
+   * @param isSame whether the repository gets the earlier packs whole: then nothing must be copied out of them
    */
   async finish(isSame: boolean): Promise<void> {
     if (!isSame) await this.#copyReused();
@@ -62,7 +62,7 @@ export class ImportPack {
     for (const pack of this.#earlier) pack[Symbol.dispose]();
   }
 
-  /** Notes an object, which has to be stored when this returns true. */
+  /** Notes an object, to be stored for the result true. */
   #isNew(oid: string): boolean {
     if (this.#stored.has(oid) || this.#reused.has(oid)) return false;
     const isEarlier = this.#earlier.some((pack) => pack.has(oid));

@@ -14,7 +14,7 @@ export interface ImportFailure {
 }
 
 export type ImportReply =
-  /** Files that are done, of a task that has more. */
+  /** Finished files of an unfinished task. */
   | { readonly id: number; readonly files: number; readonly bytes: number; readonly isOpen: true }
   | {
       readonly id: number;
@@ -29,7 +29,7 @@ const reportEvery = { files: 200, bytes: 16 * 1024 * 1024 };
 
 const job = new ImportJob(workerData as ImportSettings);
 let last: Promise<void> = Promise.resolve();
-// The thread of an `Importer`: one task after the other.
+// The thread of an `Importer`: tasks in sequence.
 parentPort?.on('message', (request: ImportRequest) => {
   last = last.then(() => perform(request));
 });

@@ -8,7 +8,7 @@ import type { ImportFailure, ImportReply, ImportRequest } from './import-thread.
 
 interface Deps {
   readonly maybeYield: Yielder;
-  /** Called for files that are done. */
+  /** Called for finished files. */
   readonly onFiles: (files: number, bytes: number) => void;
   readonly signal?: AbortSignal | undefined;
 }
@@ -23,12 +23,12 @@ interface Waiting {
 /** Starting a thread takes as long as copying this many files. */
 const filesHere = 300;
 const mostThreads = 4;
-/** Tasks that a thread has before it, so that it never waits. */
+/** Tasks queued for a thread to keep the thread busy. */
 const tasksAhead = 3;
 
 /**
  * Reads, hashes, compresses and writes the files of a source, in threads as soon as there are many: for 10,000 source files compressing
- * takes as long as copying, and the event loop stays free. Each thread stores what it reads in a pack of its own.
+ * takes as long as copying, and the event loop stays free. Each thread stores its objects in a pack of its own.
  */
 export class Importer {
   readonly #settings: ImportSettings;
@@ -71,7 +71,7 @@ export class Importer {
     this.#deps.signal?.throwIfAborted();
     this.#done += files;
     if (this.#done > filesHere) return this.#nextThread().run(task);
-    // One after the other: a large file is stored in pieces.
+    // In sequence: a large file is stored in pieces.
     const run = this.#last.then(() => this.#runHere(task));
     this.#last = run.then(
       () => {},
@@ -97,7 +97,7 @@ export class Importer {
   }
 }
 
-/** Asked once: the kernel is asked for it each time. */
+/** Asked once, because each call asks the kernel. */
 const threads = Math.min(mostThreads, Math.max(1, availableParallelism()));
 
 class ImportThread {
@@ -158,7 +158,7 @@ class ImportThread {
     this.#wake();
   }
 
-  /** Its tasks end when the thread has: until then it may use the descriptors that they name. */
+  /** Its tasks end after the thread: until then the thread may use their descriptors. */
   #stop(error: unknown): void {
     this.#failure ??= error;
     void this.#worker.terminate();

@@ -22,12 +22,12 @@ interface Input {
 }
 
 /**
- * Brings every path of a journal to its new state (forward) or to its old state (rollback). It skips steps that are done, so a process may
- * repeat it after a crash at any point. A path in neither state was changed by another program: it is left alone and reported, and a
+ * Brings every path of a journal to its new state (forward) or to its old state (rollback). Finished steps are skipped, so a process may
+ * repeat the pass after a crash at any point. Another program changed a path in neither state: such a path is left alone and reported, and a
  * forward pass writes nothing more.
  *
  * No file is overwritten or unlinked directly: the old file is renamed to a private name and checked again when all paths are done. A
- * rollback renames it back.
+ * rollback renames the old file back.
  */
 export async function applyJournal(deps: Deps, input: Input): Promise<StepConflict[]> {
   const { root, journal } = input;
@@ -124,7 +124,7 @@ async function writeFiles(
   return [...conflicts, ...placer.conflicts];
 }
 
-/** Rollback: renames the original file back, with everything that another program has written to it since. */
+/** Rollback: renames the original file back, with all later writes of another program. */
 async function restoreOld(deps: Deps, pass: Pass, step: DueStep): Promise<'none' | 'done' | StepConflict> {
   const old = findAside(pass.aside, step.path, 'old');
   if (old === undefined) return 'none';
@@ -142,7 +142,7 @@ async function restoreOld(deps: Deps, pass: Pass, step: DueStep): Promise<'none'
   return 'done';
 }
 
-/** Removes the folders that are empty. */
+/** Removes the empty folders. */
 async function removeFolders(root: string, paths: readonly string[]): Promise<void> {
   using top = openTop(root);
   for (const path of paths) {

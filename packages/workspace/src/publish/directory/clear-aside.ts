@@ -14,12 +14,12 @@ import {
   removeName,
 } from './private-name.ts';
 
-/** How long a publish waits for a program that has a replaced file open for writing. */
+/** How long a publish waits for a program with a replaced file open for writing. */
 const longestMs = 2000;
 
 /**
- * Removes the files set aside, if they are unchanged and no program can write to them any more. A file that changed or is open for writing
- * is reported and kept: the rollback renames it back.
+ * Removes the files set aside, if they are unchanged and no program can write to them any more. A file with a change or an open writer is
+ * reported and kept: the rollback renames the file back.
  */
 export async function clearAfterPublish(
   deps: Pick<Deps, 'onPoint'>,
@@ -46,16 +46,16 @@ export async function clearAfterPublish(
   return conflicts;
 }
 
-/** A version that could not keep its name and got another one. */
+/** A version under another name, because its own name is taken. */
 export interface Kept {
   conflict: StepConflict;
-  /** Removes the private name. Call it after the conflict is in the journal. */
+  /** Removes the private name. Call after the conflict is in the journal. */
   release(): Promise<void>;
 }
 
 /**
- * Rollback: clears the files that are still under private names. A file with known content is removed. A file with unknown content, or whose
- * place is taken, is kept: under its own name if that is free, else beside it.
+ * Rollback: clears the remaining files under private names. A file with known content is removed. A file with unknown content, or with a
+ * taken place, is kept: under its own free name, else next to its name.
  */
 export async function clearAfterRollback(pass: Pass, steps: readonly Step[]): Promise<Kept[]> {
   const { aside } = pass;

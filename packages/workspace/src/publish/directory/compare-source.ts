@@ -6,12 +6,12 @@ import { type Change, find, isFolder, isSame, type Leaf } from '../../tree/index
 import { type ChangeSet, resolveConflict, unexplained } from '../index.ts';
 import { type Found, inspect, storeSource } from './inspect-source.ts';
 
-/** The planned result for one path of the change set. */
+/** The planned result for a path of the change set. */
 export interface Outcome {
   change: Change;
   found: Found;
   wanted: Leaf | null;
-  /** `open`: an unresolved conflict. `settled`: a conflict that a person resolved. */
+  /** `open`: an unresolved conflict. `settled`: a conflict resolved by a person. */
   state: 'clear' | 'settled' | 'open';
   /** Why the path is in conflict; empty unless `open`. */
   detail: string;
@@ -25,7 +25,7 @@ interface Input {
   /** The shadow repository. */
   gitDir: string;
   set: ChangeSet;
-  /** Paths of changes that no step made. */
+  /** Paths of changes without a responsible step. */
   unexplained: ReadonlySet<string>;
   resolutions: readonly Resolution[];
   writer: ObjectWriter;
@@ -78,18 +78,18 @@ async function outcomeOf(
 const resolutionOf = ({ resolutions }: Input, { path }: Change): Resolution | undefined =>
   resolutions.find((one) => one.path === toText(path));
 
-/** The run deleted the file and a person kept it. */
+/** The run deleted the file and a person kept the file. */
 const isKept = ({ change, state, wanted }: Outcome): boolean =>
   state === 'settled' && change.new === null && wanted !== null;
 
-/** Whether a file of the run is blocked by a file that a person kept instead of deleting it. */
+/** Whether a file of the run is blocked by a file the run deleted and a person kept. */
 function isInTheWay(root: string, { change, found, state, wanted }: Outcome, gone: ReadonlySet<string>): boolean {
   if (state !== 'clear' || wanted === null) return false;
   if (found.kind === 'blocked') return !gone.has(found.by);
   return found.kind === 'directory' && !holdsOnly(root, change.path, gone);
 }
 
-/** A blocked file can only be left out, unless the person decides otherwise about the file that blocks it. */
+/** A blocked file can only be left out, unless the person decides otherwise about the blocking file. */
 function withLeftOut(input: Input, outcome: Outcome): Outcome {
   const resolution = resolutionOf(input, outcome.change);
   if (resolution?.take === 'source' && resolution.seen === null) return { ...outcome, wanted: null, state: 'settled' };
@@ -98,7 +98,7 @@ function withLeftOut(input: Input, outcome: Outcome): Outcome {
   return { ...outcome, state: 'open', detail, isSettleable: true };
 }
 
-/** Why a path cannot be published; undefined when it can. A path that already has the wanted state is fine. */
+/** Why a path cannot be published; undefined for a publishable path. A path already in the wanted state is fine. */
 function conflictDetail(
   root: string,
   at: { change: Change; found: Found; wasFolder: boolean; deleted: ReadonlySet<string> },

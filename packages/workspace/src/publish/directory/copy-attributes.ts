@@ -4,7 +4,7 @@ import { closeSync, constants, openSync } from 'node:fs';
 /** Copies ACLs and extended attributes from a replaced file to its replacement. */
 export interface AttributeCopier {
   /**
-   * @param what `mode` includes the ACL
+   * @param what `mode` includes the ACL, too
    * @returns whether everything was copied
    */
   copy(what: 'xattr' | 'mode,xattr', from: Buffer, to: number): Promise<boolean>;
@@ -12,9 +12,9 @@ export interface AttributeCopier {
 }
 
 /**
- * Node cannot read extended attributes; `cp` can. One shell calls `cp` for all files of a publish: starting a process takes 1 ms from a
- * small process and 18 ms from a worker of 400 MB. The shell gets descriptors of this process instead of paths, so that no user path is on
- * a command line. The `cp` of busybox copies no attributes.
+ * Node cannot read extended attributes; `cp` can. A single shell calls `cp` for all files of a publish: starting a process takes 1 ms from
+ * a small process and 18 ms from a worker of 400 MB. The shell gets descriptors of this process instead of paths: no user path is on a
+ * command line. The `cp` of busybox copies no attributes.
  */
 const script =
   'while read -r what from to; do cp --attributes-only --preserve="$what" -- "$from" "$to" 2>/dev/null; echo $?; done';
@@ -37,7 +37,7 @@ export function createAttributeCopier(): AttributeCopier {
   };
 }
 
-/** A shell that answers every line with a line, and with undefined after it has exited. */
+/** A shell with a line as the answer to every line, and undefined after its exit. */
 function startShell() {
   const child = spawn('sh', ['-c', script], {
     env: { PATH: '/usr/local/bin:/usr/bin:/bin', LC_ALL: 'C' },

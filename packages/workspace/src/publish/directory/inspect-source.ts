@@ -22,7 +22,7 @@ export type Found =
 
 const { O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = constants;
 
-/** Inspects one path without following links. The content is always hashed, never cached: the source has other writers. */
+/** Inspects a path without following links. The content is always hashed, never cached: the source has other writers. */
 export async function inspect(root: string | Buffer, path: string): Promise<Found> {
   const names = path.split('/');
   let directory = openTop(root);
@@ -80,7 +80,7 @@ async function hashFile(fd: number, size: number): Promise<string> {
   return size >= largeBlobBytes ? hashLargeBlob(fd, size) : objectId('blob', readFileSync(fd));
 }
 
-/** The content of a small file, or the target of a link; undefined when it no longer matches `oid`. */
+/** The content of a small file, or the target of a link; undefined when the content no longer matches `oid`. */
 export async function readSource(root: string, path: string, oid: string): Promise<Buffer | undefined> {
   const content = await withSource(root, path, (file) => (typeof file === 'number' ? readFileSync(file) : file));
   return content !== undefined && objectId('blob', content) === oid ? content : undefined;

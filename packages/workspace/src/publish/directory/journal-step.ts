@@ -3,29 +3,29 @@ import { type Found, inspect, inspectChild } from './inspect-source.ts';
 import { type AsideContext, findAside, privateName, removeName } from './private-name.ts';
 import type { JournalEntry } from './publish-journal.ts';
 
-/** One path and its state before and after. */
+/** A path and its state before and after. */
 export interface Step {
   path: string;
   from: JournalEntry['old'];
   to: JournalEntry['new'];
 }
 
-/** A path that another program changed. */
+/** A path changed by another program. */
 export interface StepConflict {
   path: string;
   detail: string;
-  /** Path of the version that could not stay under its name. */
+  /** Path of the version without a free name. */
   kept?: string | undefined;
 }
 
-/** One pass over a journal: forward or rollback. */
+/** A pass over a journal: forward or rollback. */
 export interface Pass {
   aside: AsideContext;
-  /** Role of the files that this pass sets aside. */
+  /** Role of the files set aside by this pass. */
   role: 'old' | 'new';
   /** Paths whose old file is set aside while the new file is still missing, because a process died in between. */
   halfDone: Set<string>;
-  /** Permission bits of folders that are closed to others, by path. */
+  /** Permission bits of folders closed to others, by path. */
   folders: Readonly<Record<string, number>>;
 }
 
@@ -36,7 +36,7 @@ export async function checkStep(pass: Pass, step: Step): Promise<'done' | 'due' 
   // This publish has replaced the file by a folder.
   if (found.kind === 'directory' && step.to === null) return 'done';
   if (isState(found, step.from)) return 'due';
-  // A folder whose files are deleted; it is removed when it is empty.
+  // A folder whose files are deleted; the folder is removed when empty.
   if (found.kind === 'directory' && step.from === null) return 'due';
   if (found.kind === 'absent' && pass.halfDone.has(step.path)) return 'due';
   return changedMeanwhile(step.path);
@@ -57,7 +57,7 @@ export function splitPath(path: string): { names: string[]; name: string } {
   return { name: names.pop() ?? '', names };
 }
 
-/** Cleans up what a process left behind when it died in the middle of a step. */
+/** Cleans up after a process with its death in the middle of a step. */
 export async function prepareStep(pass: Pass, step: Step): Promise<StepConflict[]> {
   const { aside, role } = pass;
   const { path } = step;
@@ -79,7 +79,7 @@ export async function prepareStep(pass: Pass, step: Step): Promise<StepConflict[
       removeName(from, away.name);
       return [];
     }
-    // Another program restored the old content under the name. That file needs the private name next.
+    // Another program restored the old content under the name. The other program's file needs the private name next.
     if (!isState(await inspectChild(directory, name), step.from)) return [];
     if (!isState(await inspectChild(from, away.name), step.from)) return [changedMeanwhile(path)];
     removeName(from, away.name);

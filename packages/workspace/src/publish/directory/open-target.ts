@@ -4,7 +4,7 @@ import { type Deps, errnoOf, WorkspaceError, type WorkspaceRecord } from '../../
 import { toText } from '../../files/index.ts';
 import type { Change } from '../../tree/index.ts';
 
-/** Opens and checks the source directory; undefined when it is gone. All reads and writes of a publish go through this descriptor. */
+/** Opens and checks the source directory; undefined for a lost directory. All reads and writes of a publish go through this descriptor. */
 export function openTarget(deps: Pick<Deps, 'bounds'>, { origin }: WorkspaceRecord): OpenPath | undefined {
   try {
     return deps.bounds.open(origin ?? '', 'publish');
@@ -14,7 +14,7 @@ export function openTarget(deps: Pick<Deps, 'bounds'>, { origin }: WorkspaceReco
   }
 }
 
-/** A source may contain the data directory. The run's copy lacks it, and a publish must not write into it. */
+/** A source may contain the data directory. The run's copy lacks the data directory, and a publish must not write inside. */
 export function assertOutsideData(
   { dataDir }: Pick<Deps, 'dataDir'>,
   target: OpenPath,

@@ -6,10 +6,10 @@ import { createYielder } from '../../files/index.ts';
 const pollMs = 20;
 
 /**
- * Waits until no process has one of the files open for writing, at most `longestMs`. A file set aside can only be written through
- * descriptors opened before, so one scan without writers is final. It sees the processes whose descriptors this process may read: all for
- * root, else those of the same user. Outside Linux it sees none.
- * @returns the names that are still open
+ * Waits until no process has any of the files open for writing, at most `longestMs`. A file set aside can only be written through earlier
+ * descriptors, so a single scan without writers is final. The scan sees processes with readable descriptors: all processes for root, else the
+ * user's own processes. Outside Linux the scan sees none.
+ * @returns the names of the still open files
  */
 export async function waitForWriters(names: ReadonlySet<string>, longestMs: number): Promise<Set<string>> {
   const until = performance.now() + longestMs;
@@ -56,7 +56,7 @@ function isWriting(path: string): boolean {
   }
 }
 
-/** Empty for a process that has ended or hides its descriptors. */
+/** Empty for an ended process, or a process with hidden descriptors. */
 function list(path: string): string[] {
   try {
     return readdirSync(path);

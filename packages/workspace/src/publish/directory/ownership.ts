@@ -2,7 +2,7 @@ import { WorkspaceError } from '../../errors.ts';
 import { type Leaf, modes } from '../../tree/index.ts';
 import { inspect, type Ownership } from './inspect-source.ts';
 
-/** Owner and permissions of the nearest folder that exists, and the folders that are missing below it. */
+/** Owner and permissions of the nearest existing folder, and the missing folders below. */
 export async function parentOf(root: string, path: string): Promise<{ ownership: Ownership; missing: string[] }> {
   const names = path.split('/').slice(0, -1);
   const missing: string[] = [];
@@ -25,8 +25,8 @@ export interface RunBits {
 }
 
 /**
- * A replacement keeps the owner and permissions of the replaced file, with the executable bit adjusted and minus the permissions that the
- * run removed. A new file gets the owner of its folder and the permissions from the run.
+ * A replacement keeps the owner and permissions of the replaced file, with the executable bit adjusted and minus the permissions removed by
+ * the run. A new file gets the owner of its folder and the permissions from the run.
  */
 export function withOwnership(
   leaf: Leaf,

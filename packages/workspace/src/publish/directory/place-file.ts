@@ -99,7 +99,7 @@ export const parentReplaced = (path: string): StepConflict => ({
   detail: 'A parent folder was replaced by something else.',
 });
 
-/** Opens the folder of a path. A missing folder gets the owner and permissions of its parent, unless the run made it private. */
+/** Opens the folder of a path. A missing folder gets the owner and permissions of its parent, unless private in the run. */
 export function makeParents(
   deps: Pick<Deps, 'isRoot'>,
   { aside: { root }, folders }: Pass,
@@ -127,7 +127,7 @@ export function makeParents(
   return current;
 }
 
-/** Runs before chown: chown drops the capabilities of a file, which were granted to the old content. */
+/** Runs before chown: chown drops the capabilities of a file, granted to the old content. */
 async function keepAttributes(attributes: AttributeCopier, pass: Pass, open: Open): Promise<boolean> {
   const { step, fd } = open;
   if (fd === undefined || step.from === null || step.from.mode === modes.symlink) return true;
@@ -137,7 +137,7 @@ async function keepAttributes(attributes: AttributeCopier, pass: Pass, open: Ope
   if (statIn(open.directory, open.name)?.isFile() === true) {
     return attributes.copy(which, open.directory.at(open.name), fd);
   }
-  // An earlier process died after it had set the file aside.
+  // An earlier process died after setting the file aside.
   const old = pass.halfDone.has(step.path) ? findAside(pass.aside, step.path, pass.role) : undefined;
   if (old === undefined) return true;
   using directory = old.directory;
@@ -168,8 +168,8 @@ async function place(
 }
 
 /**
- * Sets the current file aside and gives its name to the incoming file. The name is absent for two system calls; a file that another program
- * creates in between stays. Synchronous.
+ * Sets the current file aside and gives its name to the incoming file. The name is absent for two system calls; a file made by another
+ * program in between stays. Synchronous.
  */
 export function swapIn(
   deps: Pick<Deps, 'onPoint'>,

@@ -35,7 +35,7 @@ import { type Journal, type JournalEntry, lastPublished } from './publish-journa
 export interface DirectoryInput extends PublishRequest {
   folder: RunFolder;
   record: WorkspaceRecord;
-  /** The open source; undefined when it is gone. */
+  /** The open source; undefined for a lost source. */
   opened: OpenPath | undefined;
 }
 
@@ -47,7 +47,7 @@ export const scopeOf = ({ folder, record }: Pick<DirectoryInput, 'folder' | 'rec
   tracked: [],
 });
 
-/** A plan and the journal that executes it. */
+/** A plan and its journal. */
 export interface DirectoryPlan {
   plan: PublishPlan;
   journal: Pick<Journal, 'entries' | 'made' | 'folders' | 'emptied'>;
@@ -55,7 +55,7 @@ export interface DirectoryPlan {
 
 const nothing: DirectoryPlan['journal'] = { entries: [], made: [], folders: {}, emptied: [] };
 
-/** Compares every path with the current source and plans what to write. Changes nothing in the source. */
+/** Compares every path with the current source and plans the writes. Changes nothing in the source. */
 export async function planDirectory(deps: Deps, input: DirectoryInput): Promise<DirectoryPlan> {
   const { folder, record, snapshot, resolutions = [], opened } = input;
   const origin = record.origin ?? '';
@@ -101,11 +101,11 @@ export const requestId = ({ snapshot, resolutions = [] }: PublishRequest): strin
     .update(JSON.stringify([snapshot, resolutions]))
     .digest('hex');
 
-/** Whether this request is already published. Without it, a repeated call would report the user's next edit as a conflict. */
+/** Whether this request is already published. Without this check, a repeated call would report the user's next edit as a conflict. */
 export const isPublished = (input: DirectoryInput): boolean =>
   lastPublished(input.folder)?.request === requestId(input);
 
-/** Deletions first, then writes. A path resolved to what the source already has is skipped. */
+/** Deletions first, then writes. A path resolved to the source's present content is skipped. */
 async function journalOf(
   root: string,
   set: ChangeSet,
@@ -139,7 +139,7 @@ function runBits({ before, after }: ChangeSet, { path, old }: Change, wanted: Le
   return { bits, isNarrowed: isPrivate(bits, kind) && !isOld };
 }
 
-/** Private folders and the folders below them, which would otherwise inherit their permissions. */
+/** Private folders and the folders below, because lower folders would otherwise inherit their permissions. */
 function closedFolders({ after }: ChangeSet, made: ReadonlySet<string>): Record<string, number> {
   const all = [...made].map((path) => [path, permissionsAt(after.manifest.permissions, path, 'folder')] as const);
   const closed = new Map(all.filter(([, bits]) => isPrivate(bits, 'folder')));
@@ -172,8 +172,8 @@ async function toConflicts(
 }
 
 /**
- * How files in conflict can be merged by lines. Stores the source's versions in the shadow repository.
- * @returns `kept`: ids of all versions that are stored
+ * Merges of files in conflict by lines. Stores the source's versions in the shadow repository.
+ * @returns `kept`: ids of all stored versions
  */
 async function mergesOf(
   deps: Deps,
@@ -190,7 +190,7 @@ async function mergesOf(
     stored.push({ outcome, base: change.old, source, run: change.new });
   }
   await writer.flush();
-  // A change that no step made is taken or refused as a whole.
+  // A change without a responsible step is taken or refused as a whole.
   const mergeable = stored.filter(({ outcome }) => !outcome.isUnexplained);
   const counted = await countHunks(deps, gitDir, mergeable);
   const merges = new Map([...counted].map(([{ outcome }, merge]) => [outcome, merge]));
@@ -199,8 +199,8 @@ async function mergesOf(
 }
 
 /**
- * The snapshot that equals the source after the publish: the run's own, unless a person resolved a conflict otherwise, now or in the last
- * publish. A file of the source that is too large for a snapshot is skipped in it, as in any snapshot.
+ * The snapshot equal to the source after the publish: the run's own, unless a person resolved a conflict otherwise, now or in the last
+ * publish. A source file too large for a snapshot is skipped, as in any snapshot.
  */
 async function candidateOf(
   deps: Deps,
@@ -228,7 +228,7 @@ async function candidateOf(
   return taken.id;
 }
 
-/** Files that differ from the run since an earlier publish, because a person resolved a conflict so. */
+/** Files with another content than the run's since an earlier publish, because of a person's resolution. */
 async function settledBefore(
   deps: Deps,
   input: Pick<DirectoryInput, 'folder' | 'record'>,

@@ -10,24 +10,24 @@ export type AsideRole = 'tmp' | 'old' | 'new';
 export interface AsideContext {
   root: string;
   runId: string;
-  /** Folders that the publish makes or removes. A file set aside in one of them would keep it from being removed. */
+  /** Folders made or removed by the publish. A file set aside inside would block the removal. */
   transientFolders: ReadonlySet<string>;
 }
 
 /** A file under a private name, in an open folder. The caller closes the folder. */
 export interface AsideFile {
   directory: Directory;
-  /** Names of the folders that lead to it. */
+  /** Names of the folders above the file. */
   folders: readonly string[];
   name: string;
 }
 
-/** Deterministic, so that a later attempt finds what an earlier one left. */
+/** Deterministic: a later attempt finds the files of an earlier attempt. */
 export function privateName(runId: string, path: string, role: AsideRole): string {
   return `.holdpoint-${createHash('sha256').update(`${runId}\0${path}`).digest('hex').slice(0, 20)}.${role}`;
 }
 
-/** The file that was set aside for a path, if any. */
+/** The file set aside for a path, if any. */
 export function findAside(aside: AsideContext, path: string, role: AsideRole): AsideFile | undefined {
   const name = privateName(aside.runId, path, role);
   using top = openTop(aside.root);
@@ -40,7 +40,7 @@ export function findAside(aside: AsideContext, path: string, role: AsideRole): A
   return undefined;
 }
 
-/** Renames a file to its private name. Synchronous. False when the file is missing or another one was set aside already. */
+/** Renames a file to its private name. Synchronous. False when the file is missing or another file was set aside already. */
 export function putAside(
   aside: AsideContext,
   at: { path: string; role: AsideRole; directory: Directory; name: string },
@@ -66,21 +66,21 @@ function rename(
     try {
       if (stays !== undefined) return renameToFree({ directory, name }, { directory: stays, name: own });
     } catch (error) {
-      // The folder is a mount point, so it cannot be removed either.
+      // The folder is a mount point, and so impossible to remove either.
       if (errnoOf(error) !== 'EXDEV') throw error;
     }
   }
   return renameToFree({ directory, name }, { directory, name: own });
 }
 
-/** The target is a private name: only this publish uses it. */
+/** The target is a private name: only this publish uses the name. */
 function renameToFree(from: Child, to: Child): boolean {
   if (statIn(to.directory, to.name) !== undefined) return false;
   renameSync(from.directory.at(from.name), to.directory.at(to.name));
   return true;
 }
 
-/** The nearest folder that is not transient, and the file's own folder. */
+/** The nearest folder outside of the publish's own folders, and the file's own folder. */
 function candidateFolders({ transientFolders }: AsideContext, path: string): string[][] {
   const own = path.split('/').slice(0, -1);
   let stays = own;
@@ -92,15 +92,15 @@ function candidateFolders({ transientFolders }: AsideContext, path: string): str
 export type Child = Pick<AsideFile, 'directory' | 'name'>;
 
 /**
- * Hard-links a file to a second name, or moves it where the file system has no hard links. Synchronous. False when the name is in use: it
- * never replaces a file. Only without hard links, a file created between the check and the rename is lost.
+ * Hard-links a file to a second name, or moves the file where the file system has no hard links. Synchronous. False for a name in use: no
+ * file is ever replaced. Only without hard links, a file created between the check and the rename is lost.
  */
 export function linkOrMove(from: Child, to: Child): boolean {
   const [source, target] = [from.directory.at(from.name), to.directory.at(to.name)];
   const status = statIn(from.directory, from.name);
   try {
     if (status?.isSymbolicLink() === true) {
-      // On some systems, link(2) on a symbolic link follows it.
+      // On some systems, link(2) on a symbolic link follows the link.
       symlinkSync(readlinkSync(source, { encoding: 'buffer' }), target);
       setLinkOwner(target, process.getuid?.() === 0 ? { uid: Number(status.uid), gid: Number(status.gid) } : undefined);
     } else {

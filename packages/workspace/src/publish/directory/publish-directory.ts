@@ -15,22 +15,21 @@ type Input = Omit<DirectoryInput, 'opened'>;
 /**
  * Publishes into the source directory, all or nothing, also across crashes:
  *
- * 1. Every path must still be what the run started from; otherwise the publish is a conflict and nothing is written.
+ * 1. Every path must still be in the state at the run's start; otherwise the publish is a conflict and nothing is written.
  * 2. A journal of old and new states is written durably. This is the commit point.
  * 3. For each path: the new file is written and fsynced, the path is checked again, the old file is set aside, the new file gets its name.
  * 4. Each old file is checked once more when no program has it open for writing, then removed.
  * 5. The journal is removed.
  *
- * A call that finds a journal finishes that publish first. Contents need no staging: they are in the shadow repository, on disk since the
- * snapshot. When another program changes a file after the commit point, its change stays and the publish is rolled back.
+ * A call with a journal on disk finishes the journal's publish first. Contents need no staging: they are in the shadow repository, on disk since
+ * the snapshot. When another program changes a file after the commit point, its change stays and the publish is rolled back.
  *
- * So a program that writes at any instant loses nothing. A write to the file set aside causes a rollback, and that file gets its name back.
- * A file created under the name stays, and the old file is kept beside it. A name is absent for two system calls (Node cannot exchange two
+ * So a program writing at any instant loses nothing. A write to the file set aside causes a rollback, and the file gets its name back. A file
+ * created under the name stays, and the old file is kept next to the new file. A name is absent for two system calls (Node cannot exchange two
  * names), or until the next call when the process dies between them.
  *
- * Two cases are not seen. A writer whose descriptors this process may not read (another user's, when this process is not root; another
- * host's), which opened the file before it was set aside and writes after the publish. And, without hard links, a file created between the
- * two calls.
+ * Two cases are invisible. First, a writer with unreadable descriptors (another user's, when this process is not root; another host's), with the
+ * file open from before the set-aside and a write after the publish. Second, without hard links, a file created between the two calls.
  */
 export async function publishDirectory(deps: Deps, request: Input & { expect: string }): Promise<PublishResult> {
   const { folder, record } = request;
@@ -55,7 +54,7 @@ export async function publishDirectory(deps: Deps, request: Input & { expect: st
   });
 }
 
-/** Finishes an interrupted publish, if there is one. Waits for a publish that is still running. */
+/** Finishes an interrupted publish, if any. Waits for a publish in progress. */
 export async function recoverPublish(deps: Deps, input: Pick<DirectoryInput, 'folder' | 'record'>): Promise<void> {
   if (readJournal(input.folder) === undefined) return;
   await withSourceLock(deps, input.record.origin ?? '', async () => {
@@ -64,7 +63,7 @@ export async function recoverPublish(deps: Deps, input: Pick<DirectoryInput, 'fo
   });
 }
 
-/** Finishes the journal on disk. A source that is gone leaves nothing to finish. */
+/** Finishes the journal on disk. A lost source leaves nothing to finish. */
 async function finishPending(
   deps: Deps,
   { folder, opened }: Pick<DirectoryInput, 'folder' | 'opened'>,
@@ -73,7 +72,7 @@ async function finishPending(
   return journal === undefined || opened === undefined ? [] : finish(deps, folder, opened.path, journal);
 }
 
-/** Completes a journal, or rolls it back on a conflict. @returns the conflicts that caused the rollback */
+/** Completes a journal, or rolls the journal back on a conflict. @returns the conflicts behind the rollback */
 async function finish(deps: Deps, folder: RunFolder, root: string, journal: Journal): Promise<Conflict[]> {
   let current = journal;
   if (current.direction === 'forward') {
@@ -94,7 +93,7 @@ async function finish(deps: Deps, folder: RunFolder, root: string, journal: Jour
   deps.onPoint('publish.taken-back');
   const kept = await clearAfterRollback(passOf({ folder, root, journal: current }), stepsOf(current));
   const conflicts = mergeByPath([...current.conflicts, ...left, ...kept.map(({ conflict }) => conflict)]);
-  // A later call still reports the kept files when this process dies before it answers.
+  // A later call still reports the kept files when this process dies before its answer.
   if (kept.length > 0) await writeJournal(folder, { ...current, conflicts });
   deps.onPoint('publish.kept');
   for (const { release } of kept) await release();
@@ -106,7 +105,7 @@ async function finish(deps: Deps, folder: RunFolder, root: string, journal: Jour
   }));
 }
 
-/** One conflict per path; a conflict that names a kept file wins. */
+/** A conflict per path; a conflict with the name of a kept file wins. */
 function mergeByPath(conflicts: readonly StepConflict[]): StepConflict[] {
   const byPath = new Map<string, StepConflict>();
   for (const one of conflicts) {

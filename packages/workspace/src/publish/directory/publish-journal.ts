@@ -18,11 +18,11 @@ const ownership = { permissions: z.int(), uid: z.int(), gid: z.int() };
 const published = {
   /** The run's snapshot. */
   snapshot: z.string(),
-  /** The snapshot that equals the source after the publish. When absent, it is `snapshot`. */
+  /** The snapshot equal to the source after the publish. When absent, `snapshot`. */
   candidate: z.string().optional(),
-  /** Id of the request, so that a repeated request is recognised. */
+  /** Id of the request: a repeated request is recognised. */
   request: z.string().default(''),
-  /** Digest of the plan, so that a call after a crash returns the plan that was approved. */
+  /** Digest of the plan: a call after a crash returns the approved plan. */
   digest: z.string().default(''),
 };
 
@@ -40,16 +40,16 @@ const journalSchema = z.strictObject({
       new: leafSchema.extend(ownership).nullable(),
     }),
   ),
-  /** Folders that did not exist before, parents first. */
+  /** New folders of the publish, parents first. */
   made: z.array(z.string()),
-  /** Permission bits of the folders that the run made private, by path. */
+  /** Permission bits of the folders made private by the run, by path. */
   folders: z.record(z.string(), z.int()).default({}),
   /** Folders to remove if they are empty afterwards, children first. */
   emptied: z.array(z.string()),
   conflicts: z.array(z.strictObject({ path: z.string(), detail: z.string(), kept: z.string().optional() })),
 });
 
-/** The intent to change a source directory. While it is on disk, the publish is committed and must be finished. */
+/** The intent to change a source directory. While the journal is on disk, the publish is committed and must be finished. */
 export type Journal = z.infer<typeof journalSchema>;
 export type JournalEntry = Journal['entries'][number];
 
@@ -60,7 +60,7 @@ export function readJournal(folder: RunFolder): Journal | undefined {
   return readJson(join(folder.publish, 'journal.json'), journalSchema);
 }
 
-/** Writing it is the commit point. */
+/** The write is the commit point. */
 export async function writeJournal(folder: RunFolder, journal: Journal): Promise<void> {
   mkdirSync(folder.publish, { recursive: true, mode: 0o700 });
   await syncFolder(folder.path);
@@ -72,7 +72,7 @@ export async function removeJournal(folder: RunFolder): Promise<void> {
   await syncFolder(folder.publish);
 }
 
-/** The last publish that finished, and its request. */
+/** The last finished publish, and its request. */
 export function lastPublished(
   folder: RunFolder,
 ): { snapshot: string; candidate: string; request: string; digest: string } | undefined {

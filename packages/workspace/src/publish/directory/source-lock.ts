@@ -12,10 +12,10 @@ const touchMs = 10_000;
 const staleMs = 60_000;
 
 /**
- * Runs `work` while no other process of this host writes to the same source directory. The lock is a symbolic link whose target names its
- * owner, so it appears together with its content. A waiter breaks the lock of a dead owner. A stopped owner counts as alive: it may continue
- * and write, and two processes would finish two journals at once. An owner in another container cannot be checked: its lock is broken after
- * a minute without a touch.
+ * Runs `work` while no other process of this host writes to the same source directory. The lock is a symbolic link with its owner as the
+ * target: link and content appear in a single step. A waiter breaks the lock of a dead owner. A stopped owner counts as alive: the owner
+ * may continue and write, and two processes would finish two journals concurrently. An owner in another container cannot be checked: its
+ * lock is broken after a minute without a touch.
  */
 export async function withSourceLock<T>(
   deps: Pick<Deps, 'dataDir' | 'onPoint'>,
@@ -51,18 +51,18 @@ function take(lock: string): boolean {
   }
 }
 
-// Makes two locks of one process different.
+// Makes two locks of the same process different.
 let counter = 0;
 
 function touch(lock: string): void {
   try {
     lutimesSync(lock, new Date(), new Date());
   } catch {
-    // Another process presumed this one dead and broke the lock. Each file is checked again before it is written.
+    // Another process presumed this process dead and broke the lock. Each file is checked again before its write.
   }
 }
 
-/** One process at a time, so that a slow process does not remove the fresh lock that follows the abandoned one. */
+/** A single process at a time: a slow process must not remove the fresh lock made after the abandoned lock. */
 function breakAbandoned(lock: string): boolean {
   if (!isAbandoned(lock)) return false;
   const guard = `${lock}.break`;

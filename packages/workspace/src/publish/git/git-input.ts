@@ -17,7 +17,7 @@ export const scopeOf = ({ folder, record, target }: GitInput, tracked: readonly 
   includeIgnored: target.include_ignored === true,
 });
 
-/** A file name of 255 bytes, minus the `.lock` that git appends while it writes a ref. */
+/** A file name of 255 bytes, minus git's `.lock` suffix during the write of a ref. */
 const longestPart = 250;
 
 /** The full name of a branch from its short or full name. Throws `EBRANCHINVALID` before a bad name reaches a command line. */

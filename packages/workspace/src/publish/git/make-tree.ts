@@ -46,7 +46,7 @@ export interface MadeTree {
   cleaned: Pick<CleanedChanges, 'converted' | 'objects' | 'pointers'>;
   /** Whether the new tree differs from the run's. */
   isOther: boolean;
-  /** Changes of the run that are not published. */
+  /** Changes of the run outside of the publish. */
   leftOut: LeftOut[];
   conflicts: Conflict[];
 }
@@ -84,7 +84,7 @@ export async function makeTree(
     return { at, root: at.root, whole: at.root, cleaned, isOther: false, leftOut, conflicts };
   }
   const unseen = changes.filter((change) => isUnseen(before.root, change));
-  // Where the commit differs from what the run saw, merge as for a branch that has moved.
+  // Where the commit differs from the run's view, merge as for a moved branch.
   const isMerged = at !== before || unseen.length > 0;
   const merged = !isMerged
     ? { root: run.root, conflicts: [] }
@@ -115,10 +115,10 @@ const remoteLfs =
   'git-lfs manages this file, and a publish to a remote does not send LFS objects. Take the run to commit the whole content as it is.';
 
 /**
- * Makes the snapshot that validators run on: the workspace plus everything that the publish takes over from the branch. Paths that globs or the
- * snapshot left out stay out. Without a merge, the candidate is the given snapshot itself.
+ * Makes the snapshot for validators: the workspace plus everything taken over from the branch. Paths left out by globs or the snapshot stay out.
+ * Without a merge, the candidate is the given snapshot.
  *
- * Ignored files are not published but stay in the candidate: tests need the `node_modules` that the run installed.
+ * Ignored files are not published but stay in the candidate: tests need the run's installed `node_modules`.
  */
 export async function makeCandidate(
   deps: Deps,
@@ -185,7 +185,7 @@ async function fetchTip(
   { tip, source }: { tip: string; source: Repository },
 ): Promise<SourceTree> {
   const ref = `refs/holdpoint/tips/${tip}`;
-  // The ref is written when the objects are on disk. A publish plans again what its plan has fetched.
+  // The ref is written when the objects are on disk. A publish plans again with the objects fetched by its plan.
   if (!hasRef(input.folder.shadow, ref)) {
     const repository = source.remote?.tip ?? source;
     await takeCommit(deps.git, { folder: input.folder, repository, commit: tip, ref });

@@ -13,21 +13,21 @@ import { hasCommit, isCheckedOut, isMerged, openBranch, type SourceBranch } from
 
 type GitTarget = Extract<PublishPlan['target'], { type: 'git' }>;
 
-/** A plan and the inputs of its execution. Without `source` it cannot be executed. */
+/** A plan and the inputs of its execution. Without `source` the plan cannot be executed. */
 export interface GitPlan {
   plan: PublishPlan;
   target: GitTarget;
   source?: Repository;
   /** Parent of the new commit. */
   parent: string;
-  /** LFS objects that the source needs before the commit that points to them. */
+  /** LFS objects needed in the source before the commit with their pointers. */
   objects?: readonly LfsObject[];
 }
 
 /**
- * A publish to a branch is one commit. Its parent is the base commit of the run when the branch is new or unmoved, else the branch's tip, with
- * the merged tree. It is not a merge commit: the branch may no longer contain the run's base, and the change was reviewed as one. The commit
- * is a function of its inputs, so a call after a crash creates the same commit.
+ * A publish to a branch is a single commit. Its parent is the base commit of the run when the branch is new or unmoved, else the branch's
+ * tip, with the merged tree. The commit is not a merge commit: the branch may no longer contain the run's base, and the change was reviewed
+ * as a whole. The commit is a function of its inputs, so a call after a crash creates the same commit.
  */
 export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const { record, folder, snapshot } = input;
@@ -95,7 +95,10 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   return { ...done, plan: { ...done.plan, files }, objects: made.cleaned.objects };
 }
 
-/** The publish to continue from. When it left out ignored files and this one includes them, changes count from the start of the run. */
+/**
+ * The publish to continue from. When ignored files were left out of the earlier publish and are included now, changes count from the start
+ * of the run.
+ */
 function continuedFrom({ target, record }: GitInput, own: Intent | undefined): Since | undefined {
   if (own === undefined || target.include_ignored !== true || own.include_ignored === true) return own;
   return { snapshot: record.base, commit: own.commit };

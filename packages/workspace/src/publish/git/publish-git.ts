@@ -9,8 +9,8 @@ import { preparePublish, writeIntent } from './publish-intent.ts';
 import { dropOwnRef, moveBranch, openBranch, ownRef, sendObjects, updateRef } from './source-refs.ts';
 
 /**
- * Publishes to a branch of the source repository: objects, a private ref that keeps them, then the branch by compare-and-set. The user's work
- * tree, index and HEAD are not touched. A crash at any point leaves at most a harmless ref, which the next call or the run's discard removes.
+ * Publishes to a branch of the source repository: objects, a private ref to keep them, then the branch by compare-and-set. The user's work
+ * tree, index and HEAD are not touched. A crash at any point leaves at most a harmless ref, removed by the next call or the run's discard.
  */
 export async function publishGit(deps: Deps, input: GitInput & { expect: string }): Promise<PublishResult> {
   const planned = await planGit(deps, input);
@@ -57,7 +57,7 @@ async function executePlan(
   return moved === undefined ? published : { status: 'moved' };
 }
 
-/** Removes the ref that a crashed publish left in the source. A run without a publish folder never started one. */
+/** Removes the ref of a crashed publish from the source. A run without a publish folder never started a publish. */
 export async function removePublishRef(
   deps: Deps,
   { folder, record }: Pick<GitInput, 'folder' | 'record'>,

@@ -8,17 +8,17 @@ const oid = z.string().regex(/^[0-9a-f]{40}$/);
 const intentSchema = z.strictObject({
   snapshot: oid,
   commit: oid,
-  /** Candidate and digest of the plan: a call after a crash returns the plan that was validated and approved. */
+  /** Candidate and digest of the plan: a call after a crash returns the validated and approved plan. */
   candidate: oid,
   digest: z.string(),
-  /** Whether the commit includes files that the source ignores. */
+  /** Whether the commit includes files ignored by the source. */
   include_ignored: z.boolean(),
 });
 const intentsSchema = z.strictObject({ format: z.literal(1), branches: z.record(z.string(), intentSchema) });
 
 /**
- * The commit that a branch is about to move to. It is written before the branch moves. A later call checks whether the branch contains the
- * commit, which also works after the user has committed on top.
+ * The commit to which a branch is about to move. The intent is written before the branch moves. A later call checks whether the branch
+ * contains the commit: the check also works after the user has committed on top.
  */
 export type Intent = z.infer<typeof intentSchema>;
 
@@ -26,7 +26,7 @@ export function readIntent(folder: RunFolder, branch: string): Intent | undefine
   return read(folder)[branch];
 }
 
-/** Creates the folder that marks a run with a publish, before anything reaches the source. */
+/** Creates the folder of a run with a publish, before anything reaches the source. */
 export async function preparePublish(folder: RunFolder): Promise<void> {
   mkdirSync(folder.publish, { recursive: true, mode: 0o700 });
   await syncFolder(folder.path);

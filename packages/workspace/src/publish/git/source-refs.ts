@@ -12,17 +12,17 @@ import { asOwner, openRepository, type Repository } from '../../source-repositor
 export interface SourceBranch {
   source: Repository;
   name: string;
-  /** null: there is no such branch. */
+  /** null: the branch does not exist. */
   tip: string | null;
-  /** The ref that a write reaches: a branch can be a symbolic ref. */
+  /** The ref reached by a write: a branch can be a symbolic ref. */
   written: string;
-  /** A ref that blocks this name: refs are files and folders, so `a` blocks `a/b` and `a/b` blocks `a`. */
+  /** A blocking ref: refs are files and folders, so `a` blocks `a/b` and `a/b` blocks `a`. */
   inTheWay: string | undefined;
 }
 
 /**
- * Opens the user's repository, or asks a remote one, and reads the branch with one program. undefined when the repository is gone or
- * unreadable. Throws when any part of it is out of bounds.
+ * Opens the user's repository, or asks a remote repository, and reads the branch with a single program. undefined when the repository is
+ * gone or unreadable. Throws when any part of the repository is out of bounds.
  */
 export async function openBranch(
   deps: Deps,
@@ -48,7 +48,9 @@ function remoteBranch(source: Repository, name: string): SourceBranch {
   return { source, name, tip: branches.get(name) ?? null, written: name, inTheWay };
 }
 
-/** The refs from the first part of a branch's name on, in their order up to the first one below the branch; undefined when git cannot read them. */
+/**
+ * The refs from the first part of a branch's name on, in order, up to the first ref below the branch; undefined when git cannot read them.
+ */
 async function readAround(
   deps: Deps,
   source: Repository,
@@ -67,7 +69,7 @@ async function readAround(
         if (name === branch || branch.startsWith(`${name}/`) || name.startsWith(`${branch}/`)) {
           refs.set(name, { oid, symref: Buffer.from(symref, 'latin1').toString('utf8') });
         }
-        // git sorts by bytes, so nothing that matters follows.
+        // git sorts by bytes, so no relevant ref follows.
         if (bytes > `${toBytes(branch)}0`) return refs;
       }
     }
@@ -82,17 +84,17 @@ const newline = 0x0a;
 const mostRefs = 5_000_000;
 const toBytes = (text: string): string => Buffer.from(text, 'utf8').toString('latin1');
 
-/** for-each-ref lists no symbolic ref to a missing one. Only a file of its own can be such a ref, unless the refs are in tables. */
+/** for-each-ref lists no symbolic ref to a missing ref. Only a file of its own can be such a ref, unless the refs are in tables. */
 async function danglingTarget(deps: Deps, source: Repository, branch: string): Promise<string | undefined> {
   if (!existsSync(join(source.common, branch)) && !existsSync(join(source.common, 'reftable'))) return undefined;
   return symbolicRef(deps, source, branch);
 }
 
-/** The commit of a ref. Not by `rev-parse`, which finds `refs/heads/refs/heads/x` when `refs/heads/x` is missing. */
+/** The commit of a ref. Not by `rev-parse`: for a missing `refs/heads/x` the command finds `refs/heads/refs/heads/x`. */
 export async function readBranch(deps: Deps, source: Repository, ref: string): Promise<string | undefined> {
   if (source.remote !== undefined) return source.remote.branches.get(ref);
   const { at, options } = asOwner(source);
-  // A pattern names the refs below it, too. git sorts them behind it.
+  // A pattern also matches the refs below. git sorts them behind the ref.
   const { stdout } = await deps.git.run(
     [...at, 'for-each-ref', '--count=1', '--format=%(objectname) %(refname)', ref],
     options,
@@ -102,7 +104,7 @@ export async function readBranch(deps: Deps, source: Repository, ref: string): P
 }
 
 export async function hasCommit(deps: Deps, source: Repository, commit: string): Promise<boolean> {
-  // The host says so itself when a branch is pushed.
+  // The host reports an unusable branch at the push.
   if (source.remote !== undefined) return true;
   const { at, options } = asOwner(source);
   const args = [...at, 'cat-file', '-e', `${commit}^{commit}`];
@@ -120,7 +122,8 @@ export async function isMerged(deps: Deps, source: Repository, commit: string, t
 /** Whether a work tree has the branch checked out. If the branch moved, its index would look like a revert. */
 export async function isCheckedOut(deps: Deps, { source, written }: SourceBranch): Promise<boolean> {
   if (source.remote !== undefined) return false;
-  // Not by `worktree list`: it opens every work tree by absolute path, and the owner may not be allowed to enter the folders above.
+  // Not by `worktree list`: the command opens every work tree by absolute path, and the owner may not be allowed to enter the folders
+  // above.
   for (const name of workTrees(source.common))
     if ((await headOf(deps, source, `worktrees/${name}/HEAD`)) === written) return true;
   return (await headOf(deps, source, 'HEAD')) === written && !(await isBare(deps, source));
@@ -142,7 +145,7 @@ function workTrees(gitDir: string): string[] {
   }
 }
 
-/** The ref that a HEAD names, from its file: a program for each work tree takes longer. git reads every other form. */
+/** The ref named by a HEAD, from its file: a program for each work tree takes longer. git reads every other form. */
 async function headOf(deps: Deps, source: Repository, name: string): Promise<string | undefined> {
   const text = await readSmall(join(source.common, name));
   const target = /^ref: (refs\/\S+)\n$/.exec(text ?? '')?.[1];
@@ -183,7 +186,7 @@ export async function sendObjects(
   }).catch(refused);
 }
 
-/** `index-pack --strict` refuses some content, such as a `.gitmodules` with commands in it. */
+/** `index-pack --strict` refuses some content, for example a `.gitmodules` with commands inside. */
 function refused(cause: unknown): never {
   if (cause instanceof WorkspaceError && /fsck error|in strict mode/i.test(cause.message)) {
     throw new WorkspaceError('EGITREFUSED', `The repository refuses the change: ${cause.message}`, { cause });
@@ -213,10 +216,10 @@ export async function moveBranch(
   }
 }
 
-/** A ref that keeps the new objects of a run in the user's repository until the branch does. */
+/** A ref to keep the new objects of a run in the user's repository until the branch does. */
 export const ownRef = (runId: string): string => `refs/holdpoint/${runId}/out`;
 
-/** A ref that cannot be removed is harmless: the discard of the run tries again. */
+/** A leftover ref is harmless: the discard of the run tries the removal again. */
 export async function dropOwnRef(deps: Deps, source: Repository, runId: string): Promise<void> {
   const { at, options } = asOwner(source);
   const ref = ownRef(runId);

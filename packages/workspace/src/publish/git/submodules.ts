@@ -3,13 +3,15 @@ import { toText } from '../../files/index.ts';
 import { type Change, type Folder, find, isFolder, modes } from '../../tree/index.ts';
 import { applyChanges } from '../index.ts';
 
-/** A tree of the source, and its submodules, which a workspace does not contain. */
+/** A tree of the source, and its submodules. A workspace does not contain submodules. */
 export interface SourceTree {
   root: Folder;
   submodules: { path: string; oid: string }[];
 }
 
-/** Adds the submodules of the source back. A file of the run in the place of a submodule is a conflict: the run could not see it. */
+/**
+ * Adds the submodules of the source back. A file of the run in the place of a submodule is a conflict: the run could not see the submodule.
+ */
 export function withSubmodules(root: Folder, { submodules }: SourceTree): { root: Folder; conflicts: Conflict[] } {
   const changes = submodules.map(({ path, oid }): Change => ({ path, old: null, new: { mode: modes.submodule, oid } }));
   const isTaken = ({ path }: Change) => {

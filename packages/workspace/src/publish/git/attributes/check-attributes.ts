@@ -8,7 +8,7 @@ import { type Folder, find, isLeaf, modes } from '../../../tree/index.ts';
 export interface AttributeQuery {
   /** The run's repository, with the `.gitattributes` of the tree. */
   shadow: string;
-  /** The user's repository. Its `info/attributes` override those of the tree. */
+  /** The user's repository. Its `info/attributes` override the tree's attributes. */
   source: string | undefined;
   root: Folder;
   paths: readonly string[];
@@ -20,8 +20,8 @@ export interface AttributeQuery {
 const largestFile = 100 * 1024 * 1024;
 
 /**
- * Asks git for the attributes of paths in a tree. git reads them from an index that holds only the `.gitattributes` above the paths, in a
- * repository without configuration. So every version of git can answer, and git knows no driver that it could run.
+ * Asks git for the attributes of paths in a tree. git reads them from an index with only the `.gitattributes` above the paths, in a
+ * repository without configuration. So every version of git can answer, and git knows no driver to run.
  */
 export async function checkAttributes(
   deps: Pick<Deps, 'git'>,

@@ -12,7 +12,7 @@ import { type Attributes, readAttributes } from './read-attributes.ts';
 /** A larger file is not converted, because the whole file would be in memory. Bytes. */
 const largestText = 64 * 1024 * 1024;
 
-/** Content that git-lfs stores; the repository has a pointer to it. */
+/** Content stored by git-lfs; the repository has a pointer to the content. */
 export interface LfsObject {
   /** The blob in the run's repository. */
   oid: string;
@@ -23,10 +23,10 @@ export interface LfsObject {
 type Conversion = 'line_endings' | 'ident' | 'lfs';
 
 export interface CleanedChanges {
-  /** The changes with the content that git would store. */
+  /** The changes with the content in git's stored form. */
   changes: Change[];
   converted: { path: string; how: Conversion }[];
-  /** Files that need more than git's built-in conversions, so a person has to decide. */
+  /** Files in need of more than git's built-in conversions, and so of a person's decision. */
   held: { change: Change; detail: string; reason?: Conflict['reason'] }[];
   objects: LfsObject[];
   /** Oids of the new LFS pointers, by path. */
@@ -36,9 +36,9 @@ export interface CleanedChanges {
 interface Input {
   shadow: string;
   writer: ObjectWriter;
-  /** The user's git directory, and the reason against LFS objects in it. */
+  /** The user's git directory, and the reason against LFS objects inside. */
   source: { gitDir: string; withoutLfs(): Promise<string | undefined> };
-  /** The tree that the run's changes apply to. */
+  /** The tree below the run's changes. */
   before: Folder;
   /** The current tree of the branch. */
   at: Folder;
@@ -49,7 +49,7 @@ interface Ready extends Input {
   withoutLfs: string | undefined;
 }
 
-/** One version of a changed file. */
+/** A version of a changed file. */
 interface Item {
   path: string;
   leaf: Leaf;
@@ -60,8 +60,8 @@ interface Item {
 type Cleaned = { leaf: Leaf; how?: Conversion; object?: LfsObject } | { problem: string };
 
 /**
- * Converts the run's changes to what `git add` would store, by the `.gitattributes` of the branch and the run: line endings and `ident` by
- * git's own rules, a pointer in place of LFS content. No filter of the host runs: a file with any other filter is held.
+ * Converts the run's changes to the form stored by `git add`, by the `.gitattributes` of the branch and the run: line endings and
+ * `ident` by git's own rules, a pointer in place of LFS content. No filter of the host runs: a file with any other filter is held.
  */
 export async function cleanChanges(deps: Pick<Deps, 'git'>, input: Input): Promise<CleanedChanges> {
   const result: CleanedChanges = { changes: [], converted: [], held: [], objects: [], pointers: new Map() };
@@ -108,7 +108,7 @@ export async function cleanChanges(deps: Pick<Deps, 'git'>, input: Input): Promi
   return result;
 }
 
-/** Attributes of the changed paths that need a conversion. A `.gitattributes` that the run changed counts in its new version. */
+/** Attributes of the changed paths with a conversion. A `.gitattributes` changed by the run counts in its new version. */
 async function attributesOf(deps: Pick<Deps, 'git'>, input: Input): Promise<Map<string, Attributes>> {
   const own = input.changes.filter(({ path }) => path.split('/').at(-1) === '.gitattributes');
   const { root } = applyChanges(input.at, own);
@@ -121,7 +121,7 @@ async function attributesOf(deps: Pick<Deps, 'git'>, input: Input): Promise<Map<
   return found;
 }
 
-/** Files of the repository that are text with CRLF: `text=auto` keeps them so. */
+/** Text files of the repository with CRLF: `text=auto` keeps their line endings. */
 async function crlfIn(
   deps: Pick<Deps, 'git'>,
   input: Input,

@@ -2,7 +2,7 @@ import type { Attributes } from './read-attributes.ts';
 
 /**
  * Applies git's built-in conversions of `git add`: line endings by `text` and `eol`, and `ident`.
- * @param input.keepsCrlf whether the previous version is text with CRLF, which git leaves alone under `text=auto`
+ * @param input.keepsCrlf whether the previous version is text with CRLF: git leaves such text alone under `text=auto`
  */
 export function cleanText(
   content: Buffer,

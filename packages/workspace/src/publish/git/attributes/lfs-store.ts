@@ -15,7 +15,7 @@ import { streamBlobs } from '../../../host-git/stream-blobs.ts';
 import { asOwner, type Repository } from '../../../source-repository/repository.ts';
 import type { LfsObject } from './clean-changes.ts';
 
-/** Why LFS objects cannot be stored in the repository; undefined when they can. Only git-lfs itself can store them outside `lfs/objects`. */
+/** Why LFS objects cannot be stored in the repository; undefined when they can. Only git-lfs can store them outside `lfs/objects`. */
 export async function reasonAgainstLfs(deps: Pick<Deps, 'git'>, repository: Repository): Promise<string | undefined> {
   const keys = '^lfs\\.(storage|extension\\..*)$';
   const { at, options } = asOwner(repository);
@@ -35,8 +35,8 @@ export async function reasonAgainstLfs(deps: Pick<Deps, 'git'>, repository: Repo
 }
 
 /**
- * Writes the contents behind LFS pointers to the user's repository, where `git lfs push` finds them: durably, before any ref points to the
- * pointers. Existing objects are left alone. A crash leaves only temporary files, which the next call replaces.
+ * Writes the contents behind LFS pointers to the user's repository, within reach of `git lfs push`: durably, before any ref points to the
+ * pointers. Existing objects are left alone. A crash leaves only temporary files, replaced by the next call.
  */
 export async function storeLfsObjects(
   deps: Deps,

@@ -8,13 +8,13 @@ export interface Attributes {
   ident: boolean;
   /** Name of a filter driver. */
   filter: string | undefined;
-  /** Encoding in the work tree, if it is not UTF-8. */
+  /** Encoding in the work tree, if other than UTF-8. */
   encoding: string | undefined;
 }
 
 const asked = ['text', 'crlf', 'eol', 'ident', 'filter', 'working-tree-encoding'] as const;
 
-/** The conversions that the attributes of a tree request, by path. */
+/** The conversions requested by the attributes of a tree, by path. */
 export async function readAttributes(
   deps: Pick<Deps, 'git'>,
   query: Omit<AttributeQuery, 'names'>,
