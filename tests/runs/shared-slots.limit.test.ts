@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Client } from '@holdpoint/client';
 import { allScopes, installationScopes } from '@holdpoint/contract';
 import type { CreateRun, RunDetail } from '@holdpoint/contract/wire';
 import { afterEach, beforeAll, expect, test } from 'vitest';
-import { bash, finished, plan, until, useSystem } from '../harness/index.ts';
+import { bash, finished, plan, projectDir, until, useSystem } from '../harness/index.ts';
 
 const slots = 2;
 const system = useSystem({
@@ -34,6 +37,15 @@ const running = async (of: 'steps' | 'tasks') => {
   );
   return found.flat().filter(({ status }) => status === 'running').length;
 };
+
+/** What a command prints, with its errors. */
+async function cli(...args: string[]): Promise<string> {
+  const env = { ...process.env, HOLDPOINT_URL: system.api.url(), HOLDPOINT_KEY: system.key, ...system.settings };
+  const command = [join(projectDir, 'apps/cli/src/main.ts'), ...args];
+  const ended = promisify(execFile)(process.execPath, command, { env, timeout: 60_000 });
+  const { stdout, stderr } = await ended.catch((error: { stdout: string; stderr: string }) => error);
+  return `${stdout}${stderr}`;
+}
 
 /** A run of the other tenant ends although the crowd holds its slots. */
 async function passes(groups: NonNullable<CreateRun['plan']> = plan([bash('echo passed')])): Promise<RunDetail> {
@@ -76,5 +88,15 @@ test('long commands of prepare of one tenant leave a place for another one', asy
     const found = await Promise.all(long.map((id) => client.getRun(id)));
     return found.filter(({ status }) => status === 'running').length >= 4;
   });
+  const last = long.at(-1) ?? '';
+  await until('the last one stands in line', async () => (await client.getRun(last)).waits_for !== undefined);
+  const { waits_for } = await client.getRun(last);
+  expect(waits_for).toEqual({ kind: 'place', ahead: 15, in_progress: 4, of: 4 });
+  const { places } = await client.stuck();
+  expect(places).toMatchObject({ working: { used: 4, of: 4 }, asking: { used: 0 }, waiting: 16 });
+  const text = 'a place among the runs in progress: 4 of 4 are taken, 15 runs before it';
+  expect(await cli('runs', 'get', last)).toContain(text);
+  expect(await cli('watch', last, '--timeout', '8')).toContain(`The run waits for ${text}.`);
+  expect(await cli('doctor')).toMatch(/4 of 4 runs in progress work, 0 of \d+ ask a model; 16 stand in line/);
   await passes();
 }, 200_000);

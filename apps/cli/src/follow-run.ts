@@ -3,6 +3,7 @@ import { isTerminal } from '@holdpoint/contract';
 import type { Run, RunDetail, RunEvent } from '@holdpoint/contract/wire';
 import { openApprovalDesk } from './commands/approvals/approval-desk.ts';
 import { openAgentFollower } from './follow-agents.ts';
+import { followPlace } from './follow-place.ts';
 import { oneLine, plain, timeline, waitingText } from './output/index.ts';
 import {
   CliError,
@@ -108,6 +109,14 @@ function readerFor(deps: Deps, input: FollowInput, left: AbortController): Reade
   const lines = timeline({ colors: shell.colors, width: shell.width, howToDecide });
   const answer = holdAnswer();
   let isLost = false;
+  let isSaid = false;
+  // Standard error: the lines of a script stay the events.
+  const say = (text: string | undefined): void => {
+    if (text === undefined || isSaid) return;
+    isSaid = true;
+    shell.say(`The run waits ${text}.`);
+  };
+  const place = input.json ? undefined : followPlace({ client, runId: input.runId, say });
   return {
     open: (options) => client.events(input.runId, options),
     lost(error, since) {
@@ -122,9 +131,11 @@ function readerFor(deps: Deps, input: FollowInput, left: AbortController): Reade
     frame: () => undefined,
     async event(event) {
       if (input.json) return shell.printJson(event);
+      place?.event(event);
       for (const one of answer.take(event)) for (const line of lines(one)) shell.print(line);
     },
     async end(run) {
+      place?.stop();
       if (input.json) return run;
       for (const one of answer.rest()) for (const line of lines(one)) shell.print(line);
       const text = plain(run.message ?? '').trimEnd();
@@ -132,6 +143,7 @@ function readerFor(deps: Deps, input: FollowInput, left: AbortController): Reade
       return run;
     },
     async close() {
+      place?.stop();
       for (const one of answer.rest()) for (const line of lines(one)) shell.print(line);
     },
   };
@@ -178,6 +190,7 @@ function openViewer(deps: Deps, { runId, wait }: FollowInput, left: AbortControl
       if (desk === undefined && event.type === 'approval.requested') nested.print(howToDecide(event.data.approval_id));
     },
   });
+  const place = followPlace({ client, runId, say: view.inLine });
   const timer = setInterval(() => {
     view.tick();
     agents.tick();
@@ -193,6 +206,7 @@ function openViewer(deps: Deps, { runId, wait }: FollowInput, left: AbortControl
     : undefined;
   const close = async (): Promise<void> => {
     clearInterval(timer);
+    place.stop();
     await desk?.close();
     await agents.close();
     screen.close();
@@ -205,6 +219,7 @@ function openViewer(deps: Deps, { runId, wait }: FollowInput, left: AbortControl
     async event(event) {
       await agents.event(event, screen);
       view.event(event);
+      place.event(event);
       if (desk !== undefined) desk.event(event);
       else if (event.type === 'approval.requested') screen.print(howToDecide(event.data.approval_id));
     },

@@ -44,7 +44,7 @@ export {
 export { policyFileFrom, readPolicyFile } from './policies/policy-file.ts';
 export type { Logger } from './ports/index.ts';
 export { setLogLevel, watchLogLevel } from './processes/log-level.ts';
-export type { Attempt, NumberedStep, RunSnapshot, StepsQuery, WaitingCall } from './queries/index.ts';
+export type { Attempt, NumberedStep, PlaceWait, RunSnapshot, StepsQuery, WaitingCall } from './queries/index.ts';
 export { TraceIds } from './queries/trace-ids.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';
 export { openSharedClock } from './shared-clock.ts';

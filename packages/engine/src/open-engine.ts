@@ -1,4 +1,5 @@
 import type { Caller, CallerKind, OperatorPolicy, Payload, Policy, PolicyReference } from '@holdpoint/contract';
+import { readStanding } from './admission/admission.ts';
 import {
   type ApprovalFilter,
   type DecisionRequest,
@@ -80,6 +81,7 @@ import {
   presentStep,
   type RunFilter,
   readCalls,
+  readPlaceWait,
   readTotals,
   readTrace,
   runsChangedSince,
@@ -134,6 +136,8 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
         listRuns(deps, { ...filter, tenant }, page),
       changedSince: (time: number) => runsChangedSince(deps, tenant, time),
       spec: on(deps, readSpec),
+      /** Why a run stands in line; undefined: it waits for no place. */
+      placeWait: on(deps, readPlaceWait),
       /** The sub-agents of a run that are not over, and theirs. */
       agents: on(deps, listAgents),
       steps: ofRun(deps, listSteps),
@@ -271,4 +275,6 @@ const openReconciler = ({ redis }: EngineDeps) => ({
   },
   /** Counts of all tenants together, without names. */
   totals: () => readTotals(redis),
+  /** How many runs are in progress, of how many, and how many stand in line. */
+  places: () => readStanding(redis),
 });

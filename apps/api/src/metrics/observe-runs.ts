@@ -57,6 +57,16 @@ export function observeRuns(metrics: Metrics, deps: Deps): void {
   metrics.observe('workersSlots', async () =>
     one((await workers())?.reduce((sum, { concurrency }) => sum + concurrency, 0)),
   );
+  const places = unlessAway(() => reconciler.places());
+  const ofKinds = async (name: 'used' | 'of') => {
+    const found = await places();
+    return found === undefined
+      ? []
+      : (['working', 'asking'] as const).map((kind) => ({ value: found[kind][name], labels: { kind } }));
+  };
+  metrics.observe('places', () => ofKinds('of'));
+  metrics.observe('placesUsed', () => ofKinds('used'));
+  metrics.observe('placesWaiting', async () => one((await places())?.waiting));
   const periodic = unlessAway(() => Promise.all(periodicWork.map((work) => reconciler.lastDone(work))));
   metrics.observe('periodicAge', async () =>
     ((await periodic()) ?? []).flatMap((last, at) =>

@@ -1,5 +1,5 @@
 import type { Client } from '@holdpoint/client';
-import type { Periodic, Worker } from '@holdpoint/contract/wire';
+import type { Periodic, Stuck, Worker } from '@holdpoint/contract/wire';
 import { commandLine } from '../shell/index.ts';
 import type { Finding } from './finding.ts';
 
@@ -11,9 +11,17 @@ export function judgePeriodic(name: string, last: Periodic): Finding {
   };
 }
 
+/** Places of runs in progress, and how many runs stand in line. */
+function placesOf(places: Stuck['places']): Finding[] {
+  if (places === undefined) return [];
+  const { working, asking, waiting } = places;
+  const used = `${working.used} of ${working.of} runs in progress work, ${asking.used} of ${asking.of} ask a model`;
+  return [{ name: 'places', level: 'ok', text: `${used}; ${waiting} ${waiting === 1 ? 'stands' : 'stand'} in line` }];
+}
+
 /** Repairs by the sweeper, and runs in wait for a person. */
 export async function checkStuck(client: Client): Promise<Finding[]> {
-  const [{ repairs, runs, paused, sweep, maintenance }, queues] = await Promise.all([
+  const [{ repairs, runs, paused, places, sweep, maintenance }, queues] = await Promise.all([
     client.stuck(),
     client.listQueues(),
   ]);
@@ -24,6 +32,7 @@ export async function checkStuck(client: Client): Promise<Finding[]> {
   const work = queues.map(({ name, backlog, active, parked }) => `${name} ${backlog}/${active}/${parked}`).join(', ');
   return [
     { name: 'runs', level: 'ok', text: `active: ${count(runs) || 'none'}` },
+    ...placesOf(places),
     { name: 'queues', level: 'ok', text: `waiting/active/parked: ${work}` },
     judgePeriodic('sweep', sweep),
     judgePeriodic('maintenance', maintenance),

@@ -7,7 +7,7 @@ export { diffStat, diffText, foldedPatch, leftOutText, patchLines } from './diff
 export { fit, fold } from './fit.ts';
 export { pairs, table } from './layout.ts';
 export { publishPlanText, validationText } from './publish-text.ts';
-export { branchName, publishedText, runTable, runText, waitingText } from './run-text.ts';
+export { branchName, placeText, publishedText, runTable, runText, waitingText } from './run-text.ts';
 export { boundsText, type Capabilities, capabilitiesSchema, ceilingsText, sandboxLine } from './system-text.ts';
 export { eventText, timeline } from './timeline.ts';
 export { ago, bytes, clock, counted, duration } from './units.ts';

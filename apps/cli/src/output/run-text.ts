@@ -28,7 +28,15 @@ export function runTable(runs: readonly Run[], { colors, now, width }: TableOpti
 const agentMark = ({ parent }: Run, width: number | undefined): string =>
   parent === null ? '' : `↳ of ${width === undefined ? parent.run_id : shortId(parent.run_id)}: `;
 
-function waitsFor({ waiting_for, model_wait }: RunDetail): string | undefined {
+/** Why a run stands in line. */
+export const placeText = ({ ahead, in_progress, of }: NonNullable<RunDetail['waits_for']>): string => {
+  if (of === 0) return 'a place among the runs in progress: no worker runs';
+  const before = ahead === 0 ? 'it is the next one' : `${counted(ahead, 'run')} before it`;
+  return `a place among the runs in progress: ${in_progress} of ${of} are taken, ${before}`;
+};
+
+function waitsFor({ waiting_for, waits_for, model_wait }: RunDetail): string | undefined {
+  if (waits_for !== undefined) return placeText(waits_for);
   if (model_wait !== null) return plain(modelWaitText(model_wait));
   return waiting_for.length === 0 ? undefined : waiting_for.map(waitingText).join('\n');
 }

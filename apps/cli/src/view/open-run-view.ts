@@ -27,6 +27,8 @@ export interface RunView {
   frame(frame: LiveFrame): void;
   /** @param since when the API stopped to answer, in milliseconds since the epoch; undefined: it answers */
   lost(since: number | undefined): void;
+  /** @param text why the run stands in line; undefined: it does not */
+  inLine(text: string | undefined): void;
   /** Draws the lines that change with the time. */
   tick(): void;
   /** Prints the answer and what was used. */
@@ -55,6 +57,7 @@ export function openRunView({ screen, colors, asks, isAgent = false, now }: RunV
   let said: string | undefined;
   let waits: string | undefined;
   let model = '';
+  let inLine: string | undefined;
   let isOver = false;
   let lostAt: number | undefined;
   /** Why the model could not be asked, as it was last said. */
@@ -297,8 +300,8 @@ export function openRunView({ screen, colors, asks, isAgent = false, now }: RunV
     const doing =
       lostAt !== undefined
         ? `no answer from the API since ${clock(new Date(lostAt).toISOString())}, trying again`
-        : waits !== undefined
-          ? `waits ${waits}`
+        : (waits ?? inLine) !== undefined
+          ? `waits ${waits ?? inLine}`
           : first !== undefined
             ? `${fit(first.text, Math.max(16, screen.width - total.length - 30))}${more} · ${since(first.since)}`
             : asked !== undefined && asked.model !== ''
@@ -316,7 +319,12 @@ export function openRunView({ screen, colors, asks, isAgent = false, now }: RunV
     print('', colors.dim(runUsageText(run)));
   }
 
-  return { event, frame, lost, tick, end };
+  function standsInLine(text: string | undefined): void {
+    inLine = text;
+    tick();
+  }
+
+  return { event, frame, lost, inLine: standsInLine, tick, end };
 }
 
 const unknownCall = (text: string): PlannedCall => ({ tool: '', text, args: { json: {} } });

@@ -121,12 +121,22 @@ export const periodicSchema = z
   .meta({ id: 'Periodic' });
 export type Periodic = z.infer<typeof periodicSchema>;
 
+const placesSchema = z.strictObject({ used: z.int(), of: z.int() });
+
 /** The repairs of the sweeper, and the active runs by status. */
 export const stuckSchema = z
   .strictObject({
     repairs: z.record(z.string(), z.int()).describe('Number of repairs by class'),
     runs: z.record(z.string(), z.int()).describe('Active runs by status'),
     paused: z.record(z.string(), z.int()).describe('Paused runs by the code of their reason'),
+    places: z
+      .strictObject({
+        working: placesSchema.describe('Runs that work on their files'),
+        asking: placesSchema.describe('Runs that ask a model'),
+        waiting: z.int().describe('Runs that stand in line for a place'),
+      })
+      .optional()
+      .describe('Runs in progress, and the places of all workers; tenants with few runs find a quarter more'),
     sweep: periodicSchema.describe('The sweep for stuck runs'),
     maintenance: periodicSchema,
   })

@@ -94,6 +94,14 @@ const waitingForSchema = z.strictObject({
 });
 export type WaitingFor = z.infer<typeof waitingForSchema>;
 
+/** Why a run that could continue does not. */
+const placeWaitSchema = z.strictObject({
+  kind: z.literal('place'),
+  ahead: z.int().describe('Runs of its tenant that stand before it in line'),
+  in_progress: z.int().describe('Runs of all tenants that have such a place'),
+  of: z.int().describe('Places of all workers; tenants with few runs find a quarter more'),
+});
+
 const modelWaitSchema = modelRetryingSchema.omit({ left: true, tries: true, queued: true });
 
 const runShape = {
@@ -177,6 +185,9 @@ export const runDetailSchema = z
   .strictObject({
     ...runShape,
     output: z.json().nullable().describe('The final answer as a value, when the request has an `output_schema`'),
+    waits_for: placeWaitSchema
+      .optional()
+      .describe('It stands in line for a place among the runs in progress; absent: it does not'),
     waiting_for: z.array(waitingForSchema).describe('Sub-agents at any depth that wait for an approval or are paused'),
     request: z.strictObject({
       prompt: z.string().nullable(),

@@ -191,14 +191,15 @@ if op == 'close' then
   return {}
 end
 
--- state of one run: 'held', 'stale', 'free' (in line although a place is free for it), 'line' or 'none'; and the counts
+-- state of one run: 'held', 'stale', 'free' (in line although a place is free for it), 'line' or 'none'; the counts; and its kind, in line
 local run = ARGV[6]
-local state, ahead = 'none', 0
+local state, ahead, kind = 'none', 0, ''
 local was = redis.call('HGET', line, run)
 if entries[run] then state = now - entries[run].touched >= 3000 and 'stale' or 'held'
 elseif was then
-  local kind, tenant = string.match(was, '^(%S+) (%S+)')
+  local tenant
+  kind, tenant = string.match(was, '^(%S+) (%S+)')
   state = may(kind, tenant) and 'free' or 'line'
   ahead = redis.call('ZRANK', key(kind .. ' ' .. tenant), run) or 0
 end
-return { state, used.w, cap.w, used.a, cap.a, redis.call('HLEN', line), ahead }
+return { state, used.w, cap.w, used.a, cap.a, redis.call('HLEN', line), ahead, kind }

@@ -12,7 +12,7 @@ export interface RunPlaces {
 }
 
 /** Where a run stands, and how full all workers together are. */
-interface Standing {
+export interface Standing {
   /**
    * `free`: it waits in line although a place is free for it, so a wake-up was lost. `stale`: it has a place, and no worker said a word of it for
    * some seconds.
@@ -24,6 +24,8 @@ interface Standing {
   waiting: number;
   /** Runs of its tenant and kind that stand before it. */
   ahead: number;
+  /** In line: it waits for a place to work, for a place to ask a model, or for both. */
+  awaits: 'working' | 'asking' | 'both' | undefined;
 }
 
 interface Granted {
@@ -78,7 +80,7 @@ const sha = createHash('sha1').update(source).digest('hex');
 const keys = ['held', 'line', 'lines', 'workers'].map((name) => `hp:{admission}:${name}`);
 
 /** The part of the admission that anyone may ask. */
-async function readStanding(redis: Redis, runId = ''): Promise<Standing> {
+export async function readStanding(redis: Redis, runId = ''): Promise<Standing> {
   return standingOf(await call(redis, ['state', '', '', '', '', runId]));
 }
 
@@ -158,12 +160,15 @@ const grantedOf = (text: string): Granted => {
   return { runId, turn: Number(turn) };
 };
 
-const standingOf = ([state, working, workingOf, asking, askingOf, waiting, ahead]: unknown[]): Standing => ({
+const awaited = { w: 'working', a: 'asking', n: 'both' } as const;
+
+const standingOf = ([state, working, workingOf, asking, askingOf, waiting, ahead, kind]: unknown[]): Standing => ({
   state: state as Standing['state'],
   working: { used: Number(working), of: Number(workingOf) },
   asking: { used: Number(asking), of: Number(askingOf) },
   waiting: Number(waiting),
   ahead: Number(ahead),
+  awaits: awaited[kind as keyof typeof awaited],
 });
 
 /** EVALSHA; then EVAL once if the server does not know the script because it is new or restarted. */

@@ -3,6 +3,7 @@ import { requestCancel, requestPause, requestResume } from '../commands/steer-ru
 import { submitRun } from '../commands/submit-run.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { readRun, readWholeLog } from '../log/index.ts';
+import { readPlaceWait } from '../queries/index.ts';
 import { inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { type JobTaker, openJobTaker } from '../testing/job-taker.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
@@ -54,6 +55,24 @@ async function crowd(deps: WorkerDeps): Promise<[string, string]> {
   });
   return [first, second];
 }
+
+test('a run in line says which place it waits for, and how many stand before it', async () => {
+  const deps = worker();
+  const [first, second] = await crowd(deps);
+  const third = await submit(deps);
+  await turn(deps);
+  const waitOf = async (id: string) => {
+    const run = await readRun(deps.redis, id);
+    return run && readPlaceWait(deps, run);
+  };
+  expect(await Promise.all([first, second, third].map(waitOf))).toEqual([
+    undefined,
+    { ahead: 0, inProgress: 1, of: 1 },
+    { ahead: 1, inProgress: 1, of: 1 },
+  ]);
+  await taker.deliverRest(deps);
+  expect(await Promise.all([first, second, third].map(waitOf))).toEqual([undefined, undefined, undefined]);
+});
 
 test('the next run begins when one ends', async () => {
   const deps = worker();

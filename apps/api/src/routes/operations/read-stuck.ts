@@ -11,7 +11,7 @@ export function readStuckRoute(app: App): void {
       schema: {
         tags: ['operations'],
         operationId: 'stuck',
-        summary: 'Count the repairs of the sweeper and the states of active runs',
+        summary: 'Count the repairs of the sweeper, the states of active runs and their places',
         response: { 200: stuckSchema },
       },
     },
@@ -22,9 +22,10 @@ export function readStuckRoute(app: App): void {
         runs[state] = (runs[state] ?? 0) + count;
         if (state === 'paused') paused[reason ?? 'unknown'] = count;
       }
+      const { working, asking, waiting } = await deps.openEngine.reconciler.places();
       return {
         repairs: await deps.openEngine.reconciler.repairs(),
-        ...{ runs, paused },
+        ...{ runs, paused, places: { working, asking, waiting } },
         sweep: await readPeriodic(deps, 'sweep'),
         maintenance: await readPeriodic(deps, 'maintenance'),
       };

@@ -40,9 +40,10 @@ export function readRunsRoutes(app: App): void {
     },
     async ({ params, deps }) => {
       const run = await findRun(deps, params.id);
-      const [spec, agents] = await Promise.all([deps.engine.runs.spec(run), openAgents(deps, run)]);
+      const { runs } = deps.engine;
+      const [spec, agents, place] = await Promise.all([runs.spec(run), openAgents(deps, run), runs.placeWait(run)]);
       const output = run.output === undefined ? null : await deps.engine.read(run.output);
-      return toRunDetail(run, spec, { agents, current: deps.operatorPolicy?.(), output });
+      return toRunDetail(run, spec, { agents, current: deps.operatorPolicy?.(), output, place });
     },
   );
 }

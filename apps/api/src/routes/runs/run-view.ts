@@ -4,6 +4,7 @@ import {
   isWaitingForModel,
   noUsage,
   type OperatorInForce,
+  type PlaceWait,
   type RunState,
   usedByTree,
   withCurrent,
@@ -53,11 +54,16 @@ const contextOf = ({ context_tokens, window, compactions }: RunState): Run['cont
     ? null
     : { tokens: context_tokens ?? null, window: window ?? null, compactions };
 
-/** @param agents the unfinished sub-agents. @param current the operator's present policy */
+/** @param agents the unfinished sub-agents. @param current the operator's present policy. @param place why it stands in line */
 export function toRunDetail(
   run: RunState,
   spec: RunSpec,
-  { agents, current, output }: { agents: readonly RunState[]; current: OperatorInForce | undefined; output: Json },
+  {
+    agents,
+    current,
+    output,
+    place,
+  }: { agents: readonly RunState[]; current: OperatorInForce | undefined; output: Json; place: PlaceWait | undefined },
 ): RunDetail {
   const {
     goal,
@@ -84,7 +90,9 @@ export function toRunDetail(
   const policies = { policy, policy_pin: spec.policy_pin ?? null, operator_policies };
   const bound = { ...policies, limits, models, agents: kinds, agent, tools, ...granted };
   const request = { ...askedOf(goal), prepare, settings, source, ...bound, validators, publish };
-  return { ...toRun(run), output, waiting_for: agents.flatMap(waitingFor), request };
+  const waits_for =
+    place && ({ kind: 'place', ahead: place.ahead, in_progress: place.inProgress, of: place.of } as const);
+  return { ...toRun(run), output, waits_for, waiting_for: agents.flatMap(waitingFor), request };
 }
 
 /** The request to a model, with its options; for other goals: nothing. */

@@ -1,0 +1,27 @@
+import { readStanding } from '../admission/admission.ts';
+import { isInProgress } from '../admission/take-place.ts';
+import type { EngineDeps } from '../deps.ts';
+import { isWaitingForModel, type RunState } from '../domain/index.ts';
+
+/** Why a run stands in line. */
+export interface PlaceWait {
+  /** Runs of its tenant that stand before it. */
+  ahead: number;
+  /** Runs of all tenants that have a place of its kind, and how many may. */
+  inProgress: number;
+  of: number;
+}
+
+/** @returns undefined when the run waits for no place */
+export async function readPlaceWait(
+  { redis }: Pick<EngineDeps, 'redis'>,
+  run: RunState,
+): Promise<PlaceWait | undefined> {
+  const mayStand = (isInProgress(run) || isWaitingForModel(run)) && run.parent === undefined && run.open === 0;
+  if (!mayStand) return undefined;
+  const { awaits, ahead, working, asking } = await readStanding(redis, run.id);
+  if (awaits === undefined) return undefined;
+  const isForModel = awaits === 'asking' || (awaits === 'both' && working.used < working.of);
+  const { used, of } = isForModel ? asking : working;
+  return { ahead, inProgress: used, of };
+}
