@@ -129,6 +129,8 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   answer?(args: z.output<Input>, words: string): Json;
   /** Runs the call concurrently with other calls of its turn, as a background command. @default the call runs after them */
   beside?: Beside<Input>;
+  /** Runs any line for a shell. A rule that denies or holds such a tool by name binds the commands of `prepare`, too. */
+  shell?: true;
   /** The paths and hosts of the call, from its arguments. Pure. @default nothing */
   touches?(args: z.output<Input>): Partial<Touches>;
   /**

@@ -13,24 +13,27 @@ export interface RefusedCommand {
 
 const allowed = policySchema.parse({ rules: [{ match: {}, action: 'allow' }] });
 
-/** The tools whose rules bind a command of `prepare`: a rule that names the shell must not be passed by. */
-const judgedAs = ['prepare', 'bash'];
+/** Tools whose rules bind a command of `prepare`: a rule that denies the shell of the run's toolset must not be passed by. */
+const judgedAs = ({ catalog }: Pick<EngineDeps, 'catalog'>, { toolset }: RunSpec): readonly string[] => [
+  ...new Set(['prepare', 'bash', ...catalog.grants(toolset).shells]),
+];
 
 /**
  * The first command of `prepare` that may not run. The submitter wrote them, so neither its own policy nor the built-in rules hold one. What
  * binds: permissions and modes, every rule that denies, and a rule of the operator that holds, because no person can be asked here.
  */
 export function refusedCommand(
-  { operatorPolicy }: Pick<EngineDeps, 'operatorPolicy'>,
+  deps: Pick<EngineDeps, 'operatorPolicy' | 'catalog'>,
   spec: RunSpec,
 ): RefusedCommand | undefined {
   const { prepare } = spec;
   if (prepare === undefined) return undefined;
-  const current = operatorPolicy?.();
+  const current = deps.operatorPolicy?.();
+  const tools = judgedAs(deps, spec);
   const network = hostsOf(spec);
   const unheld = { ...spec, policy: allowed };
   for (const [index, { command }] of prepare.commands.entries()) {
-    for (const tool of judgedAs) {
+    for (const tool of tools) {
       const effect = hasNetwork(network) ? 'external' : 'workspace';
       const touches = { paths: [], command, cwd: '.', hosts: [] };
       const facts = factsOf(spec, { tool, args: { command }, described: { effect, risk: 'medium', touches } });

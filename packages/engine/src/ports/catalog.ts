@@ -21,8 +21,8 @@ export interface ToolCatalog {
   present(toolset: string, call: SettledCall): Json;
   /** The settings with all defaults, or what is wrong with them. */
   checkSettings(toolset: string, settings: Settings): CheckedSettings;
-  /** What a run of the toolset may do when it does not say so, and paths that its calls never change. */
-  grants(toolset: string): { permissions?: readonly string[]; protected: readonly string[] };
+  /** Permissions of a run without own ones, paths that calls of the toolset never change, and its tools that run any line for a shell. */
+  grants(toolset: string): { permissions?: readonly string[]; protected: readonly string[]; shells: readonly string[] };
   /** What the answer of a person to a question becomes. */
   answer(call: Call, words: string): { value: Json } | { error: Problem };
   /** What a model reads about the toolset before its prompt. */

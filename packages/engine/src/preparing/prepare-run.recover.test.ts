@@ -79,12 +79,15 @@ test('a cancel ends a command, and nothing of the run starts', async () => {
 
 test("an operator's rule that holds or denies refuses a command; the run's own hold does not", async () => {
   const spec = preparing(specOf([[write]], { policy: { rules: [{ match: {}, action: 'hold' }] } }), 'npm ci');
+  const { catalog } = inMemoryWorker(engine).deps;
   const under = (rules: object[]) =>
-    refusedCommand({ operatorPolicy: () => inForce({ rules: rules as never, publish: 'allow' }) }, spec);
-  expect(refusedCommand({}, spec)).toBeUndefined();
+    refusedCommand({ catalog, operatorPolicy: () => inForce({ rules: rules as never, publish: 'allow' }) }, spec);
+  expect(refusedCommand({ catalog }, spec)).toBeUndefined();
   expect(under([{ match: { tool: 'bash' }, action: 'hold' }])).toMatchObject({ index: 0 });
   expect(under([{ match: { tool: 'prepare' }, action: 'deny' }])?.message).toContain('is denied');
   expect(under([{ match: { tool: 'write_file' }, action: 'hold' }])).toBeUndefined();
+  // The shell of the run's own toolset.
+  expect(under([{ match: { tool: 'execute' }, action: 'deny' }])?.message).toContain('is denied');
 
   // A policy that came after the submission pauses the run.
   const { deps } = inMemoryWorker(engine);

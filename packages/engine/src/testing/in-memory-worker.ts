@@ -48,7 +48,7 @@ export const inMemoryCatalog = (faults: Faults): ToolCatalog => ({
   rules: () => faults.rules ?? nothingSaid,
   present: (_, call) => (faults.present ?? plain)(call),
   checkSettings: (_, settings) => ({ ok: true, settings: { ...settings } }),
-  grants: () => ({ protected: [] }),
+  grants: () => ({ protected: [], shells: ['execute'] }),
   answer: (_, words) => ({ value: { answer: words } }),
   instructions: () => undefined,
   describe({ tool, args }) {

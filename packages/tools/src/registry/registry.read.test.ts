@@ -5,7 +5,12 @@ import { z } from 'zod';
 import { defineTool } from '../define-tool.ts';
 import { bareContext } from '../testing/bare-context.ts';
 import { defineToolset } from '../toolset.ts';
+import { clemini } from '../toolsets/clemini/toolset.ts';
+import { cliAgent } from '../toolsets/cli-agent/toolset.ts';
 import { holdpoint } from '../toolsets/holdpoint/toolset.ts';
+import { ryan } from '../toolsets/ryan/toolset.ts';
+import { sage } from '../toolsets/sage/toolset.ts';
+import { workbench } from '../toolsets/workbench/toolset.ts';
 import { formats } from './formats.ts';
 import { createRegistry } from './registry.ts';
 
@@ -308,4 +313,21 @@ it('a command is an external effect exactly when its run has a network', () => {
   const call = { toolset: 'holdpoint', tool: 'bash', args: { command: 'ls' } };
   expect(registry.describe({ ...call, network: true })).toMatchObject({ effect: 'external' });
   expect(registry.describe({ ...call, network: false })).toMatchObject({ effect: 'workspace' });
+});
+
+it('every tool that runs a command says so, in each toolset', () => {
+  const toolsets = [holdpoint, cliAgent, ryan, clemini, sage, workbench];
+  const registry = createRegistry(toolsets);
+  const shells = toolsets.map(({ name, tools }) => {
+    const running = tools.filter(({ name: tool }) => {
+      const described = registry.describe({ toolset: name, tool, args: { command: 'ls' }, network: false });
+      return described.ok && (described.touches.command ?? described.touches.argv) !== undefined;
+    });
+    expect(registry.grants(name).shells).toEqual(running.map(({ name: tool }) => tool));
+    return [name, registry.grants(name).shells];
+  });
+  expect(Object.fromEntries(shells)).toEqual({
+    ...{ holdpoint: ['bash'], 'cli-agent': ['run_in_terminal'], ryan: ['execute_bash'] },
+    ...{ clemini: ['bash'], sage: ['Bash'], workbench: [] },
+  });
 });

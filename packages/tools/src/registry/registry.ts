@@ -58,8 +58,8 @@ export interface Registry {
     toolset: string,
     settings: Settings,
   ): { ok: true; settings: Settings } | { ok: false; errors: ArgumentIssue[] };
-  /** Permissions of a run without permissions of its own, and protected paths in addition to the run's paths. */
-  grants(toolset: string): { permissions?: readonly string[]; protected: readonly string[] };
+  /** Permissions of a run without permissions of its own, protected paths in addition to the run's paths, and tools that run a shell. */
+  grants(toolset: string): { permissions?: readonly string[]; protected: readonly string[]; shells: readonly string[] };
   /** The value made from a person's answer to a question. */
   answer(call: ToolCall, words: string): { value: Json } | { error: Problem };
   /** Text for a model before its prompt. */
@@ -178,7 +178,10 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
 
     present: (toolset, call) => presentCall(named(toolset), call, log),
     checkSettings: (toolset, settings) => checkSettings(known(toolset), settings),
-    grants: (toolset) => ({ permissions: known(toolset).permissions, protected: known(toolset).protected ?? [] }),
+    grants(toolset) {
+      const { permissions, protected: paths = [], tools } = known(toolset);
+      return { permissions, protected: paths, shells: tools.filter(({ shell }) => shell).map(({ name }) => name) };
+    },
     instructions: (toolset) => named(toolset)?.instructions,
     kindTool: (toolset) => named(toolset)?.tools.find(({ takesKind }) => takesKind)?.name,
     keepsList: (toolset, tool) =>

@@ -33,6 +33,7 @@ type Args = z.output<typeof input>;
 
 export const bash = builtInTool({
   name: 'bash',
+  shell: true,
   description:
     'Run a command with bash. Each call has a new shell; there is no terminal and no input. An exit code that is not 0 is a result, not an error. A command that may do harm has to be confirmed: it is flagged first, then repeated with confirmed. Returns: {stdout?, stderr?, exit_code?, task_id?, status?}',
   effect: (_args, { network }) => (network ? 'external' : 'workspace'),

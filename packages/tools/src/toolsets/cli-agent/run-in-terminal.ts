@@ -8,6 +8,7 @@ import { settingsOf } from './settings.ts';
 
 export const runInTerminal = builtInTool({
   name: 'run_in_terminal',
+  shell: true,
   description: 'Run a shell command in the working directory and return its output.',
   effect: (_args, { network }) => (network ? 'external' : 'workspace'),
   risk: 'high',

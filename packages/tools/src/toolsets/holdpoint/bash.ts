@@ -28,6 +28,7 @@ const input = z.strictObject({
 
 export const bash = builtInTool({
   name: 'bash',
+  shell: true,
   description: `Runs a command with bash in an isolated sandbox: it sees the workspace (/workspace) and the system's programs, and can reach only the hosts that the run allows. Returns {exit_code, signal, stdout, stderr, stdout_bytes, stderr_bytes, stdout_truncated, stderr_truncated, duration_ms}.
 A non-zero exit code is reported as EEXIT together with the output. Every call starts a new shell: variables, the current directory and processes started with & do not outlive it; only files of the workspace do. For a server, a watcher or anything long set run_in_background: the result is {task_id}, the command continues beside your other calls, and its changes become part of the workspace when it ends. There is no terminal and no standard input. A long output is cut to its first and last 32 KiB.
 For reading, searching and changing files prefer read_file, grep, glob, edit and write_file.`,

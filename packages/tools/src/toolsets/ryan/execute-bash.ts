@@ -26,6 +26,7 @@ type Args = z.output<typeof input>;
 
 export const executeBash = builtInTool({
   name: 'execute_bash',
+  shell: true,
   description:
     'Executes a bash command in the workspace and returns its combined output. Dangerous commands are refused, and a command that runs too long is ended.',
   effect: (_args, { network }) => (network ? 'external' : 'workspace'),

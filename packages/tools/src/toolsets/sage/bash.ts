@@ -32,6 +32,7 @@ type Args = z.output<typeof input>;
 
 export const bash = builtInTool({
   name: 'Bash',
+  shell: true,
   description: `Runs a program in an isolated sandbox, in the workspace and without a network. With args, the program gets exactly these arguments, and no shell reads them. Without, command is a line for bash, and every command in it has to be on the list of allowed programs.
 Returns {stdout, stderr, exitCode}; every exit code is a result. There is no standard input. In a dry run nothing runs, and exitCode is null.`,
   version: '1.0.0',
