@@ -28,10 +28,10 @@ import {
 } from './tree/index.ts';
 
 /**
- * Restores the tree to a snapshot: files, links, modes and empty folders become what they were, and everything else is removed, including
- * `.git` entries. Keeps paths that this snapshot skipped, and paths that any other snapshot of the run skipped as long as they still
- * cannot be stored.
- * @param input.known what the tree is sure to hold, which is not looked at. @default what a look at the tree shows
+ * Restores the tree to a snapshot: files, links, modes and empty folders return to their state, and everything else is removed, including
+ * `.git` entries. Keeps paths skipped by this snapshot, and paths skipped by any other snapshot of the run as long as they still cannot be
+ * stored.
+ * @param input.known the certain content of the tree, not read again. @default the content found by a read of the tree
  */
 export async function restoreSnapshot(
   deps: Deps,
@@ -43,7 +43,7 @@ export async function restoreSnapshot(
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: input.snapshot });
   const layer = await mountedTree(deps, folder);
-  // Open until the end, so that it stays mounted.
+  // Open until the end, to keep the tree mounted.
   using top = openMounted(folder, layer);
   const { keep } = await preservedPaths(deps, { folder, record, target });
   const learn = input.isShared !== true;
@@ -64,7 +64,7 @@ export async function restoreSnapshot(
   assertCurrent(folder);
 }
 
-/** What a tree on a layer holds now. It takes as long as what the run wrote is large, not the tree. */
+/** The present content of a tree on a layer. The time grows with the run's writes, not with the tree. */
 async function knownFiles(
   deps: Deps,
   input: {
@@ -84,7 +84,7 @@ async function knownFiles(
   return knownTree({ root, permissions: found, unsure: [...scan.skipped.keys(), ...scan.hidden] }, permissions);
 }
 
-/** The paths that a snapshot cannot restore and that must be kept: candidates, and a check of the actual entry. */
+/** The paths to keep because a snapshot cannot restore them: candidates, and a check of the actual entry. */
 export async function preservedPaths(
   deps: Deps,
   { folder, record, target }: { folder: RunFolder; record: WorkspaceRecord; target: LoadedSnapshot },
@@ -95,7 +95,7 @@ export async function preservedPaths(
     paths: [...new Set([...target.manifest.skipped.keys(), ...skipped.keys()])].sort(),
     keep: (path, status) => {
       const left = target.manifest.skipped.get(path);
-      // A path that the copy left out was created by the run, so it goes, unless it cannot be stored either.
+      // A path left out of the copy was made by the run, so the path goes, unless still impossible to store.
       if (left !== undefined) return !leftOut.has(path) || isStillSkipped(deps.limits.fileBytes, 'too_large', status);
       if (find(target.root, path.split('/')) !== undefined) return false;
       return isStillSkipped(deps.limits.fileBytes, skipped.get(path), status);
@@ -108,7 +108,7 @@ function isStillSkipped(fileBytes: number, reason: SkippedPath['reason'] | undef
   return reason === 'unreadable' || specialKind(status) !== undefined || status.size > fileBytes;
 }
 
-/** Every path that any snapshot of the run skipped. */
+/** Every path skipped by any snapshot of the run. */
 async function allSkippedPaths(deps: Deps, folder: RunFolder): Promise<Map<string, SkippedPath['reason']>> {
   const { stdout } = await deps.git.run([`--git-dir=${folder.shadow}`, 'cat-file', '--batch', '--buffer'], {
     input: `${allSnapshots(folder.shadow).join('\n')}\n`,

@@ -49,8 +49,8 @@ import {
 
 /**
  * Gives the run a new tree at a snapshot. The previous worker may only be frozen and still hold descriptors and paths of an older tree. So
- * older trees are moved away first, which keeps the worker from starting anything in them, and the new tree shares nothing with them.
- * Skipped paths, which no snapshot holds, are moved over from the previous tree.
+ * older trees are moved away first, to keep the worker from starting anything inside, and the new tree shares nothing with them. Skipped
+ * paths, missing in every snapshot, are moved over from the previous tree.
  */
 export async function takeOver(deps: Deps, input: Call<'takeOver'>): Promise<void> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
@@ -65,7 +65,7 @@ export async function takeOver(deps: Deps, input: Call<'takeOver'>): Promise<voi
   await removeRetired(deps, folder);
 }
 
-/** Builds the folder's tree at a snapshot aside, and renames it into place. */
+/** Builds the folder's tree at a snapshot aside, and renames the tree into place. */
 export async function buildTree(
   deps: Deps,
   input: Call<'takeOver'> & {
@@ -88,7 +88,7 @@ export async function buildTree(
   }
 }
 
-/** The take-over that was faster may have removed its retired trees before this one wrote there last. */
+/** A faster take-over may have removed its retired trees before this take-over's last write there. */
 async function removeUnfinished(aside: string): Promise<void> {
   try {
     for (const path of [aside, pointOf(aside), overlayOf(aside)]) await removeTrees(path);
@@ -104,7 +104,7 @@ async function buildAside(deps: Deps, input: Parameters<typeof buildTree>[1] & {
   const mtimeOf = formerTimes(input.former);
   const layer = await fillTree(deps, { ...input, folder: place, near: before && formerLayer(before), mtimeOf });
   const skipped = before === undefined ? [] : await skippedIn(deps, { ...input, folder, from: before, to: place });
-  // They are moved into the upper folder, which must not change while it is mounted.
+  // They are moved into the upper folder. The upper folder must not change while mounted.
   if (skipped.length > 0) await unmountIn(aside);
   if (before !== undefined) moveEntries(before, place, skipped);
   deps.onPoint('take-over.grown');
@@ -117,20 +117,20 @@ async function buildAside(deps: Deps, input: Parameters<typeof buildTree>[1] & {
   deps.states.drop(input.runId);
   deps.onPoint('take-over.placed');
   if (isMounted) await moveMount(aside, folder.tree).catch(() => {});
-  // Mounts it when that failed.
+  // Mounts the tree after a failed mount.
   await mountedTree(deps, folder);
 }
 
-/** Where the files of a tree are: for a tree on a layer, those that the run wrote lie in its overlay. */
+/** The place of a tree's files: for a tree on a layer, the run's writes lie in its overlay. */
 type TreePlace = Pick<RunFolder, 'tree' | 'overlay'>;
 
-/** The mount point that a tree gets: the one where it was built cannot be renamed. */
+/** The mount point of a tree in use: the mount point of its build cannot be renamed. */
 const pointOf = (aside: string): string => `${aside}.point`;
 
-/** Trees that are not in use have their overlay beside them. */
+/** Trees out of use have their overlay next to them. */
 const overlayOf = (tree: string): string => `${tree}.overlay`;
 
-/** The tree has no mount point yet, so it is not in use until the caller gives it one. */
+/** The tree has no mount point yet, so the tree is out of use until the caller makes a mount point. */
 async function placeOverlay(from: TreePlace, to: RunFolder): Promise<void> {
   mkdirSync(dirname(to.overlay), { recursive: true, mode: 0o700 });
   await removeTrees(to.overlay);
@@ -139,7 +139,7 @@ async function placeOverlay(from: TreePlace, to: RunFolder): Promise<void> {
 
 const nonce = (): string => `${process.pid}-${randomBytes(6).toString('hex')}`;
 
-/** Epochs only rise: a caller with an old one was frozen, or has lost the race. */
+/** Epochs only rise: a caller with an old epoch was frozen, or has lost the race. */
 function assertNewer(folder: RunFolder): void {
   if (highestEpoch(folder.path) >= folder.epoch) throw staleLease(folder);
 }
@@ -196,7 +196,7 @@ async function fillTree(
   return layer;
 }
 
-/** What a new tree holds that stands on a layer. */
+/** The content of a new tree on a layer. */
 export async function knownLayer(
   deps: Deps,
   input: { folder: RunFolder; state: RunState; target: LoadedSnapshot; layer: Layer },
@@ -208,7 +208,7 @@ export async function knownLayer(
 /** Where the skipped paths of a tree are: a layer holds none, so a tree on a layer has all of them in its upper folder. */
 const writtenIn = (place: TreePlace): string => (existsSync(place.overlay) ? upperOf(place) : place.tree);
 
-/** The skipped paths of the old tree that are free in the new one, and whose folder it has. */
+/** The skipped paths of the old tree with a free place and an existing folder in the new tree. */
 async function skippedIn(
   deps: Deps,
   input: { folder: RunFolder; record: WorkspaceRecord; snapshot: string; from: TreePlace; to: TreePlace },

@@ -2,7 +2,7 @@ import type { Snapshot, SnapshotId, Workspaces } from './port.ts';
 
 interface Deps {
   workspaces: Pick<Workspaces, 'snapshot' | 'restore'>;
-  /** Kills every process that may still write to the workspace. */
+  /** Kills every process with a possible write to the workspace. */
   killAll(runId: string): Promise<void>;
 }
 
@@ -10,7 +10,7 @@ export interface Transaction<Value> {
   runId: string;
   /** The epoch of the tree. */
   epoch: number;
-  /** The snapshot that the workspace is at. */
+  /** The present snapshot of the workspace. */
   parent: SnapshotId;
   message: string;
   /** Changes files. A throw or `ok: false` rolls back. */
@@ -25,8 +25,8 @@ export type TransactionResult<Value> =
   | { status: 'rolled_back'; reason: string };
 
 /**
- * Makes several calls one change of the workspace: either one snapshot has all of it, or the files have none of it. When this process dies
- * in between, the worker that takes over restores the files to `parent`, as after any attempt without an outcome.
+ * Makes several calls a single change of the workspace: either a snapshot has the whole change, or the files have nothing of the change. When
+ * this process dies in between, the worker of the take-over restores the files to `parent`, as after any attempt without an outcome.
  *
  * @throws the error of `act` or `validate`, after the files were restored
  *
@@ -57,7 +57,7 @@ export async function transact<Value>(deps: Deps, transaction: Transaction<Value
   }
 }
 
-/** Validators check the committed files; what they write (caches, reports) is removed again. */
+/** Validators check the committed files; their writes (caches, reports) are removed again. */
 async function commit(
   { workspaces, killAll }: Deps,
   { runId, epoch, parent, message, validate, signal }: Omit<Transaction<unknown>, 'act'>,

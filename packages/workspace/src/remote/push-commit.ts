@@ -19,8 +19,8 @@ interface Input {
 }
 
 /**
- * Pushes one commit to a branch by compare-and-set: the host moves the branch only when it is where the plan saw it. git pushes from a
- * repository that has that commit and its parent, and nothing else of the run.
+ * Pushes a single commit to a branch by compare-and-set: the host moves the branch only from the plan's view of its place. git pushes from a
+ * repository with the commit and its parent, and nothing else of the run.
  * @returns 'moved' when the branch was not at `from`
  */
 export async function pushCommit(deps: Deps, input: Input): Promise<'moved' | undefined> {

@@ -11,12 +11,12 @@ import { asRepository, findFetched, folderOf } from './fetched.ts';
 import { listRefs } from './list-refs.ts';
 import { accessTo } from './open-remote.ts';
 
-/** Deep enough to find a commit of this run under what others pushed on it. */
+/** Deep enough to find a commit of this run under later pushes of others. */
 const depth = 100;
 
 /**
- * Asks the remote for its branches, and fetches the tip of one. A process without a way to remotes only plans, and takes the remote to be
- * where the run began.
+ * Asks the remote for its branches, and fetches the tip of the target branch. A process without a way to remotes only plans, and takes the
+ * remote to be where the run began.
  */
 export async function openRemoteTarget(
   deps: Deps,
@@ -45,7 +45,7 @@ function assumed({ record, source }: { record: WorkspaceRecord; source: RemoteSo
   return new Map([[ref.startsWith('refs/') ? ref : `refs/heads/${ref}`, record.base_commit]]);
 }
 
-/** Stands for the configuration and the attributes that a remote does not show. */
+/** Stands for the configuration and the attributes hidden by a remote. */
 async function emptyRepository(deps: Deps, runId: string): Promise<string> {
   const path = join(deps.dataDir, 'git', 'empty.git');
   if (existsSync(path)) return path;

@@ -6,9 +6,9 @@ import { createBare } from '../host-git/shadow.ts';
 import { temporaryPath } from '../run/index.ts';
 
 /**
- * Acts on a new bare repository that another user may write. Removed afterwards; when the process dies, the next process removes it with
- * other unfinished work. No git of this process runs in it once the other user could write to it.
- * @param fill adds to the repository while it is still this process's own
+ * Acts on a new bare repository with another user as a permitted writer. Removed afterwards; when the process dies, the next process removes it with
+ * other unfinished work. No git of this process runs inside once the other user could write.
+ * @param fill adds to the repository while the repository is still this process's own
  */
 export async function withStaging<Result>(
   deps: Deps,

@@ -2,18 +2,18 @@ import type { Git } from '../host-git/git.ts';
 import { streamObjects } from '../host-git/stream-blobs.ts';
 import { asOwner, listGit, type Repository } from '../source-repository/repository.ts';
 
-/** A commit and the newest of the commits before it. */
+/** A commit and the newest of its ancestors. */
 export interface Ancestry {
-  /** How many commits, the first one included. */
+  /** The number of commits, the first included. */
   commits: number;
-  /** Parents of the first commit that are among them. */
+  /** Parents of the first commit within the list. */
   parents: string[];
-  /** Commits with a parent that is not among them: git is to read these as commits without parents. */
+  /** Commits with a parent outside of the list: git must read these as commits without parents. */
   boundary: string[];
 }
 
 const newline = 0x0a;
-/** Commits of one history. The longest that people work on has 1.4 million. */
+/** Commits of a history. The longest history in practice has 1.4 million. */
 const mostCommits = 5_000_000;
 /** The head of a commit object (tree, parents, people, signature) is kept up to so many bytes; the message is not read. */
 const largestHead = 1024 * 1024;
@@ -53,8 +53,8 @@ async function newestCommits(
 }
 
 /**
- * Reads the commits one by one: full histories of large repositories have gigabytes of commit objects.
- * Not by `rev-list --parents`: it answers what grafts and the source's own shallow file say, which the workspace does not have.
+ * Reads the commits row by row: full histories of large repositories have gigabytes of commit objects. Not by `rev-list --parents`: its
+ * answer follows grafts and the source's own shallow file, missing in the workspace.
  */
 async function eachCommit(
   git: Git,

@@ -8,7 +8,7 @@ import type { RunFolder } from '../run/index.ts';
 import { linkHistory } from './history.ts';
 import { fixedFilesOf, fixedFolders, repositoryFolder } from './repository-files.ts';
 
-/** Host paths that the sandbox mounts read-only for the repository in the tree. */
+/** Host paths mounted read-only by the sandbox for the repository in the tree. */
 export function repositoryMounts(folder: RunFolder): { fixed: string; objects: string } {
   const path = pathOf(folder);
   return { fixed: join(path, 'fixed'), objects: join(path, 'objects') };
@@ -22,14 +22,14 @@ interface Input {
   owner: Owner;
   /** The first commit of the repository. */
   baseCommit: string;
-  /** A folder of objects that commands may see. @default the commit's objects are copied from the shadow repository */
+  /** A folder of objects visible to commands. @default the commit's objects are copied from the shadow repository */
   share?: string;
   signal?: AbortSignal;
 }
 
 /**
- * Creates the objects that the repositories in a run's trees share, unless they exist. Commands never see the shadow repository itself: it
- * holds files that were excluded from the workspace, and objects that a publish fetched.
+ * Creates the objects shared by the repositories in a run's trees, unless they exist. Commands never see the shadow repository: the shadow
+ * repository holds files excluded from the workspace, and objects fetched by a publish.
  */
 export async function createBaseObjects(deps: Pick<Deps, 'git' | 'isRoot'>, input: Input): Promise<void> {
   const path = pathOf(input.folder);

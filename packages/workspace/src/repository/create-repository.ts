@@ -15,7 +15,7 @@ export async function createRepository(input: {
   root: Folder;
   source: Source;
   baseCommit: string;
-  /** Commits that git is to read as commits without parents. */
+  /** Commits for git to read as commits without parents. */
   boundary: readonly string[];
   owner: Owner | undefined;
 }): Promise<void> {
@@ -50,10 +50,10 @@ async function writeFile(
 }
 
 /**
- * The first commit of a workspace's repository. It holds the files of the first snapshot. For a git source it has the message, author and
- * dates of the source's commit, and its parents when the workspace has its history: with the same files, it is that commit.
- * @param input.source content of that commit
- * @param input.history absent: it has no parent
+ * The first commit of a workspace's repository, with the files of the first snapshot. For a git source the commit has the message, author and
+ * dates of the source's commit, and its parents when the workspace has its history: with the same files, both are the same commit.
+ * @param input.source content of the source's commit
+ * @param input.history absent: the commit has no parent
  */
 export function baseCommitContent(input: {
   tree: string;

@@ -3,7 +3,7 @@ import { type Entry, type Folder, isFolder } from '../tree/index.ts';
 
 const prefix = 'dot:';
 
-/** Escapes names that `git fsck` rejects in tree objects. */
+/** Escapes names rejected by `git fsck` in tree objects. */
 export const escapeNames = (folder: Folder): Folder =>
   renamed(folder, (name) => (isDotGit(name) || name.startsWith(prefix) ? `${prefix}${name}` : name));
 

@@ -12,15 +12,15 @@ import type { SourcePool } from '../sources/source-pool.ts';
 import { type Ancestry, readAncestry } from './ancestry.ts';
 
 /**
- * What `git log` and `git blame` need in a workspace beside its base commit: the commits before it, and what they have that it has not.
- * They lie in the run's folder, because no snapshot holds them and the source may be gone when a tree is built again.
+ * The workspace's objects for `git log` and `git blame` in addition to its base commit: the earlier commits, and their objects missing in
+ * the base commit. They lie in the run's folder, because no snapshot holds them and the source may be gone when a tree is built again.
  */
 const historyOf = ({ path }: RunFolder): string => join(path, 'history.git');
 
 /** Commits of the history, the base commit included. */
 const defaultCommits = 100;
 
-/** The maximum number of commits; 0: none. Globs may hide files that older commits hold, so they leave the history out. */
+/** The maximum number of commits; 0: none. Globs may hide files of older commits, so they leave the history out. */
 export function commitsAsked(source: Source): number {
   if (source.type !== 'git' || source.include !== undefined || source.exclude !== undefined) return 0;
   const { history = defaultCommits } = source;
@@ -29,8 +29,8 @@ export function commitsAsked(source: Source): number {
 }
 
 /**
- * Copies the commits before the base commit, and nothing that these do not reach: no other branch, stash, reflog or configuration.
- * A source with a damaged history is still a source: without those objects the workspace begins with one commit.
+ * Copies the commits before the base commit, and only objects reached from these: no other branch, stash, reflog or configuration. A source
+ * with a damaged history is still a source: without its history the workspace begins with a single commit.
  */
 export async function takeHistory(
   deps: Pick<Deps, 'git' | 'logger'>,
@@ -72,7 +72,7 @@ async function copyObjects(
   const { at, options } = asOwner(repository);
   const path = historyOf(input.folder);
   await createBare(path);
-  // A source that was made deeper has another history of the same commit.
+  // A deepened source has another history of the same commit.
   const name = `${commit}.${objectId('commit', Buffer.from(JSON.stringify(ancestry)))}`;
   if ((await pool?.linkHistory(name, path)) === true) return syncHistory(path);
   const { stdout } = await readGit(deps.git, repository, ['rev-parse', `${commit}^{tree}`], { signal });
@@ -82,8 +82,8 @@ async function copyObjects(
     ...ancestry.parents,
     `^${stdout.toString().trim()}`,
   ];
-  // git reuses the deltas that the source has and looks for no others: 100 commits of git.git take 0.5 s of a processor instead of 1.8, and
-  // 16 MB instead of 7, once for all runs of the source.
+  // git reuses the source's deltas and looks for no others: 100 commits of git.git take 0.5 s of a processor instead of 1.8, and 16 MB
+  // instead of 7, once for all runs of the source.
   const packing = ['-c', 'pack.compression=1', 'pack-objects', '--window=0'];
   packing.push('--revs', '--stdout', '--delta-base-offset', '--shallow', '-q');
   await pipePack(deps.git, {
@@ -99,7 +99,7 @@ async function syncHistory(path: string): Promise<void> {
   for (const name of ['objects/pack', 'objects', '']) await syncFolder(join(path, name));
 }
 
-/** Adds the packs of a run's history to a folder of objects that commands see. */
+/** Adds the packs of a run's history to a folder of objects visible to commands. */
 export async function linkHistory(folder: RunFolder, pack: string): Promise<void> {
   const from = join(historyOf(folder), 'objects/pack');
   if (!existsSync(from)) return;

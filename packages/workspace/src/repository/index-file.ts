@@ -10,7 +10,7 @@ const signature = Buffer.from('DIRC');
 
 /**
  * git's index (version 2) for a tree, in pieces. Its status fields are zero, so the first `git status` compares contents and fills them in.
- * The index of 100,000 files has 12 MB: it is never whole in memory, and other work of the process continues between the pieces.
+ * The index of 100,000 files has 12 MB: memory never holds the whole index, and other work of the process continues between the pieces.
  */
 export const buildIndex = (root: Folder): AsyncGenerator<Buffer> => piecesOf(sortedLeaves(root), countLeaves(root));
 
@@ -57,13 +57,13 @@ async function* piecesOf(files: Iterable<File>, count: number): AsyncGenerator<B
   yield Buffer.concat([last, hash.update(last).digest()]);
 }
 
-/** At least one NUL follows the path. */
+/** At least a NUL follows the path. */
 const paddedLength = (length: number): number => (length + 8) & ~7;
 
 /**
- * Sets every status field of an index to zero; undefined when the bytes are no index of version 2 or 3. The fields only tell git which files
+ * Sets every status field of an index to zero; undefined when the bytes are no index of version 2 or 3. The fields only help git to choose the files
  * to compare. A plain `git status` refreshes them, and must not change the snapshot.
- * @returns `bytes` itself when all of them are zero
+ * @returns the same `bytes` when all of them are zero
  */
 export function clearStatFields(bytes: Buffer): Buffer | undefined {
   const work = clearing(bytes);

@@ -29,9 +29,9 @@ import { escapeNames, unescapeNames } from './escaped-names.ts';
 import { clearStatFields, clearStatFieldsOfLarge } from './index-file.ts';
 
 /**
- * The `.git` entries of a tree: Holdpoint's own repository at the top, and those that commands created below it. A snapshot stores them in
- * a separate commit, its second parent. So they are part of the snapshot's id, to which approvals are bound, and are restored with the
- * files, while a diff or a publish never sees them. Here they are data: git never runs on them outside a sandbox.
+ * The `.git` entries of a tree: Holdpoint's own repository at the top, and repositories made by commands below. A snapshot stores them in a
+ * separate commit, its second parent. So they are part of the snapshot's id, the id in approvals, and are restored with the files, while a
+ * diff or a publish never sees them. Here they are data: git never runs on them outside a sandbox.
  */
 export interface Repositories extends FoundRepositories {
   /** The commit, whose parent is the base commit of the repository at the top. */
@@ -48,11 +48,11 @@ export interface FoundRepositories {
 export interface RepositoriesCache extends SnapshotCache {
   /** Latest first, at most two. */
   readonly repositories: Repositories[];
-  /** Those that this process used last, of any run, by id. */
+  /** The most recently used repositories of this process, of any run, by id. */
   readonly recentRepositories: Map<string, Repositories>;
 }
 
-/** Reads the `.git` entries that a walk met. */
+/** Reads the `.git` entries found by a walk. */
 export async function scanRepositories(
   scan: Scan,
   input: { top: Directory; previous: Folder | undefined },
@@ -76,7 +76,7 @@ export async function scanRepositories(
   return { root, manifest };
 }
 
-/** Not `withEntry`, which copies folders: there may be very many entries. */
+/** Not `withEntry`, because `withEntry` copies folders: there may be very many entries. */
 function addEntry(root: Folder, names: readonly string[], entry: Entry): void {
   let folder = root;
   for (const name of names.slice(0, -1)) {
@@ -88,7 +88,7 @@ function addEntry(root: Folder, names: readonly string[], entry: Entry): void {
   folder.entries.set(names.at(-1) ?? '', entry);
 }
 
-/** A scan that hides no name and ignores the status fields of an index. */
+/** A scan without hidden names and without the status fields of an index. */
 export function repositoryScan(scan: Scan): Scan {
   const { content } = scan;
   return {
@@ -104,7 +104,7 @@ export function repositoryScan(scan: Scan): Scan {
       largeBlob: async (fd, size, path) => {
         const read = size <= maxIndexBytes && isIndex(fd) ? readFully(fd, size) : undefined;
         const index = read && (await clearStatFieldsOfLarge(read));
-        // A new index has no status fields yet; large content is compressed beside the event loop.
+        // A new index has no status fields yet; large content is compressed outside of the event loop.
         const isAsRead = index === undefined || index === read;
         return isAsRead ? content.largeBlob(fd, size, path) : content.blob(index, path);
       },
@@ -114,7 +114,7 @@ export function repositoryScan(scan: Scan): Scan {
   };
 }
 
-/** The index of 500,000 files. A larger one is stored as it is. */
+/** The index of 500,000 files. A larger index is stored unchanged. */
 const maxIndexBytes = 64 * 1024 * 1024;
 
 function isIndex(fd: number): boolean {
@@ -123,7 +123,7 @@ function isIndex(fd: number): boolean {
   return start.toString('latin1') === 'DIRC';
 }
 
-/** Adds the entries to the written objects and returns their commit: the previous one when nothing differs. */
+/** Adds the entries to the written objects and returns their commit: the previous commit when nothing differs. */
 export async function storeRepositories(
   state: RepositoriesCache,
   input: {
@@ -157,7 +157,7 @@ export async function loadRepositories(
   const kept = state.repositories.find((one) => one.id === id);
   if (kept !== undefined) return kept;
   const recent = state.recentRepositories.get(id);
-  // The snapshot needs it, so this repository has it.
+  // The snapshot needs the objects, so this repository has them.
   if (recent !== undefined) {
     noteObjects(recent.root, state.known);
     cacheRepositories(state, recent);

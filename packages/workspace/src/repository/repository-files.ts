@@ -1,9 +1,9 @@
 import { type Source, sourceFoldersOf } from '@holdpoint/contract';
 
 /**
- * Files of Holdpoint's own repository in a workspace that are mounted read-only over those in the tree while commands run: they decide which
- * programs git runs and where it reads its configuration. `commondir` is one of them, because other content would lead git to another
- * configuration.
+ * Files of Holdpoint's own repository in a workspace, mounted read-only over the files in the tree while commands run: they decide about
+ * the programs run by git and about the place of git's configuration. `commondir` is included, because other content would lead git to
+ * another configuration.
  */
 const fixedFiles: Readonly<Record<string, string>> = {
   config: [
@@ -27,7 +27,7 @@ const fixedFiles: Readonly<Record<string, string>> = {
     // With threads, git adds an extension to a large index, so the first `git status` would change the snapshot.
     '[index]',
     '\tthreads = 1',
-    // Otherwise `git status` runs git in the repository of a submodule, which a command may have created.
+    // Otherwise `git status` runs git in the repository of a submodule, possibly made by a command.
     '[diff]',
     '\tignoreSubmodules = dirty',
     '[submodule]',
@@ -39,7 +39,7 @@ const fixedFiles: Readonly<Record<string, string>> = {
   commondir: '.\n',
 };
 
-/** @param source git ignores the folders that its runs see: they are no files of the run */
+/** @param source git ignores the folders shown to its runs: they are no files of the run */
 export const fixedFilesOf = (source: Source): Readonly<Record<string, string>> => ({
   ...fixedFiles,
   'info/exclude': sourceFoldersOf(source)
@@ -49,7 +49,10 @@ export const fixedFilesOf = (source: Source): Readonly<Record<string, string>> =
 
 export const fixedFolders = ['hooks', 'info'] as const;
 
-/** Folder beside a run's trees with the `objects` of the base commit and `fixed`. Inside the sandbox it has the same path relative to `.git/objects`. */
+/**
+ * Folder next to a run's trees with the `objects` of the base commit and `fixed`. Inside the sandbox the folder has the same path relative
+ * to `.git/objects`.
+ */
 export const repositoryFolder = 'holdpoint';
 
 export const initialFiles = (source: Source, baseCommit: string): Readonly<Record<string, string>> => ({

@@ -14,7 +14,7 @@ export const makingFolder = (dataDir: string): string => join(dataDir, 'making')
 
 /**
  * Builds a run's folder aside and renames it into `runs/`. When two processes build the same run, one of them possibly frozen for long,
- * the first to finish wins: the other one's work is removed, and no reader ever sees an incomplete folder.
+ * the first to finish wins: the other process's work is removed, and no reader ever sees an incomplete folder.
  * @param build writes everything, including the record
  * @returns the record of the folder in `runs/`
  */
@@ -38,11 +38,11 @@ export async function createRunFolder(
   }
 }
 
-/** A path for a folder of this process, which `removeAbandonedBuilds` removes when the process is dead. */
+/** A path for a folder of this process. `removeAbandonedBuilds` removes the folder after the death of the process. */
 export const temporaryPath = ({ dataDir }: Pick<Deps, 'dataDir'>, runId: string): string =>
   join(makingFolder(dataDir), `${runId}.${owner(process.pid)}-${randomBytes(6).toString('hex')}`);
 
-/** Removes what dead processes of this host were building, for any run. A frozen process removes its own build when it resumes. */
+/** Removes the unfinished builds of dead processes of this host, for any run. A frozen process removes its own build at its resumption. */
 export async function removeAbandonedBuilds(deps: Deps): Promise<void> {
   const making = makingFolder(deps.dataDir);
   const names = await readdir(making).catch(unlessMissing([]));

@@ -5,9 +5,9 @@ import { removeFolder } from '../files/index.ts';
 import { temporaryPath } from './create-run-folder.ts';
 
 /**
- * Removes a folder that other processes may look at: it is taken from its name first, so that it is whole or gone. Does nothing when another
- * process was faster.
- * @param kind what the folder is, for the name that it gets
+ * Removes a folder in view of other processes: the folder loses its name first, and so is whole or gone. Does nothing when another process was
+ * faster.
+ * @param kind the kind of the folder, for its new name
  */
 export async function removeAside(deps: Deps, path: string, kind: string): Promise<void> {
   const aside = temporaryPath(deps, kind);

@@ -9,19 +9,19 @@ export interface RunFolder {
   /** The epoch of `tree` and `statCache`. */
   readonly epoch: number;
   readonly tree: string;
-  /** For a tree that stands on a layer: what the run wrote. Absent for a plain folder. */
+  /** For a tree on a layer: the run's writes. Absent for a plain folder. */
   readonly overlay: string;
   readonly shadow: string;
-  /** Written last: a folder without it is incomplete. */
+  /** Written last: a folder without a record is incomplete. */
   readonly record: string;
   readonly statCache: string;
   readonly clock: string;
   /** See `tree-head.ts`. */
   readonly head: string;
   readonly publish: string;
-  /** Only what can be made again. */
+  /** Only content with a way to make it again. */
   readonly cache: string;
-  /** For a fork: the id of the run that it was forked from. Not synced: a cache may begin without it. */
+  /** For a fork: the id of the original run. Not synced: a cache may begin without the origin. */
   readonly cacheOrigin: string;
 }
 
@@ -73,7 +73,7 @@ export function epochsIn(path: string): number[] {
   }
 }
 
-/** Marks that the tree of this epoch was dropped and can be rebuilt. */
+/** Marks the tree of this epoch as dropped and ready for a rebuild. */
 export const dropMark = ({ path, epoch }: RunFolder): string => join(path, 'trees', `${epoch}.dropped`);
 
 export const isDropped = (folder: RunFolder): boolean =>

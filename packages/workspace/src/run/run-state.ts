@@ -3,10 +3,10 @@ import type { RepositoriesCache } from '../repository/repositories.ts';
 import { type Folder, openStatCache, type StatCache } from '../tree/index.ts';
 import type { RunFolder } from './run-folder.ts';
 
-/** The in-memory state of a run between calls. All of it can be read again from the run's folder. */
+/** The in-memory state of a run between calls. All of the state can be read again from the run's folder. */
 export interface RunState extends RepositoriesCache {
   readonly stats: StatCache;
-  /** Trees of the commits of the source that a publish used last, by commit. */
+  /** Trees of the source's commits used last by a publish, by commit. */
   readonly commits: Map<string, { id: string; root: Folder; submodules: { path: string; oid: string }[] }>;
 }
 
@@ -25,9 +25,9 @@ export function createRunStates(): RunStates {
   const shared: Shared = { recent: new Map(), recentRepositories: new Map() };
   return {
     of: (folder) => {
-      // Another process may have discarded the run and materialised it again: then the shadow repository has another identity.
+      // Another process may have discarded the run and materialised the run again: then the shadow repository has another identity.
       const { ino, birthtimeNs } = statSync(folder.shadow, { bigint: true });
-      // The stat cache of one tree is wrong for another tree.
+      // The stat cache of a tree is wrong for another tree.
       const identity = `${ino} ${birthtimeNs} ${folder.epoch} ${folder.path}`;
       const kept = states.get(folder.runId);
       const state = kept?.identity === identity ? kept.state : newState(folder, shared);

@@ -1,6 +1,6 @@
 /**
- * Runs tasks of the same key one after the other, tasks of different keys concurrently. A caller whose signal aborts leaves the line at once;
- * a task that has begun is waited for.
+ * Runs tasks of the same key in sequence, tasks of different keys concurrently. A caller whose signal aborts leaves the line at once; a
+ * task in progress is awaited.
  */
 export type Serial = <T>(key: string, task: () => Promise<T>, signal?: AbortSignal) => Promise<T>;
 

@@ -3,13 +3,13 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Deps, errnoOf } from '../deps.ts';
 
-/** Holds the folders of unknown runs and what was damaged, so that a person can look at them: `<name>~<milliseconds since 1970>`. */
+/** Holds the folders of unknown runs and damaged folders, for a person to look at: `<name>~<milliseconds since 1970>`. */
 export const trashFolder = (dataDir: string): string => join(dataDir, 'trash');
 
-/** In a folder of the trash that was damaged: what it was, and how it differs from what was written. */
+/** In a damaged folder of the trash: the kind of the folder, and its differences from the original. */
 export const damageFile = (path: string): string => join(path, 'damage.json');
 
-/** What several runs shared and one of them must not use again. */
+/** A folder shared by several runs, no longer usable. */
 export interface Damaged {
   readonly kind: 'layer' | 'source' | 'prepared';
   /** Its place in the data directory. */
@@ -18,7 +18,7 @@ export interface Damaged {
 }
 
 /**
- * Moves a damaged folder, which several runs share, to the trash. Mounts and hard links that runs have of it stay.
+ * Moves a damaged folder, shared by several runs, to the trash. The runs' mounts and hard links of the folder stay.
  * @returns its new place; undefined when another process was faster
  */
 export async function setAside(deps: Deps, path: string, damaged: Damaged): Promise<string | undefined> {

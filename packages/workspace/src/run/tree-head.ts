@@ -6,15 +6,15 @@ import { errnoOf, WorkspaceError } from '../errors.ts';
 import type { RunFolder } from './run-folder.ts';
 
 /**
- * The last writer that was admitted to a tree, the boot of the machine, and the process that admitted it. The log records the same
- * writer, so a difference shows that the log or the tree went back to an earlier time.
+ * The last writer admitted to a tree, the boot of the machine, and the admitting process. The log records the same writer, so a difference
+ * proves a return of the log or the tree to an earlier time.
  *
- * The head is the name of the only entry in `<run>/head/`: a rename replaces it atomically, and when two processes replace the same head
- * only the first succeeds. It is not fsynced: after a power cut the boot id differs, and that alone makes the tree suspect.
+ * The head is the name of the only entry in `<run>/head/`: a rename replaces the entry atomically, and when two processes replace the same head
+ * only the first succeeds. The head is not fsynced: after a power cut the boot id differs, reason enough to suspect the tree.
  */
 export interface TreeHead {
   readonly epoch: number;
-  /** As the log names it; empty when no writer was admitted since the tree was created. */
+  /** The name in the log; empty when no writer was admitted since the tree was created. */
   readonly writer: string;
   readonly boot: string;
   readonly process: string;
@@ -32,7 +32,7 @@ export function thisProcess(bootId?: string): Holder {
   return { boot: short(bootId ?? kernelBootId()), process: `${short(pidNamespace())}-${process.pid}-${start}` };
 }
 
-/** Whether a process of this boot still runs; undefined when it belongs to another container, whose process ids differ. */
+/** Whether a process of this boot still runs; undefined for a process of another container with other process ids. */
 export function isRunning(holder: string): boolean | undefined {
   const [space, pid, start] = holder.split('-');
   if (space !== thisProcess().process.split('-')[0]) return undefined;
@@ -41,7 +41,7 @@ export function isRunning(holder: string): boolean | undefined {
 
 const short = (text: string): string => createHash('sha256').update(text).digest('hex').slice(0, 12);
 
-/** Undefined when there is no head or more than one: then the state of the tree is unknown. */
+/** Undefined without a head or with several: then the state of the tree is unknown. */
 export function readHead({ head }: RunFolder): TreeHead | undefined {
   const names = namesIn(head);
   return names.length === 1 && names[0] !== undefined ? parse(names[0]) : undefined;
@@ -55,7 +55,7 @@ export function createHead(folder: RunFolder, holder: Holder): void {
   for (const other of namesIn(folder.head)) if (other !== name) rmSync(join(folder.head, other), { force: true });
 }
 
-/** Replaces the head. @throws WorkspaceError `EHEADMOVED` when another process replaced it first */
+/** Replaces the head. @throws WorkspaceError `EHEADMOVED` when another process replaced the head first */
 export function moveHead(folder: RunFolder, from: TreeHead, to: TreeHead): void {
   try {
     renameSync(join(folder.head, format(from)), join(folder.head, format(to)));

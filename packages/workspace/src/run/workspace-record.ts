@@ -22,26 +22,26 @@ const recordSchema = z.strictObject({
   created_at: z.int(),
   base: oid,
   base_commit: oid.nullable(),
-  /** Paths of the source that the copy left out. */
+  /** Paths of the source left out of the copy. */
   left_out: skipsSchema,
   /** Empty unless the source is a git repository. */
   submodules: z.array(z.strictObject({ path: z.string(), commit: oid })).default([]),
   lfs_pointers: lfsPointersSchema.optional(),
-  /** For a fork, the snapshot that its tree started from. */
+  /** For a fork, the snapshot at the start of its tree. */
   start: oid.optional(),
   files: z.int(),
   bytes: z.int(),
   finished: z.literal(true),
 });
 
-/** The facts about a workspace that never change after it was created. */
+/** The unchanging facts about a workspace from its creation on. */
 export type WorkspaceRecord = z.infer<typeof recordSchema>;
 
-/** Records that were read last, each with what identifies its file: a record is always replaced, never changed. */
+/** The most recently read records, each with the identity of its file: a record is always replaced, never changed. */
 const known = new Map<string, { identity: string; record: WorkspaceRecord }>();
 const mostKnown = 64;
 
-/** The record; undefined when materialising never finished, or when the run was discarded. Reading it again costs one stat. */
+/** The record; undefined when materialising never finished, or when the run was discarded. A repeated read costs a stat. */
 export function readRecord(folder: RunFolder): WorkspaceRecord | undefined {
   const path = folder.record;
   const stats = statSync(path, { bigint: true, throwIfNoEntry: false });

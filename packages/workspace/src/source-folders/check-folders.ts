@@ -10,7 +10,7 @@ type CheckDeps = Pick<Deps, 'git' | 'bounds' | 'isRoot' | 'limits'>;
 type GitFound = Extract<FoundSource, { type: 'git' }>;
 
 /**
- * Refuses the folders of a source that its runs cannot see: absent ones, links, files of the run, what a run could not read.
+ * Refuses the folders of a source invisible to its runs: missing folders, links, files of the run, and folders unreadable for a run.
  * @param input.top real path of the source
  * @throws WorkspaceError ESOURCEFOLDER, ESOURCEFORBIDDEN, ESOURCEINDATADIR
  */
@@ -31,7 +31,7 @@ export async function checkFolders(
   }
 }
 
-/** What the commit has at a path, or instead of a folder above it, is a file of the run. */
+/** A file of the commit at a path, or in the place of a parent folder, is a file of the run. */
 async function assertUntracked(deps: Pick<Deps, 'git'>, input: { found: GitFound; path: string }): Promise<void> {
   const { found, path } = input;
   const names = path.split('/');
@@ -40,7 +40,7 @@ async function assertUntracked(deps: Pick<Deps, 'git'>, input: { found: GitFound
     for (const row of rows) {
       const [, kind = '', name = ''] = /^\d+ (\w+) [0-9a-f]+\t(.*)$/s.exec(row) ?? [];
       const at = Buffer.from(name, 'latin1').toString('utf8');
-      // git lists what else is in the folders above, too. A submodule is an empty folder in a workspace.
+      // git also lists the other content of the parent folders. A submodule is an empty folder in a workspace.
       if (!paths.includes(at) || kind === 'commit' || (kind === 'tree' && at !== path)) continue;
       throw refuse({ path }, at === path ? 'is part of the commit, so the run has it' : `lies below the file ${at}`);
     }

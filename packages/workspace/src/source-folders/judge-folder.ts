@@ -8,22 +8,22 @@ import { errnoOf, WorkspaceError } from '../port.ts';
 
 type JudgeDeps = { bounds: Bounds };
 
-/** Where a folder is: below which real path of a source, and at which relative path. */
+/** The place of a folder: the real path of a source, and a relative path below. */
 export interface FolderPlace {
   top: string;
   path: string;
 }
 
-/** An open folder of a source that runs may see. */
+/** An open folder of a source, visible to runs. */
 export interface OpenFolder extends Disposable {
   folder: SourceFolder;
   opened: OpenPath;
 }
 
 /**
- * Opens a folder of a source without following any link, and judges what it opened: its bounds, and those of everything that is mounted
- * below it. A path that is exchanged afterwards has another identity.
- * @throws WorkspaceError ESOURCEFOLDER, or that of the bounds
+ * Opens a folder of a source without following any link, and judges the opened folder: its bounds, and the bounds of everything mounted
+ * below. A later exchange of the path shows as another identity.
+ * @throws WorkspaceError ESOURCEFOLDER, or an error of the bounds
  */
 export function openFolder({ bounds }: JudgeDeps, place: FolderPlace): OpenFolder {
   using found = openWithoutLinks(place);
@@ -40,11 +40,13 @@ export function openFolder({ bounds }: JudgeDeps, place: FolderPlace): OpenFolde
   }
 }
 
-/** How long a judgement holds for the same folder at the same real path: a whole one takes 1 ms, and each call of a run asks. */
+/** How long a judgement holds for the same folder at the same real path: a whole judgement takes 1 ms, and each call of a run asks. */
 const judgedMs = 10_000;
 const judged = new WeakMap<Bounds, Map<string, { identity: string; until: number }>>();
 
-/** Like `openFolder`, for a folder that stays closed. What was judged a moment ago, and is the same one, is not judged again. */
+/**
+ * Judges a folder like `openFolder`, without opening the folder. A folder judged a moment ago, with the same identity, is not judged again.
+ */
 export function judgeFolder(deps: JudgeDeps, place: FolderPlace): SourceFolder {
   const host = join(place.top, place.path);
   const known = judged.get(deps.bounds) ?? new Map<string, { identity: string; until: number }>();
@@ -85,7 +87,7 @@ function openWithoutLinks(place: FolderPlace): Directory {
   throw refuse(place, whyNot(place, names));
 }
 
-/** Why a path is no folder without a link in it. */
+/** The reason why a path is no folder, or has a link inside. */
 function whyNot({ top }: FolderPlace, names: readonly string[]): string {
   for (let end = 1; end <= names.length; end++) {
     const part = names.slice(0, end).join('/');

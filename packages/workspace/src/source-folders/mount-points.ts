@@ -17,9 +17,9 @@ import { type Entry, emptyFolder, type Folder, find, isFolder, withEntry } from 
 import { judgeFolder, refuse } from './judge-folder.ts';
 
 /*
- * The folders of a source that a run sees are mounted in each sandbox over empty folders of its tree. These are made with the first tree
- * and belong to every snapshot, so a fork, an undo and a take-over have them without further work. In a sandbox a mount point can be
- * neither removed nor replaced; only a folder above it can be moved.
+ * The shown folders of a source are mounted in each sandbox over empty folders of the run's tree. These are made with the first tree and
+ * belong to every snapshot, so a fork, an undo and a take-over have them without further work. In a sandbox a mount point can be neither
+ * removed nor replaced; only a parent folder can be moved.
  */
 
 /** Real path of a source whose folders its runs see; undefined for all others. */
@@ -28,8 +28,8 @@ export const topOf = (source: Source): string | undefined =>
 
 /**
  * Makes the empty folders in a new tree.
- * @param input.root what the tree holds; returned with them
- * @throws WorkspaceError ESOURCEFOLDER where the tree has something else
+ * @param input.root the content of the tree; returned with the folders
+ * @throws WorkspaceError ESOURCEFOLDER where the tree has another entry
  */
 export function makeMountPoints(input: {
   tree: string;
@@ -69,8 +69,8 @@ function makeFolders(top: Directory, names: readonly string[], owner: Owner | un
 }
 
 /**
- * The folders of the source that a run sees now. One whose place in the tree the run has moved away or filled is left out.
- * @throws WorkspaceError ESOURCEFOLDERLOST when one is gone, or may not be seen any more
+ * The folders of the source visible to a run now. A folder with a moved or filled place in the tree is left out.
+ * @throws WorkspaceError ESOURCEFOLDERLOST for a lost folder, or a folder closed by the bounds
  */
 export function findFolders(
   deps: Pick<Deps, 'bounds'>,

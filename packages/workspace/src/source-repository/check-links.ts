@@ -2,12 +2,12 @@ import { readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { WorkspaceError } from '../errors.ts';
 
-/** Folders of a git directory that git reads at any depth. Work trees and modules have their own git directories. */
+/** Folders of a git directory read by git at any depth. Work trees and modules have their own git directories. */
 const deep = new Set(['objects', 'refs', 'logs', 'info', 'lfs', 'reftable']);
 
 /**
  * Checks the target of every symbolic link in a git directory or an object directory, because git follows them. A repository with a pipe or
- * a device is refused: git would wait for it for ever.
+ * a device is refused: git would wait for such a file for ever.
  */
 export async function checkLinks(folder: string, check: (path: string) => Promise<void>): Promise<void> {
   const isObjects = basename(folder) === 'objects';
@@ -33,5 +33,7 @@ export async function checkLinks(folder: string, check: (path: string) => Promis
 
 const always = (): boolean => true;
 
-/** Empty for a file, and for a folder that is missing or unreadable. Where this process is not root, git cannot read that folder either. */
+/**
+ * Empty for a file, and for a missing or unreadable folder. Where this process is not root, git cannot read an unreadable folder either.
+ */
 const entriesOf = (path: string) => readdir(path, { withFileTypes: true }).catch(() => []);

@@ -1,6 +1,6 @@
 import type { Repository } from './repository.ts';
 
-/** A source that was found: its real path, and the commit of a git source. */
+/** A found source: its real path, and the commit of a git source. */
 export type FoundSource =
   | { type: 'empty' }
   | { type: 'directory'; path: string }

@@ -8,13 +8,13 @@ import { checkLinks } from './check-links.ts';
 export interface Layout {
   /** Real path. A linked work tree has its own, below `common`. */
   gitDir: string;
-  /** The git directory that all work trees share, with objects and branches. */
+  /** The git directory shared by all work trees, with objects and branches. */
   common: string;
-  /** Identity of every path that git follows. Equal before and after a read: no path was replaced. */
+  /** Identity of every path followed by git. Equal before and after a read: no path was replaced. */
   fingerprints: readonly string[];
   /** The folders `objects/info`, where a file can lead git to other objects. */
   info: readonly string[];
-  /** Their last changes. `git gc` is one of those who change them. */
+  /** Their last changes. Among others, `git gc` changes them. */
   infoTimes: readonly string[];
 }
 
@@ -24,7 +24,7 @@ const mostAlternates = 100;
 const largestFile = 1024 * 1024;
 
 /**
- * Finds every path that git would read or write and checks it against the bounds: the git directory, the common directory, the object
+ * Finds every path git would read or write and checks the path against the bounds: the git directory, the common directory, the object
  * directories of all alternates, and every symbolic link in them. git itself follows them all without a check.
  * @returns undefined when the path is not a repository
  */
@@ -50,7 +50,9 @@ export async function findLayout(bounds: Bounds, input: { gitDir: string; use: U
   return { gitDir, common, fingerprints, info, infoTimes };
 }
 
-/** The git directory of a work tree's top folder, or a bare repository itself; undefined for anything else. Parents are not searched. */
+/**
+ * The git directory of a work tree's top folder, or a bare repository's own path; undefined for anything else. Parents are not searched.
+ */
 export async function gitDirectoryOf(path: string): Promise<string | undefined> {
   const at = join(path, '.git');
   const found = await stat(at).catch(() => undefined);
@@ -91,7 +93,7 @@ async function checkAlternates(looking: LayoutCheck, objects: string): Promise<v
         throw new WorkspaceError('ESOURCEUNREADABLE', `The repository has too many alternates, at ${folder}.`);
       }
       await check(folder);
-      // Detects an alternates file that is added and removed again during the read.
+      // Detects an alternates file added and removed again during the read.
       await recordChange(join(folder, 'info'), looking);
       await checkLinks(folder, check);
       for (const file of ['alternates', 'http-alternates']) {
@@ -106,7 +108,7 @@ async function checkAlternates(looking: LayoutCheck, objects: string): Promise<v
   }
 }
 
-/** git unquotes a line that begins with a quote. Such lines are refused. */
+/** git unquotes a line with a quote at its start. Such lines are refused. */
 function pathsIn(text: string): string[] {
   const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#') && !/^\w+:\/\//.test(line));
   const odd = lines.find((line) => line.startsWith('"') || line.includes('\0') || line.includes('\ufffd'));
@@ -114,7 +116,7 @@ function pathsIn(text: string): string[] {
   throw new WorkspaceError('ESOURCEUNREADABLE', `The repository has an alternate that is not a plain path: ${odd}`);
 }
 
-/** Reads a small file that points git to another path. A pipe or device is not opened. */
+/** Reads a small file with a pointer to another path for git. A pipe or device is not opened. */
 async function readPointerFile(path: string, fingerprints: string[]): Promise<string | undefined> {
   const found = await stat(path).catch(() => undefined);
   if (found === undefined) return undefined;

@@ -4,14 +4,14 @@ import { bigFileFlags, type Git, type GitOptions } from '../host-git/git.ts';
 interface Command {
   args: readonly string[];
   options?: GitOptions;
-  /** Throws what the caller gets when this half fails. @default its own error */
+  /** Throws the caller's error when this half fails. @default its own error */
   failed?: (error: unknown) => never;
 }
 
 /**
  * Pipes objects from `pack-objects` in one repository to `index-pack` in another. Unlike `fetch`, each half runs as the owner of its
- * repository, who cannot read the other one, and git needs no transport.
- * @param input.revs the revisions to pack, one per line
+ * repository, who cannot read the other repository, and git needs no transport.
+ * @param input.revs the revisions to pack, a line each
  */
 export async function pipePack(git: Git, input: { pack: Command; index: Command; revs: string }): Promise<void> {
   const pack = git.stream([...bigFileFlags, ...input.pack.args], input.pack.options);

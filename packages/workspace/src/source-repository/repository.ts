@@ -8,28 +8,28 @@ import type { RemoteAccess } from '../remote/port.ts';
 import { findLayout, type Layout } from './layout.ts';
 import { type InfoWatch, watchInfo } from './watch-info.ts';
 
-/** A user's repository, and the user that git runs as in it. */
+/** A user's repository, and the user of git inside. */
 export interface Repository extends Layout {
   /** Undefined: as this process. */
   as: { uid: number; gid: number } | undefined;
   use: Use;
-  /** What happens in the folders `objects/info` since the layout was read. */
+  /** The watch over the folders `objects/info` since the read of the layout. */
   watch?: InfoWatch;
-  /** Set where it stands for a remote repository that a publish goes to. It is then empty itself. */
+  /** Set for a stand-in of a publish's remote repository. The stand-in is empty. */
   remote?: RemoteTarget;
 }
 
-/** A remote that a publish goes to, as it was when it was asked. */
+/** A publish's remote target, in its state at the time of the question. */
 export interface RemoteTarget {
   access: RemoteAccess;
   /** Full names, and their commits. */
   branches: ReadonlyMap<string, string>;
-  /** Has the tip of the branch, with history; undefined when that is where the run began. */
+  /** Has the tip of the branch, with history; undefined when the tip is the run's start. */
   tip: Repository | undefined;
 }
 
 /**
- * On a root host git runs as the owner of the work tree, else of the repository. So it reads only what that user may read, wherever the
+ * On a root host git runs as the owner of the work tree, else of the repository. So git reads only files readable for this user, wherever the
  * repository's links lead, and leaves no root-owned files in a user's `.git`.
  * @param input.path the path in the request
  */
@@ -44,7 +44,7 @@ export async function openRepository(
   return { ...layout, as: owner && { uid: owner.uid, gid: owner.gid }, use: input.use };
 }
 
-/** Throws when the layout of the repository changed since it was checked. Call it after git has read. */
+/** Throws when the layout of the repository changed since its check. Call after git's read. */
 export async function assertUnchanged(deps: Pick<Deps, 'bounds'>, repository: Repository): Promise<void> {
   // Only this process's own repositories, of remotes, have none.
   if (repository.fingerprints.length === 0) return;
@@ -57,13 +57,11 @@ const isSame = (a: readonly string[], b: readonly string[]): boolean => a.join('
 
 const isSameLayout = (now: Layout, then: Layout): boolean => isSame(now.fingerprints, then.fingerprints);
 
-/** An alternates file that is added and removed again changes the time of its folder, as `git gc` does. A watch knows which of them it was. */
+/** An alternates file added and removed again changes the time of its folder, and so does `git gc`. A watch can separate the two cases. */
 const hasSameInfo = async (now: Layout, { infoTimes, watch }: Repository): Promise<boolean> =>
   isSame(now.infoTimes, infoTimes) || (watch !== undefined && (await watch.sawUpkeepAlone()));
 
-/**
- * Opens a repository that `git gc` may tidy up during the read. The caller ends its watch.
- */
+/** Opens a repository with a possible `git gc` during the read. The caller ends its watch. */
 export async function openWatched(
   deps: Pick<Deps, 'bounds' | 'isRoot'>,
   input: { path: string; gitDir: string; use: Use },
@@ -72,7 +70,7 @@ export async function openWatched(
   if (first === undefined) return undefined;
   const watch = watchInfo(first.info);
   try {
-    // Looked at again, because the watch knows nothing of what was before it.
+    // Read again, because the watch knows no earlier event.
     const opened = await openRepository(deps, input);
     if (opened !== undefined && isSame(opened.info, first.info)) return { ...opened, watch };
     watch[Symbol.dispose]();
@@ -86,29 +84,29 @@ export async function openWatched(
 type Owned = Pick<Repository, 'common' | 'as'>;
 
 /**
- * Arguments and options that run git as the owner of the repository. git enters the directory before it changes its user and then names it
- * `/proc/self/cwd`, so the owner need not be able to enter the folders above (a root home). A plain `.` fails, because git writes refs by
- * absolute path.
+ * Arguments and options to run git as the owner of the repository. git enters the directory before changing its user and then names the
+ * directory `/proc/self/cwd`, so the owner need not be able to enter the folders above (a root home). A plain `.` fails, because git writes
+ * refs by absolute path.
  */
 export function asOwner(repository: Owned): { at: string[]; options: GitOptions } {
   const { common, as } = repository;
   return { at: [`--git-dir=${gitDirName(repository)}`], options: as === undefined ? {} : { as, cwd: common } };
 }
 
-/** The name that git uses for the directory when it runs with `asOwner`. */
+/** git's name for the directory when run with `asOwner`. */
 export const gitDirName = ({ common, as }: Owned): string =>
   as !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : common;
 
-/** Runs a command that only reads the repository. When git cannot read it, the repository is broken and a retry does not help. */
+/** Runs a reading command in the repository. When git cannot read the repository, the repository is broken and a retry does not help. */
 export async function readGit(git: Git, repository: Repository, args: readonly string[], options: GitOptions = {}) {
   const { at, options: as } = asOwner(repository);
   return git.run([...at, ...args], { maxBytes: mostAnswered, ...options, ...as }).catch(rethrowBroken(repository));
 }
 
-/** What git answers in one piece, such as a setting or an id, is short. Bytes. */
+/** git's single answers, for example a setting or an id, are short. Bytes. */
 const mostAnswered = 1024 * 1024;
 
-/** Like `readGit`, for what grows with the repository: some rows at a time, see `readRows`. */
+/** Like `readGit`, for output growing with the repository: some rows at a time, see `readRows`. */
 export async function* listGit(git: Git, repository: Repository, args: readonly string[], options: RowsOptions = {}) {
   const { at, options: as } = asOwner(repository);
   try {
@@ -119,8 +117,8 @@ export async function* listGit(git: Git, repository: Repository, args: readonly 
 }
 
 /**
- * Path of a linked work tree's own files, such as its HEAD, below the common directory; undefined for a main work tree. git never starts
- * there: it would open the common directory by absolute path, and the owner may not be allowed to enter the folders above.
+ * Path of a linked work tree's own files, for example its HEAD, below the common directory; undefined for a main work tree. git never
+ * starts there: git would open the common directory by absolute path, and the owner may not be allowed to enter the folders above.
  */
 export const linkedWorkTree = ({ gitDir, common }: Layout): string | undefined =>
   gitDir.startsWith(`${common}/`) ? gitDir.slice(common.length + 1) : undefined;
@@ -137,7 +135,7 @@ export function rethrowBroken({ common }: Pick<Repository, 'common'>): (cause: u
   };
 }
 
-/** The git source of a run, for its ignore rules and attributes; undefined for other sources, and when it is gone or out of bounds. */
+/** The git source of a run, for its ignore rules and attributes; undefined for other sources, and for a source gone or out of bounds. */
 export async function openOrigin(
   deps: Pick<Deps, 'bounds' | 'isRoot'>,
   { origin, source }: WorkspaceRecord,

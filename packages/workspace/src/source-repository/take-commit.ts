@@ -9,7 +9,7 @@ import { pipePack } from './pipe-pack.ts';
 import { asOwner, type Repository, rethrowBroken } from './repository.ts';
 
 /**
- * Copies one commit of the source into the run's repository, without its history: a publish does not need the history, which can be a
+ * Copies a single commit of the source into the run's repository, without its history: a publish does not need the history, possibly a
  * thousand times as large. The source is only read.
  */
 export async function takeCommit(

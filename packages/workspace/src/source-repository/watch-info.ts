@@ -2,19 +2,19 @@ import { type FSWatcher, statfsSync, watch } from 'node:fs';
 import { setImmediate as afterPolling } from 'node:timers';
 import { setImmediate } from 'node:timers/promises';
 
-/** Folders `objects/info` of a repository, and what happened in them since. */
+/** Folders `objects/info` of a repository, and their events since. */
 export interface InfoWatch extends Disposable {
-  /** Whether no file was there that git follows to another place, not even for a moment. False as well where that cannot be known. */
+  /** Whether no file with a pointer for git to another place was there, not even for a moment. False as well when the answer is unknown. */
   sawUpkeepAlone(): Promise<boolean>;
 }
 
-/** What `git gc`, `repack` and `commit-graph` write. It decides nothing about where git reads. */
+/** Files written by `git gc`, `repack` and `commit-graph`. They decide nothing about the places of git's reads. */
 const upkeep = /^(packs(_\w{6})?|commit-graph(\.lock)?|commit-graphs)$/;
 
 /** The file systems of Linux where this host sees every change: another host may change a network file system. */
 const local = new Set([0xef53, 0x58465342, 0x9123683e, 0x01021994, 0x794c7630, 0x2fc12fc1, 0xf2f52010]);
 
-/** The kernel drops events above 16,384 that wait, and libuv hides that. So many at once count as a change in all folders. */
+/** The kernel drops events above 16,384 in the queue, and libuv hides the loss. So many at once count as a change in all folders. */
 const mostAtOnce = 4000;
 let atOnce = 0;
 let floods = 0;

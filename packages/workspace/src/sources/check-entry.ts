@@ -7,7 +7,7 @@ import { setAside } from '../run/index.ts';
 const mostRemembered = 10_000;
 
 /**
- * Whether every pack of an entry is as it was written: the first use in a process reads all bytes, later uses look at the status. A damaged
+ * Whether every pack of an entry has its original bytes: the first use in a process reads all bytes, later uses look at the status. A damaged
  * entry goes to the trash, and the run makes the objects itself.
  * @param packs paths without `.pack`
  */
@@ -37,7 +37,7 @@ async function isSoundPack(checked: Deps['checkedPacks'], pack: string): Promise
   }
 }
 
-/** The change time is left out: each run that links the pack sets it. */
+/** The change time is left out: each run with a link to the pack sets this time. */
 function identify(path: string): string {
   const { ino, size, mtimeNs } = statSync(path, { bigint: true });
   return `${ino} ${size} ${mtimeNs}`;

@@ -5,7 +5,7 @@ import { errnoOf } from '../errors.ts';
 /** The folder of all pools: `<tenant>/<source>/<kind>/<entry>`. */
 export const sourcesFolder = (dataDir: string): string => join(dataDir, 'sources');
 
-/** What a source's folder has: the objects of its trees, and of the commits before a commit. */
+/** The content of a source's folder: the objects of its trees, and of the commits before a commit. */
 export const entryKinds = ['trees', 'histories'] as const;
 
 export const entryFile = (entry: string): string => join(entry, 'entry.json');

@@ -4,10 +4,10 @@ import type { Deps } from '../deps.ts';
 import { removeAside } from '../run/index.ts';
 import { entryKinds, namesIn, sourcesFolder, usedAt } from './entry.ts';
 
-/** Entries of one kind that a source has: what it held lately. */
+/** Entries of the same kind kept per source: its latest states. */
 const mostOfSource = 4;
 
-/** Removes what a source held before its latest states. */
+/** Removes the older states of a source. */
 export async function evictSource(deps: Deps, source: string): Promise<void> {
   for (const kind of entryKinds) {
     const entries = namesIn(join(source, kind)).map((name) => join(source, kind, name));
@@ -16,7 +16,7 @@ export async function evictSource(deps: Deps, source: string): Promise<void> {
   }
 }
 
-/** Removes the entries that were not used for the longest time until the rest fit, and those that were not used for `limits.trashMs`. */
+/** Removes the least recently used entries until the rest fit, and the entries unused for `limits.trashMs`. */
 export async function evictSources(deps: Deps): Promise<void> {
   const kept = listEntries(deps.dataDir).toSorted((a, b) => b.usedAt - a.usedAt);
   let total = 0;
@@ -29,7 +29,7 @@ export async function evictSources(deps: Deps): Promise<void> {
   }
 }
 
-/** A run that links its packs at this moment has them, or makes its own. */
+/** A run linking the entry's packs at this moment has them, or makes its own. */
 const removeSourceEntry = (deps: Deps, entry: string): Promise<void> => removeAside(deps, entry, 'source');
 
 function listEntries(dataDir: string) {

@@ -14,23 +14,23 @@ import { evictSource, evictSources } from './evict-sources.ts';
 import { openSourceStats, type SourceStats } from './source-stats.ts';
 
 /**
- * What runs of one source have in common: packs with the objects of its trees. Each entry holds exactly the objects of one tree, because the
- * sandbox of a run sees its packs, and what was removed from a source must not come back. Entries are made aside and renamed, and nothing
- * changes them. Runs link them; tenants share none.
+ * The common part of a source's runs: packs with the objects of its trees. Each entry holds exactly the objects of a single tree, because
+ * the sandbox of a run sees its packs, and content removed from a source must not come back. Entries are made aside and renamed, and
+ * nothing changes them. Runs link them; tenants share none.
  */
 export interface SourcePool {
-  /** Packs, without `.pack`, that have some of the objects of the source's next tree. */
+  /** Packs, without `.pack`, with some of the objects of the source's next tree. */
   packs(): Promise<readonly string[]>;
   /** Gives a repository the objects of a tree. @returns false when they are not there, or damaged */
   link(tree: string, shadow: string): Promise<boolean>;
-  /** Keeps the packs of a repository, which hold exactly the objects of this tree. */
+  /** Keeps the packs of a repository with exactly the objects of this tree. */
   keep(tree: string, shadow: string): Promise<void>;
   /** The same for the commits before a commit. */
   linkHistory(name: string, repository: string): Promise<boolean>;
   keepHistory(name: string, repository: string): Promise<void>;
-  /** What the source held last; undefined when looking at it cannot tell. */
+  /** The last known content of the source; undefined when statuses cannot decide. */
   recall(): Promise<SourceStats | undefined>;
-  /** As `recall`, without what was known. */
+  /** Like `recall`, without earlier knowledge. */
   learn(): Promise<SourceStats | undefined>;
 }
 
@@ -80,7 +80,7 @@ export function openSourcePool(deps: Deps, input: Input): SourcePool | undefined
 
 const packFolder = (repository: string): string => join(repository, 'objects/pack');
 
-/** A source is what it is, not only what it is called: a directory that took the place of another one is another source. */
+/** The key has the path with its device and inode: a new directory in the place of an old directory is another source. */
 function sourceFolder(
   dataDir: string,
   input: Omit<Input, 'found'> & { found: Extract<FoundSource, { type: 'directory' | 'git' }> },
@@ -110,7 +110,7 @@ async function linkPacks(deps: Deps, entry: string, to: string): Promise<boolean
     utimesSync(entryFile(entry), deps.now() / 1000, deps.now() / 1000);
     return true;
   } catch (error) {
-    // Another process removed the entry at this moment. The run makes the objects itself.
+    // Another process removed the entry at this moment. The run makes its own objects.
     if (errnoOf(error) === 'ENOENT') return false;
     throw error;
   }
@@ -129,7 +129,7 @@ async function keepPacks(deps: Deps, { entry, from }: { entry: string; from: str
       for (const kind of ['pack', 'idx']) await linkFile(join(from, `${pack}.${kind}`), join(aside, `${pack}.${kind}`));
       markShared(join(from, pack));
     }
-    // Not fsynced: the packs are on disk, and an entry that lost one of its names is noticed.
+    // Not fsynced: the packs are on disk, and the next reader notices an entry with a lost name.
     writeFileSync(entryFile(aside), JSON.stringify({ format: 1, packs } satisfies z.infer<typeof entrySchema>));
     utimesSync(entryFile(aside), deps.now() / 1000, deps.now() / 1000);
     deps.onPoint('pool.made');
@@ -143,7 +143,7 @@ async function keepPacks(deps: Deps, { entry, from }: { entry: string; from: str
   }
 }
 
-/** Paths without `.pack`; undefined when there is no such entry. */
+/** Paths without `.pack`; undefined for a missing entry. */
 function packsOf(entry: string): string[] | undefined {
   try {
     const read = entrySchema.safeParse(JSON.parse(readFileSync(entryFile(entry), 'utf8')));

@@ -9,15 +9,15 @@ import type { LayerContent } from '../layers/index.ts';
 import { statusOf } from '../materialise/learner.ts';
 import { type FileStatus, fileSystemClock } from '../tree/index.ts';
 
-/** The files of a source with their status when they were read last, and the tree that they made. */
+/** The files of a source with their status at the last read, and the tree made of them. */
 export interface SourceStats {
-  /** What the source held when it was read last. */
+  /** The source's content at the last read. */
   readonly content: LayerContent;
   /** The content of a file with this status, if known for sure. */
   known(path: string, status: FileStatus): string | undefined;
-  /** Records a file that was just read, if its status will change with its content. */
+  /** Records a just read file, if its status will change with its content. */
   learn(path: string, status: BigInt64Array, oid: string): void;
-  /** Writes the files that `known` confirmed and `learn` added. */
+  /** Writes the files confirmed by `known` and added by `learn`. */
   save(content: LayerContent): Promise<void>;
 }
 
@@ -25,18 +25,18 @@ export interface SourceStats {
 type Rows = Map<string, string>;
 
 /**
- * A status says something about content only where each write changes it:
- * - Network and in-memory file systems are left out: their clock is another one, or a mapped write changes nothing. Here are ext, xfs, btrfs,
+ * A status is evidence of the content only where each write changes the status:
+ * - Network and in-memory file systems are left out: their clock differs, or a mapped write changes nothing. Here are ext, xfs, btrfs,
  *   overlayfs, f2fs and zfs.
- * - A file changed within the clock tick in which it was read keeps its status, so its ctime must lie before the read; on file systems that
- *   count seconds, a second before.
- * - A page that is dirty through a mapping can be written again without a change of times until the kernel has written it out. So a file is
- *   trusted when its last change is older than `settleNs` at the read: each page was clean then, and the next write to it sets the times.
+ * - A file changed within the clock tick of its read keeps its status, so its ctime must lie before the read; on file systems with times in
+ *   seconds, a second before.
+ * - A page made dirty through a mapping can be written again without a change of times until the kernel has written the page out. So a file is
+ *   trusted when its last change is older than `settleNs` at the read: each page was clean then, and the next write to a page sets the times.
  */
 const localFileSystems: readonly number[] = [0xef53, 0x58465342, 0x9123683e, 0x794c7630, 0xf2f52010, 0x2fc12fc1];
 const second = 1_000_000_000n;
 
-/** Twice the time after which the kernel writes out a dirty page. */
+/** Twice the kernel's delay before writing out a dirty page. */
 function settleNs(): bigint {
   const centiseconds = ['dirty_expire_centisecs', 'dirty_writeback_centisecs'].map((name) => {
     try {
@@ -114,7 +114,7 @@ const contentSchema = z.strictObject({
 
 const title = 'holdpoint-source 1';
 
-/** Replaces the file as a whole. Not fsynced: a torn one fails its checksum, and is not read. */
+/** Replaces the file as a whole. Not fsynced: a torn file fails its checksum, and is not read. */
 async function writeStats(path: string, { content, files }: { content: LayerContent; files: Rows }): Promise<void> {
   const { tree, permissions, empty } = content;
   const others = [...permissions.others].map(([file, mode]) => [toText(file), mode] as [string, number]);
@@ -149,7 +149,7 @@ async function writeStats(path: string, { content, files }: { content: LayerCont
   }
 }
 
-/** The checksum of everything behind it. */
+/** The checksum of everything behind the line. */
 const firstLine = (checksum: string): string => `${title} ${checksum.padEnd(40)}\n`;
 
 /** About 4,000 rows at a time. */

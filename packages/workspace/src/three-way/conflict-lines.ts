@@ -21,11 +21,11 @@ export function versionsDigest({ base, source, run }: Versions): string {
   return `sha256:${createHash('sha256').update(JSON.stringify(parts)).digest('hex')}`;
 }
 
-/** Whether both sides have a regular file, so that lines can be merged. */
+/** Whether both sides have a regular file: only then lines can be merged. */
 export const bothHave = ({ source, run }: Versions): boolean =>
   source !== null && run !== null && source.mode !== modes.symlink && run.mode !== modes.symlink;
 
-/** The mode of a merged file: that of the side which changed it; the source's, when both did. */
+/** The mode of a merged file: from the side with a changed mode; the source's, when both did. */
 export function mergedMode({ base, source, run }: Versions): Mode {
   const of = (leaf: Leaf | null) => (leaf === null || leaf.mode === modes.symlink ? undefined : leaf.mode);
   const [theirs, ours] = [of(source), of(run)];
@@ -34,8 +34,8 @@ export function mergedMode({ base, source, run }: Versions): Mode {
 }
 
 /**
- * Merges a file in conflict by lines and calls `use` with the pieces; `folder` has every version in a file named by its object id.
- * @returns undefined when the file has no lines to merge: a side has no file there, or one is a link, binary or too large
+ * Merges a file in conflict by lines and calls `use` with the pieces; `folder` has every version in a file with its object id as the name.
+ * @returns undefined when the file has no lines to merge: a side has no file there, or a side is a link, binary or too large
  */
 export async function withPieces<Result>(
   deps: Pick<Deps, 'git'>,
@@ -61,7 +61,7 @@ async function piecesOf(
 /** Number of git processes at once. */
 const mostProcesses = 4;
 
-/** How a plan shows that files can be merged by lines. A file that cannot be is not in the result. */
+/** The plan's view of files with a possible merge by lines. A file without a possible merge is not in the result. */
 export async function countHunks<File extends Versions>(
   deps: Pick<Deps, 'git'>,
   gitDir: string,
@@ -84,8 +84,8 @@ export async function countHunks<File extends Versions>(
 }
 
 /**
- * The content that a resolution by lines makes of a conflict.
- * @returns undefined when it was made for other versions, or does not fit the hunks
+ * The content of a conflict after a resolution by lines.
+ * @returns undefined for a resolution of other versions, or unfit for the hunks
  */
 export async function mergeByLines(
   deps: Pick<Deps, 'git'>,

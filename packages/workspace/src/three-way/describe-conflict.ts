@@ -8,13 +8,13 @@ export type Sides = Record<'source' | 'run', string>;
 
 interface Context extends ThreeWay<Folder> {
   sides: Sides;
-  /** New path by old path, for files that a side moved. */
+  /** New path by old path, for files moved by a side. */
   moves: Record<keyof Sides, ReadonlyMap<string, string>>;
   /** By path. */
   drivers: ReadonlyMap<string, MergeDriver>;
 }
 
-/** Explains a conflict: which side deleted, changed or added the file. */
+/** Explains a conflict: the side with the deletion, change or addition of the file. */
 export function describeConflict(context: Context, open: UnmergedPath): string {
   const sentence = reasonOf(context, open);
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);

@@ -5,7 +5,7 @@ import type { Folder } from '../tree/index.ts';
 const mostCompared = 1000;
 
 /**
- * Asks git where the deleted files of one side were moved. This is only a hint for a person; no merge uses it.
+ * Asks git for the new places of a side's deleted files. This is only a hint for a person; no merge uses it.
  * @returns new path by old path
  */
 export async function findMoves(

@@ -9,7 +9,7 @@ const mostProcesses = 4;
 
 /**
  * Merges file contents with `git merge-file`.
- * @returns the merged files; a file that is missing here is in conflict
+ * @returns the merged files; a missing file is in conflict
  */
 export async function mergeContents(
   deps: Pick<Deps, 'git'>,

@@ -1,7 +1,7 @@
 import type { Deps } from '../deps.ts';
 import { type AttributeQuery, checkAttributes } from '../publish/git/attributes/check-attributes.ts';
 
-/** How to merge a file that both sides changed. */
+/** The way to merge a file changed by both sides. */
 export type MergeDriver =
   | { kind: 'text' | 'union' }
   /** Not merged: a person decides. */

@@ -7,26 +7,26 @@ import { streamBlobs } from '../host-git/stream-blobs.ts';
 import { type Leaf, modes } from '../tree/index.ts';
 import type { ThreeWay } from './merge-folders.ts';
 
-/** A larger file that both sides changed is a conflict, because git would hold three versions of it in memory. Bytes. */
+/** A larger file with changes by both sides is a conflict, because git would hold three versions of the file in memory. Bytes. */
 export const largestMerged = 64 * 1024 * 1024;
 /** git inspects as many bytes to detect a binary file. */
 const inspectedBytes = 8000;
 /** The exit code of `git merge-file` is the number of conflicts, at most this. */
 const mostConflicts = 127;
-/** Stands for a base that there is not. */
+/** Stands for a missing base. */
 export const emptyFile = 'empty';
 
-/** A file that both sides have. */
+/** A file present on both sides. */
 export type BothHave = ThreeWay<Leaf | null> & { readonly source: Leaf; readonly run: Leaf };
 
-/** Contents to merge: source, base, run. A base that is not a regular file counts as empty. */
+/** Contents to merge: source, base, run. A base other than a regular file counts as empty. */
 export function versionsOf({ base, source, run }: BothHave): [string, string | undefined, string] {
   return [source.oid, base === null || base.mode === modes.symlink ? undefined : base.oid, run.oid];
 }
 
 /**
- * Calls `use` with a private folder that has every version in a file named by its object id, so no user path is on a command line. A crash
- * leaves the folder behind; `collect` removes it from the shadow repository.
+ * Calls `use` with a private folder with every version in a file named by its object id: no user path is on a command line. A crash leaves
+ * the folder behind; `collect` removes the folder from the shadow repository.
  */
 export async function withVersions<Result>(
   deps: Pick<Deps, 'git'>,
@@ -43,7 +43,7 @@ export async function withVersions<Result>(
 }
 
 /**
- * Merges a file whose versions are in the folder.
+ * Merges a file from its versions in the folder.
  * @param input.flags of `git merge-file`, such as `--union`
  * @returns `isClean`: no line is in conflict
  */
@@ -59,7 +59,7 @@ export async function mergeFile(
   return { isClean: code === 0, content: stdout };
 }
 
-/** Writes every version to a file named by its object id. @returns ids of the versions that cannot be merged (binary or too large) */
+/** Writes every version to a file named by its object id. @returns ids of the unmergeable versions (binary or too large) */
 async function writeVersions(
   deps: Pick<Deps, 'git'>,
   input: { gitDir: string; folder: string; files: readonly BothHave[] },

@@ -28,7 +28,7 @@ export interface MergedFolders {
 }
 
 /**
- * Merges three trees path by path: when one side left a path unchanged, the other side's version wins. Renames are not detected, so a moved
+ * Merges three trees path by path: when a side left a path unchanged, the other side's version wins. Renames are not detected, so a moved
  * file is a deletion and an addition. Folders with equal object ids are not entered. Empty folders are ignored.
  */
 export function mergeFolders(roots: ThreeWay<Folder>): MergedFolders {
@@ -74,7 +74,7 @@ function mergeChildren(result: Omit<MergedFolders, 'root'>, path: string, at: Th
   return { entry: entries.size === 0 ? undefined : { entries }, holdsFile: isHeld };
 }
 
-/** The three-way rule for one file. */
+/** The three-way rule for a file. */
 function decide({
   base,
   source,
@@ -90,7 +90,7 @@ function decide({
   return oid === undefined ? { contents: { base, source, run, mode } } : { mode, oid };
 }
 
-/** The value of the side that changed it; undefined when both sides did. */
+/** The value of the side with a change; undefined when both sides did. */
 export function pick<T>(base: T | undefined, source: T, run: T): T | undefined {
   if (source === run || run === base) return source;
   return source === base ? run : undefined;

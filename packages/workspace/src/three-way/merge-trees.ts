@@ -29,8 +29,8 @@ export interface MergeInput extends ThreeWay<Folder> {
 }
 
 /**
- * Three-way merge of trees in memory, path by path, with contents merged by git. A conflict is one path with three versions. A person's
- * resolution sets the state of that path; every other path keeps its merge result.
+ * Three-way merge of trees in memory, path by path, with contents merged by git. A conflict is a path with three versions. A person's
+ * resolution sets the state of the path; every other path keeps its merge result.
  */
 export async function mergeTrees(deps: Deps, input: MergeInput): Promise<{ root: Folder; conflicts: Conflict[] }> {
   const { folder, writer } = input;
@@ -91,7 +91,7 @@ async function toConflicts(
   }));
 }
 
-/** Adds the empty folders that both sides have or one side made, unless a file is in the way, and removes the others. */
+/** Adds the empty folders present on both sides or made by a side, unless a file is in the way, and removes the others. */
 function mergeEmptyFolders(root: Folder, three: ThreeWay<Folder>): Folder {
   const { base, source, run } = mapThree(three, (of) => new Set(emptyFolders(of)));
   const isKept = (path: string) => (source.has(path) && run.has(path)) || (!base.has(path) && isIn(path));
@@ -103,7 +103,7 @@ function mergeEmptyFolders(root: Folder, three: ThreeWay<Folder>): Folder {
       if (isFree(result, names)) result = withEntry(result, names, emptyFolder());
       continue;
     }
-    // A folder without entries is removed, unless a side has it as an empty folder.
+    // A folder without entries is removed, unless a side has the folder as an empty folder.
     for (; names.length > 0 && isEmpty(result, names) && !isKept(names.join('/')); names.pop()) {
       result = withEntry(result, names, undefined);
     }
@@ -116,7 +116,7 @@ function isEmpty(root: Folder, names: readonly string[]): boolean {
   return isFolder(entry) && entry.entries.size === 0;
 }
 
-/** Whether the path is free, and no file is at a folder above it. */
+/** Whether the path is free, and no file is in the place of a parent folder. */
 function isFree(root: Folder, names: readonly string[]): boolean {
   const isBlocked = names.slice(0, -1).some((_, index) => {
     const entry = find(root, names.slice(0, index + 1));

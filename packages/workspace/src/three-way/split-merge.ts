@@ -4,21 +4,21 @@ import { type BothHave, mergeFile } from './merge-file.ts';
 
 /** The bytes of both sides where their edits touch the same lines. */
 export interface Hunk {
-  /** The source's lines, and those of the run, as in their versions. */
+  /** The source's lines, and the run's lines, unchanged from their versions. */
   readonly source: Buffer;
   readonly run: Buffer;
-  /** The source's lines, the last one with a line ending. Only at the end of the file it may have none in `source`. */
+  /** The source's lines, the last line with a line ending. Only at the end of the file the last line may lack the ending in `source`. */
   readonly sourceLines: Buffer;
 }
 
-/** A merged file: text that is decided, and conflicting hunks between. */
+/** A merged file: decided text, and conflicting hunks between. */
 export type MergedPiece = Buffer | Hunk;
 
 export const isHunk = (piece: MergedPiece): piece is Hunk => !Buffer.isBuffer(piece);
 
 /**
- * Merges a file with git and takes the result apart at its conflict markers. The markers are so long that no line of the three versions looks
- * like one.
+ * Merges a file with git and takes the result apart at its conflict markers. The markers are too long to equal any line of the three
+ * versions.
  */
 export async function splitMerge(
   deps: Pick<Deps, 'git'>,
@@ -36,7 +36,7 @@ const newline = 0x0a;
 /** git's own size of a marker. */
 const usualSize = 7;
 
-/** The smallest size of a marker that no line begins with. */
+/** The smallest size of a marker without a line of this beginning. */
 async function freeMarkerSize(versions: readonly Buffer[], maybeYield: Yielder): Promise<number> {
   const used = new Set<number>();
   for (const version of versions) {
@@ -70,7 +70,7 @@ async function splitAtMarkers(
     const sourceLines = merged.subarray(begin, middle);
     const run = merged.subarray(afterLine(merged, middle), close);
     at = afterLine(merged, close);
-    // git ends the last line of a file, so that a marker can follow.
+    // git ends the last line of a file, to let a marker follow.
     const isLast = at === merged.length;
     const exact = (lines: Buffer, version: Buffer) => (isLast ? asInVersion(lines, version) : lines);
     pieces.push({ source: exact(sourceLines, versions.source), run: exact(run, versions.run), sourceLines });
@@ -80,7 +80,7 @@ async function splitAtMarkers(
   return pieces;
 }
 
-/** The last lines of a version without the line ending that git added. */
+/** The last lines of a version without git's added line ending. */
 function asInVersion(lines: Buffer, version: Buffer): Buffer {
   if (lines.length === 0 || version.at(-1) === newline) return lines;
   let start = version.length + 1;
@@ -96,7 +96,7 @@ export function countLines(text: Buffer): number {
   return text.length > 0 && text.at(-1) !== newline ? count + 1 : count;
 }
 
-/** Where a line begins that is a marker of exactly this size; -1: nowhere. */
+/** The beginning of a line equal to a marker of exactly this size; -1: nowhere. */
 function markerAt(text: Buffer, marker: Marker, size: number, from: number): number {
   for (let at = lineWith(text, marker, size, from); at !== -1; at = lineWith(text, marker, size, endOfRun(text, at))) {
     if (endOfRun(text, at) - at === size) return at;

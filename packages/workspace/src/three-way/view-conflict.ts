@@ -15,18 +15,18 @@ export interface Page {
   limit: number;
 }
 
-/** Text of one page, bytes. */
+/** Text of a page, bytes. */
 const pageBytes = 512 * 1024;
-/** Text of one side of one hunk, bytes. */
+/** Text of a hunk's side, bytes. */
 const sideBytes = 4 * 1024 * 1024;
 /** Lines around a hunk. */
 const contextLines = 3;
 /** A line of the context is cut after this many bytes. */
 const contextBytes = 4096;
-/** Lines and bytes of what taking a whole file reverts. */
+/** Lines and bytes of the edits reverted by a choice of a whole file. */
 const mostLost = { lines: 2000, bytes: 256 * 1024 };
 
-/** Shows a file in conflict by lines, however large, and what taking the file of one side would revert. */
+/** Shows a file in conflict by lines, however large, and the edits reverted by a choice of a side's file. */
 export async function viewConflict(
   deps: Pick<Deps, 'git'>,
   { gitDir, versions, page }: { gitDir: string; versions: Versions; page: Page },
@@ -109,7 +109,7 @@ function firstLines(text: Buffer): string {
   return text.toString('utf8', 0, Math.min(end, contextBytes));
 }
 
-/** The edits of the other side that a merge by lines would keep and the whole file of this side does not have. */
+/** The edits of the other side kept by a merge by lines and missing in the whole file of this side. */
 async function lostBy(
   deps: Pick<Deps, 'git'>,
   input: { folder: string; pieces: readonly MergedPiece[]; versions: Versions; side: 'run' | 'source' },
@@ -120,7 +120,7 @@ async function lostBy(
   return diffFiles(deps, folder, 'merged', versions[side]?.oid ?? emptyFile);
 }
 
-/** One side deleted the file: taking its side reverts every edit of the other one. */
+/** A side deleted the file: a choice of this side reverts every edit of the other side. */
 async function lostByDeletion(
   deps: Pick<Deps, 'git'>,
   gitDir: string,

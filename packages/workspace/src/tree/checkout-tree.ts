@@ -19,7 +19,7 @@ import { type Scan, scanEntry } from './scan.ts';
 import { type Entry, type Folder, isFolder, isSame } from './tree.ts';
 import { writeLeaves } from './write-leaves.ts';
 
-/** A sink that stores nothing. */
+/** A sink without storage. */
 export const hashOnly: Scan['content'] = {
   blob: (content) => objectId('blob', content),
   largeBlob: hashLargeBlob,
@@ -28,7 +28,7 @@ export const hashOnly: Scan['content'] = {
 };
 
 /**
- * Makes the tree equal to `target`: removes what `target` does not have, then writes what differs. A second call after an interruption
+ * Makes the tree equal to `target`: removes entries missing in `target`, then writes the differences. A second call after an interruption
  * ends in the same state.
  */
 export async function checkoutTree(checkout: Checkout, target: Folder): Promise<void> {
@@ -61,7 +61,7 @@ async function checkoutFolder(
   }
 }
 
-/** Whether an entry is known to be what the target has, so that it need not be looked at. */
+/** Whether an entry is known to equal the target's entry, and so needs no read. */
 function isRight({ known }: Checkout, path: string, there: Entry | undefined, target: Entry | undefined): boolean {
   return known !== undefined && there !== undefined && isSameTree(there, target) && !known.isUnsure(path);
 }

@@ -7,7 +7,7 @@ import type { Folder, Leaf } from './tree.ts';
 
 export interface Checkout {
   readonly git: Git;
-  /** Finds the files that are already right; stores nothing. */
+  /** Finds the already right files; stores nothing. */
   readonly scan: Scan;
   /** Overrides `scan` for some paths. @default `scan` */
   readonly scanAt?: (path: string) => Scan;
@@ -15,19 +15,19 @@ export interface Checkout {
   readonly tree: string;
   /** The file system's time, ns. */
   readonly clock: () => bigint;
-  /** Owner of the written files; undefined on a host that cannot change owners. */
+  /** Owner of the written files; undefined on a host without a change of owners. */
   readonly owner: Owner | undefined;
-  /** Whether an entry stays exactly as it is. */
+  /** Whether an entry stays exactly unchanged. */
   readonly keep: (path: string, status: BigIntStats) => boolean;
   /** Called for every written file. */
   readonly onWritten?: (bytes: number, path: string) => void;
-  /** Names that are neither written nor removed. @default `.git` entries */
+  /** Names never written or removed. @default `.git` entries */
   readonly hides?: (name: string) => boolean;
-  /** What the tree holds, as far as it is known. @default every entry is looked at */
+  /** The known content of the tree. @default every entry is looked at */
   readonly known?: KnownTree | undefined;
   /** @default git's own */
   readonly permissions?: Permissions;
-  /** When a file got this content in the tree that this one continues, ns. @default now */
+  /** The time of this content in the former tree, ns. @default now */
   readonly mtimeOf?: MtimeOf | undefined;
   readonly signal?: AbortSignal;
 }
@@ -35,10 +35,10 @@ export interface Checkout {
 /** Undefined: not known. */
 export type MtimeOf = (path: string, oid: string) => bigint | undefined;
 
-/** Entries that the tree is known to hold are left alone where the target has the same. */
+/** Known entries of the tree are left alone where the target has the same. */
 export interface KnownTree {
   readonly root: Folder;
-  /** Whether something at this path, or below it, differs from `root`, or has other permissions than the target. */
+  /** Whether an entry at or below this path differs from `root`, or has other permissions than the target. */
   readonly isUnsure: (path: string) => boolean;
 }
 

@@ -15,9 +15,9 @@ import {
 import { hashLargeBlob } from '../git-objects/index.ts';
 
 /*
- * A snapshot does not hold the files it skips, but a change of their content must still change the snapshot's id, because approvals are
- * bound to it. Size and modification time prove nothing: a command can set both. So readable content is hashed. The hash also survives a
- * take-over, which moves the file and so changes its ctime.
+ * A snapshot does not hold its skipped files, but a change of their content must still change the snapshot's id, because approvals name
+ * this id. Size and modification time prove nothing: a command can set both. So readable content is hashed. The hash also survives a
+ * take-over: a take-over moves the file and so changes its ctime.
  */
 
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
@@ -25,7 +25,9 @@ const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 /** For unreadable content: never equal to another stamp. */
 const uniqueStamp = (): string => `unlike:${randomBytes(16).toString('hex')}`;
 
-/** Larger files are stamped by inode and ctime, which no command can set: hashing takes 2 s per GiB. A mapped write may go unnoticed. */
+/**
+ * Larger files are stamped by inode and ctime, out of reach of every command: hashing takes 2 s per GiB. A mapped write may go unnoticed.
+ */
 const maxHashedBytes = 4n * 1024n ** 3n;
 
 /** The stamp of a file above the size limit. */
@@ -46,10 +48,10 @@ export async function stampOfLarge(at: { directory: Directory; name: string }, s
 
 export const stampOfStatus = ({ ino, ctimeNs }: BigIntStats): string => `inode:${ino}:${ctimeNs}`;
 
-/** Limits the work below a folder that is nested too deep: each path is opened from the top, so that few descriptors stay open. */
+/** Limits the work below an overly nested folder: each path is opened from the top, to keep few descriptors open. */
 const maxCost = 100_000;
 
-/** The stamp of a folder that is nested too deep, with everything in it. */
+/** The stamp of an overly nested folder, with everything inside. */
 export async function stampOfFolder(scan: { top: BytePath; maybeYield: Yielder }, path: BytePath): Promise<string> {
   const hash = createHash('sha256');
   let total = 0;

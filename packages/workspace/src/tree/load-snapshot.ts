@@ -17,14 +17,14 @@ export interface LoadedSnapshot {
   readonly manifest: Manifest;
 }
 
-/** The latest snapshots of a run in memory. Everything in it can be read again from the shadow repository. */
+/** The latest snapshots of a run in memory. The whole cache can be read again from the shadow repository. */
 export interface SnapshotCache {
-  /** Ids of objects that some ref of the shadow repository needs, so that no collection removes them; not all of them. */
+  /** Ids of objects needed by a ref of the shadow repository: no collection removes them; not all of them. */
   readonly known: Set<string>;
-  /** Latest first, at most two: the parent of the next snapshot and the one before. */
+  /** Latest first, at most two: the parent of the next snapshot and the snapshot before. */
   readonly snapshots: LoadedSnapshot[];
   readonly manifests: Map<string, Manifest>;
-  /** The snapshots that this process used last, of any run, by id. A fork or a take-over needs the one that was just taken. */
+  /** The most recently used snapshots of this process, of any run, by id. A fork or a take-over needs the just taken snapshot. */
   readonly recent: Map<string, LoadedSnapshot>;
 }
 
@@ -37,7 +37,7 @@ export function cacheSnapshot({ snapshots, recent }: SnapshotCache, snapshot: Lo
   snapshots.splice(0, snapshots.length, snapshot, ...others.slice(0, 1));
 }
 
-/** Keeps a value that was just used, and as many others as there may be. */
+/** Keeps a just used value, and a limited number of others. */
 export function keepRecent<Value extends { readonly id: string }>(
   recent: Map<string, Value>,
   most: number,
@@ -80,7 +80,7 @@ export async function loadSnapshot(
   if (kept !== undefined) return kept;
   const recent = state.recent.get(id);
   if (recent !== undefined) {
-    // A ref of this repository needs them, too: `assertSnapshot` has seen it.
+    // A ref of this repository needs them, too: `assertSnapshot` has seen the ref.
     noteObjects(recent.root, state.known);
     cacheSnapshot(state, recent);
     return recent;
@@ -119,7 +119,7 @@ export async function readManifests(
   return input.ids.map((id) => manifests.get(id));
 }
 
-/** Reads a tree of the shadow repository. Omits names that must never become files. Submodules become empty folders and are listed. */
+/** Reads a tree of the shadow repository. Omits names forbidden for files. Submodules become empty folders and are listed. */
 export async function loadTree(
   deps: { git: Git },
   input: {
@@ -137,7 +137,7 @@ export async function loadTree(
   return { root, submodules };
 }
 
-/** Adds the ids of everything in a folder, which a ref of the repository needs. */
+/** Adds the ids of everything in a folder needed by a ref of the repository. */
 export function noteObjects(folder: Folder, known: Set<string>): void {
   if (typeof folder.oid === 'string') known.add(folder.oid);
   for (const entry of folder.entries.values()) {
@@ -146,7 +146,7 @@ export function noteObjects(folder: Folder, known: Set<string>): void {
   }
 }
 
-/** Adds an empty folder. The ids of the folders above stay valid, because git does not store it. */
+/** Adds an empty folder. The ids of the folders above stay valid, because git does not store empty folders. */
 export function addEmptyFolder(root: Folder, names: readonly string[]): void {
   let current = root;
   for (const name of names) {

@@ -4,7 +4,7 @@ import { type SkippedPath, WorkspaceError } from '../port.ts';
 import { gitPermissions, isSamePermissions, type Permissions } from './permissions.ts';
 import { type Folder, find } from './tree.ts';
 
-/** What a git tree cannot hold: skipped paths, empty folders and permission bits. Stored in the snapshot's commit message. */
+/** Facts outside of a git tree: skipped paths, empty folders and permission bits. Stored in the snapshot's commit message. */
 export interface Manifest {
   /** By byte path. */
   readonly skipped: ReadonlyMap<string, Skipped>;
@@ -15,11 +15,11 @@ export interface Manifest {
   readonly repositories: string | undefined;
 }
 
-/** The state of an entry when a snapshot skipped it: another size or time means that the run has changed it since. */
+/** The state of an entry skipped by a snapshot: another size or time proves a later change by the run. */
 export interface Skipped {
   readonly reason: SkippedPath['reason'];
   readonly bytes: number;
-  /** Nanoseconds since 1970. `0`: the copy left it out, so it is not in the tree. */
+  /** Nanoseconds since 1970. `0`: left out of the copy, so not in the tree. */
   readonly mtime: string;
   /** Identifies the content: see `content-stamp.ts`. */
   readonly stamp?: string;
@@ -34,7 +34,7 @@ export const skipsSchema = z.array(
     stamp: z.string().optional(),
   }),
 );
-/** The stored form: sorted by path, which is text. */
+/** The stored form: sorted by path. Paths are text. */
 export type Skips = z.infer<typeof skipsSchema>;
 
 const bits = z.int().min(0).max(0o777);
@@ -98,7 +98,7 @@ function permissionsFromJson({
   return { usual, others: new Map(entries) };
 }
 
-/** The skipped paths of a tree, and the paths that the copy left out and that are still absent. */
+/** The skipped paths of a tree, and the paths left out of the copy and still absent. */
 export function withLeftOut(
   skipped: Manifest['skipped'],
   input: { root: Folder; leftOut: Skips },

@@ -4,8 +4,8 @@ type Kind = 'file' | 'executable' | 'folder';
 type ByKind = Readonly<Record<Kind, number>>;
 
 /**
- * Permission bits of a tree that git's two modes cannot hold. Only bits denied to group or others are kept: 600 stays 600, while a restore
- * turns 664 into 644.
+ * Permission bits of a tree outside of git's two modes. Only bits denied to group or others are kept: 600 stays 600, while a restore turns
+ * 664 into 644.
  */
 export interface Permissions {
   /** The bits of most files and folders: git's own, unless the source was private. */
@@ -19,7 +19,7 @@ export const gitPermissions: Permissions = {
   others: new Map(),
 };
 
-/** Undefined for a symbolic link, which has no permissions. */
+/** Undefined for a symbolic link, because links have no permissions. */
 export function kindOf(entry: Entry): Kind | undefined {
   if (isFolder(entry)) return 'folder';
   return entry.mode === modes.symlink ? undefined : entry.mode === modes.executable ? 'executable' : 'file';
@@ -28,7 +28,7 @@ export function kindOf(entry: Entry): Kind | undefined {
 export const permissionsAt = ({ usual, others }: Permissions, path: string, kind: Kind): number =>
   others.get(path) ?? usual[kind];
 
-/** The bits that a snapshot keeps of a status. The owner, which is the run, can always read and write. */
+/** The bits of a status kept in a snapshot. The owner, in this case the run, can always read and write. */
 export function keptBits(mode: bigint | number, kind: Kind): number {
   const usual = gitPermissions.usual[kind];
   const bits = Number(mode) & 0o777;
@@ -37,7 +37,7 @@ export function keptBits(mode: bigint | number, kind: Kind): number {
 
 export const isPrivate = (bits: number, kind: Kind): boolean => bits !== gitPermissions.usual[kind];
 
-/** Takes the most frequent bits as the usual ones, so that a fully private tree needs few bytes. */
+/** Takes the most frequent bits as the usual bits: a fully private tree needs few bytes. */
 export function compact(root: Folder, others: ReadonlyMap<string, number>): Permissions {
   if (others.size === 0) return gitPermissions;
   const all: { path: string; kind: Kind; bits: number }[] = [];

@@ -5,17 +5,17 @@ import { canonicalMode, emptyFolder, type Folder, isFolder } from './tree.ts';
 export interface Listing {
   readonly root: Folder;
   readonly submodules: { path: string; oid: string }[];
-  /** Ids of all trees and files, also of those with names that must never become files. */
+  /** Ids of all trees and files, files with forbidden names included. */
   readonly oids: Set<string>;
   /** Ids of the trees below the root. */
   readonly trees: Set<string>;
   /** Sizes of files in bytes by id, where the listing has them. */
   readonly sizes: Map<string, number>;
-  /** Whether `root` is exactly the tree that was listed. */
+  /** Whether `root` is exactly the listed tree. */
   readonly isWhole: boolean;
 }
 
-/** What git prints as the size of an object that the repository does not have. Whatever needs the object finds that out. */
+/** git's word for the size of an object missing in the repository. A later user of the object finds the loss. */
 const missing = 'BAD';
 
 interface ListingOptions {
@@ -26,8 +26,8 @@ interface ListingOptions {
 }
 
 /**
- * Reads what `git ls-tree -r -t -z [-l]` prints. Omits names that must never become files, and entries that the caller does not take.
- * Submodules become empty folders and are listed. The ids of folders above an omitted name are cleared.
+ * Reads the output of `git ls-tree -r -t -z [-l]`. Omits names forbidden for files, and entries refused by the caller. Submodules become
+ * empty folders and are listed. The ids of folders above an omitted name are cleared.
  */
 export async function readListing(
   rows: AsyncIterable<readonly string[]>,
@@ -53,11 +53,11 @@ export async function readListing(
 interface Reading {
   readonly listing: Omit<Listing, 'isWhole'>;
   readonly folders: Map<string, Folder>;
-  /** Folders that lost an entry. */
+  /** Folders with a lost entry. */
   readonly incomplete: Set<string>;
 }
 
-/** Reads one row, and notes its object. Without a parent, the entry lies in an omitted folder. */
+/** Reads a row, and notes its object. Without a parent, the entry lies in an omitted folder. */
 function readRow({ listing, folders }: Reading, row: string) {
   const match = /^(\d{6}) \w+ ([0-9a-f]{40})(?: +(\d+|-|BAD))?\t(.*)$/s.exec(row);
   if (match === null) throw new WorkspaceError('EWORKSPACECORRUPT', `git listed an entry as ${JSON.stringify(row)}.`);
@@ -86,7 +86,7 @@ function place(
   }
 }
 
-/** Clears the ids of a folder and of every folder above it. */
+/** Clears the ids of a folder and of every parent folder. */
 function unseal(root: Folder, path: string): void {
   let current: Folder = root;
   delete current.oid;

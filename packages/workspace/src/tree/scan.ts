@@ -43,12 +43,12 @@ export interface Scan {
   /** Host path of the tree, as bytes. */
   readonly top: BytePath;
   readonly limits: ScanLimits;
-  /** Names that are no part of the tree: `.git` entries, which are read separately. */
+  /** Names outside of the tree: `.git` entries, read separately. */
   readonly hides: (name: string) => boolean;
-  /** Paths of the hidden entries that the walk met. */
+  /** Paths of the hidden entries found by the walk. */
   readonly hidden: Set<string>;
   readonly skipped: Map<string, Skipped>;
-  /** Permission bits that are not noted in `permissions`. */
+  /** Permission bits without a note in `permissions`. */
   readonly usual: Permissions['usual'];
   readonly permissions: Map<string, number>;
   /** Paths of the regular files seen. */
@@ -65,7 +65,7 @@ export interface ScanLimits {
   entries: number;
 }
 
-/** Returns the object id of content; stores the content or only hashes it. */
+/** Returns the object id of content; stores or only hashes the content. */
 interface ContentSink {
   blob(content: Uint8Array, path?: BytePath): string;
   largeBlob(fd: number, size: number, path?: BytePath): Promise<string>;
@@ -79,10 +79,10 @@ export const deepestFolder = 200;
 const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
 
 /**
- * Reads one entry of a directory as git would store it; undefined when there is none (or it is a `.git`).
+ * Reads an entry of a directory in git's stored form; undefined for a missing entry (or a `.git`).
  *
- * What cannot be stored is noted in `scan.skipped` and keeps its previous entry, so that a publish or a merge does not treat it as
- * removed. That entry is not the current content: code that shows, compares or restores files uses `knownRoot`.
+ * An entry impossible to store is noted in `scan.skipped` and keeps its previous value: a publish or a merge must not treat the entry as
+ * removed. The previous value is not the current content: code for showing, comparing or restoring files uses `knownRoot`.
  */
 export async function scanEntry(
   scan: Scan,
@@ -147,7 +147,7 @@ async function scanDirectory(
     return previous;
   }
   using directory = opened;
-  // Awaited here: returning the promise itself would close the directory while it is being read.
+  // Awaited here: returning the bare promise would close the directory during its read.
   return await scanChildren(scan, directory, at.path, previous);
 }
 
@@ -160,13 +160,13 @@ export function isTooDeep(path: string): boolean {
   return path.split('/').length > deepestFolder;
 }
 
-/** Notes a folder that is read apart from `scanEntry`. */
+/** Notes a folder read apart from `scanEntry`. */
 export function noteFolder(scan: Scan, path: BytePath, status: BigIntStats): void {
   countEntry(scan);
   notePermissions(scan, path, 'folder', status);
 }
 
-/** Counts entries that need no reading. */
+/** Counts entries without a read. */
 export function countKnown(scan: Scan, entries: number): void {
   scan.entries += entries - 1;
   countEntry(scan);
@@ -180,7 +180,7 @@ export function scanChildren(scan: Scan, directory: Directory, path: string, pre
 interface Listing {
   readonly path: BytePath;
   readonly names: readonly string[];
-  /** Opens the folder, for entries that the stat cache does not answer. */
+  /** Opens the folder, for entries unknown to the stat cache. */
   open(): Directory;
 }
 
@@ -190,7 +190,7 @@ async function scanNames(scan: Scan, listing: Listing, previous: Entry | undefin
   for (const name of listing.names) {
     const path = join(listing.path, name);
     const last = before.get(name);
-    // Awaits only when there is something to wait for: one promise per entry costs a third of the walk.
+    // Awaits only a real promise: a promise per entry costs a third of the walk.
     const entry =
       (scan.hides(name) ? undefined : cachedLeaf(scan, path, last)) ??
       (await scanListedEntry(scan, { name, path, open: listing.open }, last));
@@ -204,8 +204,8 @@ async function scanNames(scan: Scan, listing: Listing, previous: Entry | undefin
 const none: ReadonlyMap<string, Entry> = new Map();
 
 /**
- * Reads an entry that a listing named; undefined when it is hidden, or skipped without a former entry. Throws EWORKSPACEBUSY when it has
- * vanished.
+ * Reads an entry named by a listing; undefined for a hidden entry, or an entry skipped without a former value. Throws EWORKSPACEBUSY for a
+ * lost entry.
  */
 export async function scanListedEntry(
   scan: Scan,
@@ -226,12 +226,12 @@ export async function scanListedEntry(
 }
 
 /*
- * A walk tries plain paths first: 3.1 µs per entry, 5.0 µs through a descriptor. Plain paths can only confirm what was there before: a
- * file counts when its status, inode included, equals the cached one, and a folder when it is a folder and no link. Every other name is
- * read through descriptors opened from the top of the tree, so a folder that is swapped for a link during the walk is not followed.
+ * A walk tries plain paths first: 3.1 µs per entry, 5.0 µs through a descriptor. Plain paths can only confirm the former content: a file
+ * counts when its status, inode included, equals the cached status, and a folder when the path is a folder and no link. Every other name is
+ * read through descriptors opened from the top of the tree: a folder swapped for a link during the walk is not followed.
  */
 
-/** The entry of a file that has not changed since its content was last read. */
+/** The entry of a file without a change since the last read of its content. */
 function cachedLeaf(scan: Scan, path: BytePath, previous: Entry | undefined): Leaf | undefined {
   if (isFolder(previous) || !scan.stats.has(path)) return undefined;
   const status = statByPath(scan, path);
@@ -246,7 +246,7 @@ function cachedLeaf(scan: Scan, path: BytePath, previous: Entry | undefined): Le
   return isLeaf(previous) && previous.oid === oid && previous.mode === mode ? previous : { mode, oid };
 }
 
-/** Scans what was a folder and still is one. Opens it only when something in it is new. */
+/** Scans a former folder, still a folder. Opens the folder only for new entries. */
 function scanKnownFolder(scan: Scan, path: BytePath, previous: Entry | undefined): Promise<Folder> | undefined {
   if (!isFolder(previous) || isTooDeep(path)) return undefined;
   const status = statByPath(scan, path);
@@ -304,7 +304,7 @@ function hostPath(scan: Scan, path: BytePath): string | Buffer {
   return isAscii(full) ? full : Buffer.from(full, 'latin1');
 }
 
-/** Why a file of this kind cannot be stored; undefined when it can. */
+/** Why a file of this kind cannot be stored; undefined for a storable file. */
 export function specialKind(status: BigIntStats): SkippedPath['reason'] | undefined {
   if (status.isFIFO()) return 'fifo';
   if (status.isSocket()) return 'socket';
@@ -349,7 +349,7 @@ function readLink(scan: Scan, at: { directory: Directory; name: string; path: st
   }
 }
 
-/** Reads a regular file through a descriptor that cannot be a link, a FIFO or a device, and checks that it did not change. */
+/** Reads a regular file through a descriptor (never a link, a FIFO or a device), and checks for a change during the read. */
 async function readFile(
   scan: Scan,
   at: { directory: Directory; name: string; path: string },
@@ -392,7 +392,7 @@ function isDenied(error: unknown): boolean {
   return errno === 'EACCES' || errno === 'EPERM';
 }
 
-/** EWORKSPACEBUSY when an entry changed its kind or vanished between two system calls; any other error is returned as it is. */
+/** EWORKSPACEBUSY when an entry changed its kind or vanished between two system calls; any other error is returned unchanged. */
 function asBusy(error: unknown, path: string): unknown {
   const errno = errnoOf(error);
   const raced = ['ENOENT', 'ENOTDIR', 'ELOOP', 'EINVAL', 'ENXIO'].includes(errno ?? '');

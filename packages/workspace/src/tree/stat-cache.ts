@@ -15,10 +15,10 @@ import { crc32 } from 'node:zlib';
 import type { RunFolder } from '../run/run-folder.ts';
 
 /**
- * Maps a file's status to its content, so that a walk hashes only what changed. The entries describe files, not snapshots; losing them
+ * Maps a file's status to its content, so a walk hashes only changed files. The entries describe files, not snapshots; losing them
  * costs time, never correctness. `trusted-stats.ts` decides which walks may read and write the cache.
  *
- * A file changed within the clock tick in which it was hashed keeps its status ("racily clean"). So an entry counts only when the file's
+ * A file changed within the clock tick of its hashing keeps its status ("racily clean"). So an entry counts only when the file's
  * ctime lies before `clock`, the file system's own time just before hashing began. A folder's times change with every name added or
  * removed, so the same rule holds for its names; reading them costs as much as three `lstat` calls.
  */
@@ -27,24 +27,24 @@ export interface StatCache {
   has(path: string): boolean;
   /** The content id of a file with this status, if known for sure. */
   get(path: string, status: BigIntStats): string | undefined;
-  /** When the file at a path got this content, ns, as far as it is known. */
+  /** The time of this content at a path, ns, if known. */
   mtimeOf(path: string, oid: string): bigint | undefined;
   set(path: string, status: FileStatus, oid: string, clock: bigint): void;
   /** The names in a folder with this status, if known for sure. Held in memory only. */
   getNames(path: string, status: BigIntStats): readonly string[] | undefined;
   /** @param status taken before the names were read */
   setNames(path: string, status: BigIntStats, names: readonly string[], clock: bigint): void;
-  /** Drops every file that is not in `paths`, and every folder that no walk set since the last call. */
+  /** Drops every file missing in `paths`, and every folder not set by a walk since the last call. */
   retain(paths: ReadonlySet<string>): void;
   oids(): Iterable<string>;
   /**
-   * Appends new entries to the file beside the tree. Not fsynced: torn records fail their checksum and are not read.
-   * @param stored ids of content that snapshots hold in the shadow repository; entries with other content are not saved
+   * Appends new entries to the file next to the tree. Not fsynced: torn records fail their checksum and are not read.
+   * @param stored ids of content held by snapshots in the shadow repository; entries with other content are not saved
    */
   save(stored: ReadonlySet<string>): Promise<void>;
 }
 
-/** The part of a file's status that changes with its content. */
+/** The content-dependent part of a file's status. */
 export type FileStatus = Readonly<Pick<BigIntStats, 'size' | 'mtimeNs' | 'ctimeNs' | 'ino' | 'dev' | 'mode'>>;
 
 /** A file's status and content. Compared as numbers: building a string from each takes longer than the `lstat`. */
@@ -117,9 +117,11 @@ const isSameInode = (entry: Omit<CachedNames, 'names'>, status: BigIntStats): bo
   entry.ino === status.ino &&
   entry.dev === status.dev;
 
-/** The file system's time in ns: the kernel stamps a write to a file. The wall clock runs ahead of it by up to a tick. */
+/**
+ * The file system's time in ns: the kernel stamps a write to a file. The wall clock runs ahead of the file system's time by up to a tick.
+ */
 export function fileSystemClock(folder: Pick<RunFolder, 'clock'>): bigint {
-  // Not truncated: ext4 flushes a truncated file on close, which takes 0.1 ms instead of 6 µs.
+  // Not truncated: ext4 flushes a truncated file on close, in 0.1 ms instead of 6 µs.
   const fd = openSync(folder.clock, O_WRONLY | O_CREAT, 0o600);
   try {
     writeSync(fd, '.', 0);
@@ -138,8 +140,8 @@ interface CacheFile {
 }
 
 /**
- * Appends new entries: writing 10,000 files takes 12 ms, one file 0.1 ms. Rewrites the file when most records are superseded, or when it
- * was torn. Until then records of removed paths stay in it: no other file will ever have that status.
+ * Appends new entries: writing 10,000 files takes 12 ms, a single file 0.1 ms. Rewrites the file when most records are superseded, or after
+ * a torn write. Until then records of removed paths stay: no other file will ever have the same status.
  */
 async function save(
   file: CacheFile,
@@ -175,15 +177,15 @@ async function save(
   for (const path of written) unsaved.delete(path);
 }
 
-// Records end with NUL, the one byte that no path contains; the path comes last.
+// Records end with NUL, the only byte forbidden in paths; the path comes last.
 function record(path: string, { oid, size, mtimeNs, ctimeNs, ino, dev, mode }: CachedStat): string {
   return `${oid} ${size} ${mtimeNs} ${ctimeNs} ${ino} ${dev} ${mode} ${path}\0`;
 }
 
-/** About 10,000 records. Written in one batch, the records of 100,000 files took 50 MB. */
+/** About 10,000 records. Written as a single batch, the records of 100,000 files took 50 MB. */
 const batchLength = 1024 * 1024;
 
-/** Records that are written at once, with their length and checksum in front. */
+/** Records written together, with their length and checksum in front. */
 function batch(body: string): Buffer {
   const bytes = Buffer.from(body, 'latin1');
   return Buffer.concat([Buffer.from(`${bytes.length} ${crc32(bytes)}\n`), bytes]);

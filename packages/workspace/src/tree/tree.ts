@@ -1,9 +1,9 @@
-/** In-memory form of a git tree. Immutable once sealed; snapshots share what did not change. */
+/** In-memory form of a git tree. Immutable once sealed; snapshots share unchanged parts. */
 
 export const modes = { file: 0o100644, executable: 0o100755, symlink: 0o120000, submodule: 0o160000 } as const;
 export type Mode = (typeof modes)[keyof typeof modes];
 
-/** Old repositories hold modes such as 100664. */
+/** Old repositories hold modes like 100664. */
 export function canonicalMode(mode: string): Mode {
   if (mode === '120000') return modes.symlink;
   return (Number.parseInt(mode, 8) & 0o100) === 0 ? modes.file : modes.executable;
@@ -44,11 +44,13 @@ export function find(root: Folder, names: readonly string[]): Entry | undefined 
   return current;
 }
 
-/** The files and links of a tree. One generator for all folders: one per folder passes each file on through all that are above it. */
+/**
+ * The files and links of a tree. A single generator for all folders: a generator per folder passes each file on through all folders above.
+ */
 export const leavesOf = (root: Folder): Generator<{ path: string; leaf: Leaf }> =>
   leavesBy(root, (folder) => folder.entries.entries());
 
-/** The same in the order of their paths, byte by byte: git's index has it. */
+/** The leaves in the order of their paths, byte by byte: the order of git's index. */
 export const sortedLeaves = (root: Folder): Generator<{ path: string; leaf: Leaf }> =>
   leavesBy(root, (folder) => sortedEntries(folder).values());
 
@@ -94,7 +96,7 @@ export function withEntry(root: Folder, names: readonly string[], entry: Entry |
   return { entries };
 }
 
-/** Returns `previous` itself when the children are the same, so that its object id and memory are shared. */
+/** Returns the same `previous` when the children are the same, to share its object id and memory. */
 export function reuseIfSame(previous: Entry | undefined, entries: Map<string, Entry>): Folder {
   if (!isFolder(previous) || previous.entries.size !== entries.size) return { entries };
   for (const [name, entry] of entries) {
@@ -124,8 +126,8 @@ export function emptyFolders(root: Folder): string[] {
 }
 
 /**
- * `emptyFolders` of a tree that shares most folders with an earlier one: visits only the others. A whole visit takes 2 ms per 10,000 files.
- * @param before.empty those of `before.root`
+ * `emptyFolders` of a tree with most folders shared with an earlier tree: visits only the others. A whole visit takes 2 ms per 10,000 files.
+ * @param before.empty the empty folders of `before.root`
  */
 export function emptyFoldersSince(before: { root: Folder; empty: readonly string[] }, root: Folder): string[] {
   const found: string[] = [];
@@ -152,7 +154,7 @@ export interface Change {
   readonly new: Leaf | null;
 }
 
-/** Files that differ between two trees, in byte order of their paths. */
+/** Different files of two trees, in byte order of their paths. */
 export function changesBetween(from: Folder | undefined, to: Folder | undefined): Change[] {
   const changes: Change[] = [];
   const visit = (a: Entry | undefined, b: Entry | undefined, path: string) => {

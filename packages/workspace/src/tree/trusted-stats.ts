@@ -4,14 +4,14 @@ import type { RunFolder } from '../run/run-folder.ts';
 import type { StatCache } from './stat-cache.ts';
 
 /*
- * A program that has a file mapped writes to it without a system call. The kernel changes the file's times at the first write to a clean
- * page, and not again until that page was written out. So while a mapping may exist, a file's status says nothing about its content. A
- * status seen while no command ran can be trusted: a program that maps the file later makes a first write.
+ * A program with a mapped file writes to the file without a system call. The kernel changes the file's times at the first write to a clean
+ * page, and not again until the page was written out. So while a mapping may exist, a file's status says nothing about its content. A
+ * status read while no command ran can be trusted: a later mapping makes a first write.
  */
 
 /**
- * The stat cache that one walk of a tree may use.
- * @param mayUpdate whether no process may have a file mapped. Otherwise the walk reads the cache and does not write to it
+ * The stat cache for a walk of a tree.
+ * @param mayUpdate whether no process may have a file mapped. Otherwise the walk only reads the cache
  */
 export function trustedStats(folder: Pick<RunFolder, 'tree'>, stats: StatCache, mayUpdate: boolean): StatCache {
   const update = mayUpdate ? {} : { set: () => {} };
@@ -24,8 +24,8 @@ export function trustedStats(folder: Pick<RunFolder, 'tree'>, stats: StatCache, 
 const inMemory: readonly number[] = [0x01021994, 0x858458f6, 0x958458f6];
 
 /**
- * File systems in memory never write a page out, and allow writes through a mapping to a page that was only read without a fault: no time
- * changes at all, even for a command that runs alone. An overlay does as the file system below it, whose kind it hides, so the folder of
- * the trees is asked. Measured on Linux 6.18: tmpfs no, ext4 and overlayfs yes.
+ * File systems in memory never write a page out, and allow writes through a mapping to an only read page without a fault: no time changes
+ * at all, even for a command running alone. An overlay behaves like the file system below, but hides its kind, so the folder of the trees
+ * is asked. Measured on Linux 6.18: tmpfs no, ext4 and overlayfs yes.
  */
 const mappedWritesChangeTimes = (path: string): boolean => !inMemory.includes(statfsSync(path).type);

@@ -42,7 +42,7 @@ export async function writeLeaves(
 /** Longer than a tick of any kernel, ms. */
 const tickMs = 12;
 
-/** A time of the file system after the tick in which the last file was written: the stat cache would not keep its status otherwise. */
+/** A time of the file system after the tick of the last file's write: the stat cache would not keep its status otherwise. */
 async function laterClock({ clock }: Checkout, last: bigint | undefined): Promise<bigint> {
   const now = clock();
   if (last === undefined || last < now) return now;
