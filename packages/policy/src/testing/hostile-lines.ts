@@ -435,6 +435,12 @@ export const hostileLines: Readonly<Record<string, readonly string[]>> = {
     "sh -c 'time ls'",
     '((ls); rm a)',
     'ls\x01',
+    "ls {x['$(rm a)']}</dev/null",
+    "ls {x['$(rm a)']}<<E\na\nE\n",
+    'x=\'b[$(rm a)]\'; ls {y["$x"]}<&0',
+    'cat <<E\n$(ls\n#\\\n<<-F\nF\nrm a)\nE',
+    '<<E\n$(:\n#\\\n<<-E\n\tE\n)\nE',
+    'cat <<-E\n$(cat <<F\n\tF\nrm a\nF\n)\nE\n',
   ],
   unreadable: ["echo 'a", 'ls )', 'ls &&', 'esac', 'ls\0rm', '(((', 'echo $(ls', 'cat <<', 'ls ;; ls', '}', ' & ls'],
 };

@@ -69,7 +69,12 @@ function checkBlanks(region: Region, { pos, end, before, after }: Gap): void {
   if (readGap(region, pos, end).length > 0) refuse('a part of the text belongs to no word', pos);
   const touches = after && isRedirect(after) && /[<>&]/.test(region.source[after.pos]!);
   if (before && after && pos === end && !touches) refuse('two words are not separated', pos);
+  if (touches && before && pos === end && names(region.source.slice(before.pos, before.end)))
+    refuse('bash may take a word for the name of a descriptor', before.pos);
 }
+
+/** `{x[…]}` before a `<` or `>`: bash evaluates the subscript and sets the element. */
+const names = (text: string): boolean => /(?:^|[<>&\s])\{[\s\S]*\[[\s\S]*\}$/.test(text);
 
 const isRedirect = ({ type }: SyntaxNode): boolean =>
   type === 'Redirect' || type === 'HereString' || type === 'HereDoc';

@@ -173,10 +173,20 @@ function readText(region: Region, node: SyntaxNode, children: readonly SyntaxNod
   for (const child of children) read(region, child, quoting);
 }
 
-function readBody({ source, hereDocs }: Region, { body, delimiter }: HereDoc): void {
+function readBody({ source, hereDocs }: Region, { body, delimiter, operator }: HereDoc): void {
   if (delimiter?.quoted) return;
   const inside = makeRegion(source, hereDocs, { pos: body.pos, end: body.end });
   const parts = childrenOf(body);
   checkOrder(parts, body.pos, body.end);
+  checkJoined(source, parts, operator);
   readText(inside, body, parts, 'hereDocument');
+}
+
+/** Bash joins the lines of a here-document, and `<<-` removes its tabs, before it knows of comments, quotes and here-documents in it. */
+function checkJoined(source: string, parts: readonly SyntaxNode[], operator: string): void {
+  for (const { pos, end } of parts) {
+    const text = source.slice(pos, end);
+    if (text.includes('\\\n') && /[#']|<</.test(text)) refuse('a line is continued inside of a here-document', pos);
+    if (operator === '<<-' && text.includes('\n\t')) refuse('tabs are removed inside of a substitution', pos);
+  }
 }
