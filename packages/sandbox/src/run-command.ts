@@ -71,7 +71,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   checkOnly(deps.driver, command);
   const limits = resolveLimits(deps.limits, command.limits);
   const { path } = command.workspace;
-  const [before] = await Promise.all([sizeBefore(deps, { path, limits }), deps.driver.prepared?.(command.workspace)]);
+  const [before] = await Promise.all([sizeBefore(deps, { path, limits }), deps.driver.prepared?.(command)]);
   const { output } = command;
   const stdout = new Capture(command.kept_bytes);
   const stderr = new Capture(command.kept_bytes);

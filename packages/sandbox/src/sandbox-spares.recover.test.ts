@@ -81,6 +81,31 @@ test('a spare of other limits, another folder or another tree is dropped', async
   await until(() => !old.some(runs));
 });
 
+test('a command that only reads gets a sealed spare of exactly its programs', async ({ workspace }) => {
+  const line = 'cat keep; >new; ls; for one in /usr/bin/*; do echo "$one"; done';
+  writeFileSync(join(workspace.path, 'keep'), 'kept\n', { mode: 0o644 });
+  const read = (...only: string[]) => isUsed(workspace, line, { only });
+  expect([await read('cat'), await read('cat'), await read('cat', 'ls'), await read('ls', 'cat')]).toEqual([
+    ...[false, true, false, true],
+  ]);
+  const { used } = host.sandbox.spares;
+  const result = await host.run(workspace, line, { only: ['cat'] });
+  expect(host.sandbox.spares.used).toBe(used + 1);
+  expect(result.stdout.text).toBe('kept\n/usr/bin/bash\n/usr/bin/cat\n/usr/bin/sh\n');
+  expect(result.stderr.text).toContain('Read-only file system');
+  expect(readdirSync(workspace.path)).toEqual(['keep']);
+});
+
+test('a spare for reading is none for writing, and both wait', async ({ workspace }) => {
+  await withSpare(workspace);
+  expect(await isUsed(workspace, 'true', { only: ['cat'] })).toBe(false);
+  expect(await isUsed(workspace, 'touch made')).toBe(true);
+  expect(await isUsed(workspace, 'true', { only: ['cat'] })).toBe(true);
+  expect(readdirSync(workspace.path)).toEqual(['made']);
+  await host.sandbox.killAll(workspace.id);
+  expect(recorded(workspace).some(runs)).toBe(false);
+});
+
 test('killAll ends a spare, and the next command starts without it', async ({ workspace }) => {
   const spare = await withSpare(workspace);
   await host.sandbox.killAll(workspace.id);

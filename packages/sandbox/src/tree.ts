@@ -75,8 +75,8 @@ export interface Driver {
   /** ProcessLimits of whole commands that the driver claims to enforce and can count. Null when there are none. */
   readonly cgroupLimits: CgroupLimits | null;
   start(request: TreeRequest): Tree;
-  /** Resolves when no spare of the workspace is in its set-up: a start then need not do the same work once more. */
-  prepared?(workspace: WorkspaceMount): Promise<void>;
+  /** Resolves when no spare for such a command is in its set-up: a start then need not do the same work once more. */
+  prepared?(command: { workspace: WorkspaceMount; only?: TreeRequest['only'] }): Promise<void>;
   spares?(): SpareCounts;
   /** Processes that an interrupted set-up left on this host, of any workspace. */
   findOrphans(): ProcessIdentity[];

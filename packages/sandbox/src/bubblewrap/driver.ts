@@ -15,7 +15,7 @@ export function bubblewrapDriver(input: Omit<LaunchDeps, 'remapScript' | 'viewSc
   return {
     name: 'bubblewrap',
     cgroupLimits: deps.cgroups?.limits ?? null,
-    prepared: ({ id }) => deps.spares.settled(id),
+    prepared: (command) => deps.spares.settled(command),
     spares: () => deps.spares.counts,
     async release() {
       await deps.spares.close();

@@ -13,6 +13,7 @@ import { certificateFile, firstBin, holdpointDirectory, type Mounts, stdinFile }
 import { profile, shownFiles } from './profile.ts';
 import { proxyPort } from './proxy-port.ts';
 import { sourceFolderPaths } from './source-folders.ts';
+import { wallFiles } from './wall.ts';
 
 export interface ExecChainDeps {
   tools: HostTools;
@@ -76,7 +77,10 @@ export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecCh
       ...profile({ ...deps, seccompFd: deps.hasFilter ? inheritedFds.filter : null, hostPath }, request),
       ...['--json-status-fd', String(inheritedFds.status)],
     ],
-    mounted: [...shown, ...mountPoints(request), join(workspace.path, request.cwd), ...sourceFolderPaths(workspace)],
+    mounted: [
+      ...[...shown, ...mountPoints(request), join(workspace.path, request.cwd), ...sourceFolderPaths(workspace)],
+      ...(request.only === undefined ? [] : wallFiles(request.only)),
+    ],
     command: encodeCommand(
       environment(deps.mounts, request, {
         ...request.egress?.environment(proxyPort),

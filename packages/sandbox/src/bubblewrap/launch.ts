@@ -31,7 +31,7 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   deps.tools.integrity.check();
   const chain = planChain(deps, request);
   const binding = bindingOf(request, chain);
-  const spare = request.only === undefined ? deps.spares.take(request, binding) : null;
+  const spare = deps.spares.take(request, binding);
   const { sandbox, tree } = spare ?? setUp(deps, { chain, request });
   let hasEnded = false;
   const onBegun = () => {
@@ -60,10 +60,11 @@ async function withSpare(
     mayHaveSpare = end.status === 'exited' && !sandbox.wasKilled;
     return end;
   } finally {
-    const { id } = request.workspace;
-    if (!mayHaveSpare) await deps.spares.drop(id);
-    else if (request.only !== undefined) deps.spares.keep(id);
-    else if (!deps.spares.keep(id)) prepareNextSpare(deps, request);
+    const { workspace, only } = request;
+    if (!mayHaveSpare) await deps.spares.drop(workspace.id);
+    else if (!deps.spares.keep(request)) prepareNextSpare(deps, request);
+    // Reading ones between two writing ones do not use up the time of the spare that waits for the second.
+    if (mayHaveSpare && only !== undefined) deps.spares.keep({ workspace, only: undefined });
   }
 }
 

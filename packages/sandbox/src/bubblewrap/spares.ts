@@ -1,5 +1,5 @@
 import type { SpareCounts } from '../port.ts';
-import type { Tree, TreeRequest } from '../tree.ts';
+import type { Driver, Tree, TreeRequest } from '../tree.ts';
 import type { ExecChain } from './exec-chain.ts';
 import { identityOf } from './identity-of.ts';
 import type { SandboxProcess } from './sandbox-process.ts';
@@ -11,7 +11,7 @@ export interface SetUp {
 }
 
 export interface SparesOptions {
-  /** Spares of this worker at once. Each has three processes, which take about 4 MB together. */
+  /** Spares of this worker at once, and as many for commands that only read. Each has three processes, which take about 4 MB together. */
   most: number;
   /** A spare ends after this many milliseconds without a command. */
   idleMs: number;
@@ -20,8 +20,13 @@ export interface SparesOptions {
 /** A command waits no longer than this for a set-up that has begun: another process may have stopped it. A set-up takes about 10 ms. */
 const hungMs = 1000;
 
+/** Which spares a request could get: those of its workspace, and behind the wall those of the same programs. */
+type Kind = Parameters<NonNullable<Driver['prepared']>>[0];
+
 interface Spare extends SetUp {
   workspaceId: string;
+  /** Whether it is for a command that only reads. */
+  isWalled: boolean;
   /** Everything that the set-up depends on. */
   binding: string;
   idle: NodeJS.Timeout;
@@ -30,12 +35,12 @@ interface Spare extends SetUp {
 }
 
 /**
- * Sandboxes that wait for the next command of a workspace: at most one each. A spare fits a command whose own sandbox would be set up in
+ * Sandboxes that wait for the next command of a workspace: at most one each, and one for each set of programs behind the wall. A spare fits a command whose own sandbox would be set up in
  * exactly the same way, and it is used once.
  */
 export class Spares {
   readonly #options: SparesOptions;
-  /** By workspace. The one that was made first comes first. */
+  /** By `keyOf`. The one that was made first comes first. */
   readonly #spares = new Map<string, Spare>();
   readonly #ending = new Set<Promise<unknown>>();
   #used = 0;
@@ -50,40 +55,41 @@ export class Spares {
     return { waiting: this.#spares.size, used: this.#used, dropped: this.#dropped };
   }
 
-  /** Resolves when no spare of the workspace is in its set-up. One that hangs is dropped. */
-  async settled(workspaceId: string): Promise<void> {
-    const spare = this.#spares.get(workspaceId);
+  /** Resolves when no spare for such a command is in its set-up. One that hangs is dropped. */
+  async settled(kind: Kind): Promise<void> {
+    const key = keyOf(kind);
+    const spare = this.#spares.get(key);
     if (!spare || spare.sandbox.isSpare) return;
     spare.sandbox.keepAlive(true);
     const hung = setTimeout(() => {
-      if (this.#spares.get(workspaceId) === spare) this.#end(spare);
+      if (this.#spares.get(key) === spare) this.#end(key, spare);
     }, hungMs);
     await spare.sandbox.settled;
     clearTimeout(hung);
-    if (this.#spares.get(workspaceId) === spare) spare.sandbox.keepAlive(false);
+    if (this.#spares.get(key) === spare) spare.sandbox.keepAlive(false);
   }
 
   /**
-   * Null when the workspace has none that fits. One that does not fit is dropped, because the next would not fit it either.
+   * Null when there is none that fits. One that does not fit is dropped, because the next would not fit it either.
    * @param binding that of the command (`bindingOf`)
    */
   take(request: TreeRequest, binding: string | null): SetUp | null {
-    const { id } = request.workspace;
-    const spare = this.#spares.get(id);
+    const key = keyOf(request);
+    const spare = this.#spares.get(key);
     if (!spare || request.hostFiles !== null) return null;
     if (spare.binding !== binding || !spare.sandbox.isIntact()) {
-      this.#end(spare);
+      this.#end(key, spare);
       return null;
     }
-    this.#forget(spare);
+    this.#forget(key, spare);
     this.#used++;
     spare.sandbox.keepAlive(true);
     return spare;
   }
 
-  /** From now on the spare of the workspace has its whole time to wait. False when there is none. */
-  keep(workspaceId: string): boolean {
-    const spare = this.#spares.get(workspaceId);
+  /** From now on the spare for such a command has its whole time to wait. False when there is none. */
+  keep(kind: Kind): boolean {
+    const spare = this.#spares.get(keyOf(kind));
     spare?.idle.refresh();
     return spare !== undefined;
   }
@@ -94,71 +100,69 @@ export class Spares {
    * @param setUp starts a sandbox without a label
    */
   prepare(request: TreeRequest, binding: string, setUp: () => SetUp): void {
-    const { id } = request.workspace;
-    if (this.#isClosed || this.#options.most === 0 || this.#spares.get(id)?.binding === binding) return;
-    void this.drop(id);
-    for (const oldest of [...this.#spares.keys()].slice(0, Math.max(this.#spares.size + 1 - this.#options.most, 0))) {
-      void this.drop(oldest);
+    const key = keyOf(request);
+    const isWalled = request.only !== undefined;
+    const former = this.#spares.get(key);
+    if (this.#isClosed || this.#options.most === 0 || former?.binding === binding) return;
+    if (former) this.#end(key, former);
+    const alike = [...this.#spares].filter(([, one]) => one.isWalled === isWalled);
+    for (const [oldest, one] of alike.slice(0, Math.max(alike.length + 1 - this.#options.most, 0))) {
+      this.#end(oldest, one);
     }
     const made = setUp();
-    const idle = setTimeout(() => this.#end(spare), this.#options.idleMs).unref();
+    const idle = setTimeout(() => this.#end(key, spare), this.#options.idleMs).unref();
     // Killed by another worker, or lost with the starter: the next command starts cold.
     const ended = made.tree.ended.then(
       () => {},
       () => {},
     );
-    const spare: Spare = { ...made, workspaceId: id, binding, idle, ended };
-    this.#spares.set(id, spare);
+    const spare: Spare = { ...made, workspaceId: request.workspace.id, isWalled, binding, idle, ended };
+    this.#spares.set(key, spare);
     made.sandbox.keepAlive(false);
     // Nothing prints before there is a command, but only a stream that is read ends.
     for (const stream of [made.tree.stdout, made.tree.stderr]) stream.on('error', () => {}).resume();
     this.#ending.add(ended);
     void ended.then(() => {
       this.#ending.delete(ended);
-      if (this.#spares.get(id) === spare) {
-        this.#forget(spare);
+      if (this.#spares.get(key) === spare) {
+        this.#forget(key, spare);
         this.#dropped++;
       }
     });
   }
 
-  /** Resolves when the spare does not run any more. */
+  /** Resolves when no spare of the workspace runs any more. */
   async drop(workspaceId: string): Promise<void> {
-    const spare = this.#spares.get(workspaceId);
-    if (!spare) return;
-    this.#end(spare);
-    await spare.ended;
+    const own = [...this.#spares].filter(([, spare]) => spare.workspaceId === workspaceId);
+    for (const [key, spare] of own) this.#end(key, spare);
+    await Promise.all(own.map(([, { ended }]) => ended));
   }
 
   /** Ends all spares. Resolves when none runs. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const spare of [...this.#spares.values()]) this.#end(spare);
+    for (const [key, spare] of [...this.#spares]) this.#end(key, spare);
     await Promise.all(this.#ending);
   }
 
-  #end(spare: Spare): void {
-    this.#forget(spare);
+  #end(key: string, spare: Spare): void {
+    this.#forget(key, spare);
     this.#dropped++;
     spare.sandbox.keepAlive(true);
     spare.sandbox.kill();
   }
 
-  #forget(spare: Spare): void {
+  #forget(key: string, spare: Spare): void {
     clearTimeout(spare.idle);
-    this.#spares.delete(spare.workspaceId);
+    this.#spares.delete(key);
   }
 }
 
+const keyOf = ({ workspace: { id }, only }: Kind): string => JSON.stringify([id, only?.toSorted()]);
+
 /** What one command alone has is part of its set-up: its input, certificates of its proxy, a larger /tmp. */
-function mayHaveSpare({ only, hostFiles, stdin, tmpBytes, egress }: TreeRequest): boolean {
-  return (
-    only === undefined &&
-    hostFiles === null &&
-    stdin === null &&
-    tmpBytes === undefined &&
-    egress?.certificates === undefined
-  );
+function mayHaveSpare({ hostFiles, stdin, tmpBytes, egress }: TreeRequest): boolean {
+  return hostFiles === null && stdin === null && tmpBytes === undefined && egress?.certificates === undefined;
 }
 
 /**

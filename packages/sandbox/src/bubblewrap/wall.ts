@@ -20,18 +20,25 @@ const dataOf: Readonly<Record<string, readonly string[]>> = {
 const locales = ['/usr/lib/locale'];
 const libraryTops = ['/usr/lib', '/usr/lib32', '/usr/lib64', '/usr/libx32', '/lib', '/lib32', '/lib64', '/libx32'];
 
+/** The files behind the names that are shown. One that was replaced since is another program. */
+export const wallFiles = (programs: readonly string[]): string[] =>
+  namesOf(programs).flatMap((name) => findProgram(name) ?? []);
+
+/** In an order of their own: the same programs are the same wall. */
+const namesOf = (programs: readonly string[]): string[] =>
+  [...new Set([...shells, ...programs.flatMap((name) => [name, ...(startedBy[name] ?? [])])])].sort();
+
 /** bubblewrap's options for /usr and the links to it. @param hostPath where bubblewrap finds a host path */
 export function wallOptions(programs: readonly string[], hostPath: (path: string) => string): string[] {
   const bind = (host: string, inside = host) => ['--ro-bind', hostPath(host), inside];
-  const names = new Set([...shells, ...programs.flatMap((name) => [name, ...(startedBy[name] ?? [])])]);
   return [
-    ...[...names].flatMap((name) => {
+    ...namesOf(programs).flatMap((name) => {
       const program = findProgram(name);
       return program === null ? [] : bind(program, `/usr/bin/${name}`);
     }),
     ...libraries().flatMap((path) => bind(path)),
     ...masks().flatMap(hide),
-    ...[...locales, ...programs.flatMap((name) => dataOf[name] ?? [])].flatMap((path) => ['--ro-bind-try', path, path]),
+    ...[...locales, ...programs.toSorted().flatMap((name) => dataOf[name] ?? [])].flatMap((path) => ['--ro-bind-try', path, path]),
     ...['/bin', '/usr/sbin', '/sbin'].flatMap((path) => ['--symlink', '/usr/bin', path]),
     ...['--symlink', '/usr/bin', '/usr/local/bin'],
     ...libraryTops.flatMap(linkOf),
