@@ -38,7 +38,11 @@ export function wallOptions(programs: readonly string[], hostPath: (path: string
     }),
     ...libraries().flatMap((path) => bind(path)),
     ...masks().flatMap(hide),
-    ...[...locales, ...programs.toSorted().flatMap((name) => dataOf[name] ?? [])].flatMap((path) => ['--ro-bind-try', path, path]),
+    ...[...locales, ...programs.toSorted().flatMap((name) => dataOf[name] ?? [])].flatMap((path) => [
+      '--ro-bind-try',
+      path,
+      path,
+    ]),
     ...['/bin', '/usr/sbin', '/sbin'].flatMap((path) => ['--symlink', '/usr/bin', path]),
     ...['--symlink', '/usr/bin', '/usr/local/bin'],
     ...libraryTops.flatMap(linkOf),
