@@ -1,7 +1,7 @@
 import type { Json } from '@holdpoint/contract';
 import { asZod } from '../input-schema/any-input.ts';
 import type { JsonSchema } from '../json-schema.ts';
-import { inForm } from '../registry/in-form.ts';
+import { renderDefinitions } from '../registry/render-definitions.ts';
 import type { ToolDefinition } from '../tool-definition.ts';
 import type { Toolset } from '../toolset.ts';
 import { ryan } from '../toolsets/ryan/toolset.ts';
@@ -85,7 +85,7 @@ export function createRyanRegistry(backend: CallBackend, { toolset = ryan }: { t
       return found.run({ name, parameters }, { signal: signal ?? new AbortController().signal, concurrent });
     };
   const batchConvert: RyanRegistry['batchConvert'] = (some, provider) =>
-    inForm(toolset, provider, some.map(definition));
+    renderDefinitions(toolset, provider, some.map(definition));
   return {
     register(tool) {
       if (tool == null) throw new ToolError('', 'tool is nil');

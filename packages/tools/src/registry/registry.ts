@@ -23,9 +23,9 @@ import { checkSettings, filledSettings } from './check-settings.ts';
 import { type DefectLog, noLog, onlyOnce } from './defect-log.ts';
 import { fillPlaceholders } from './fill-placeholders.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
-import { inForm } from './in-form.ts';
 import type { ArgumentIssue } from './invalid-args.ts';
 import { presentCall } from './present-call.ts';
+import { renderDefinitions } from './render-definitions.ts';
 import { runBeside } from './run-beside.ts';
 import { rulesOf } from './toolset-rules.ts';
 
@@ -113,7 +113,7 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
 
     inForm(toolset, form) {
       const definitions = toolsOf(toolset).map(definition);
-      return inForm(toolsets.find(({ name }) => name === toolset) ?? { name: toolset }, form, definitions);
+      return renderDefinitions(toolsets.find(({ name }) => name === toolset) ?? { name: toolset }, form, definitions);
     },
 
     versions(toolset) {

@@ -3,7 +3,7 @@ import { chooseLayer } from '../choose-layer.ts';
 import type { Call, Deps, Materialised, SnapshotId } from '../deps.ts';
 import { fromPlain, openTop, setFolderOwner, syncFolder } from '../files/index.ts';
 import { createShadow, syncShadow } from '../host-git/shadow.ts';
-import { formerLayer, keepPlain, type Layer, layerRoot, standOn, staysPlain } from '../layers/index.ts';
+import { formerLayer, keepPlain, type Layer, layerRoot, makeOverlayTree, staysPlain } from '../layers/index.ts';
 import { describe } from '../materialise/materialise.ts';
 import { preparedSnapshot, writeMark } from '../prepared/mark.ts';
 import {
@@ -112,7 +112,7 @@ async function buildTree(deps: Deps, input: Build): Promise<Pick<WorkspaceRecord
     ...{ folder, record: input.origin, state, target, near: formerLayer(input.from), signal },
   });
   if (layer === undefined) makeTree(deps, folder);
-  else await standOn(deps, { folder, owner: input.owner, layer });
+  else await makeOverlayTree(deps, { folder, owner: input.owner, layer });
   using top = openTop(folder.tree);
   setFolderOwner(top.fd, owner, 0o700);
   const scan = startScan(deps, { folder, state, content: hashOnly, signal });

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import type { Deps, Materialised } from '../deps.ts';
 import { createYielder } from '../files/index.ts';
 import { hashTree } from '../git-objects/index.ts';
-import { findLayer, rememberRoot, standOn } from '../layers/index.ts';
+import { findLayer, makeOverlayTree, rememberRoot } from '../layers/index.ts';
 import { type Ancestry, commitsAsked, takeHistory } from '../repository/index.ts';
 import { assertUnchanged } from '../source-repository/repository.ts';
 import { compact, emptyFolders, hashOnly, type Skipped } from '../tree/index.ts';
@@ -127,7 +127,7 @@ async function recallDirectory(deps: Deps, input: DirectoryInput): Promise<Fille
   const layer = await findLayer(deps, { tenant, ...content });
   if (layer === undefined || !(await pool.link(content.tree, folder.shadow))) return undefined;
   rememberRoot(layer, copied.root);
-  await standOn(deps, { folder, owner, layer });
+  await makeOverlayTree(deps, { folder, owner, layer });
   for (const [path, reason] of skipped) fill.skipped.set(path, reason);
   await stats.save(content);
   return { ...copied, tree: content.tree, unstored: new Map(), submodules: [] };
@@ -195,7 +195,7 @@ async function fillFromGit(
     if (layer === undefined) copied = await checkOutTree(deps, { fill, context, commit, tree, objects, signal });
     else {
       rememberRoot(layer, commit.root);
-      await standOn(deps, { folder, owner, layer });
+      await makeOverlayTree(deps, { folder, owner, layer });
       copied = describeCommit(commit, Number.POSITIVE_INFINITY);
     }
   } finally {

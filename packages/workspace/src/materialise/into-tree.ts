@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import type { Deps, Owner } from '../deps.ts';
 import { openTop, setFolderOwner } from '../files/index.ts';
-import { beginLayer, keepPlain, type LayerContent, rememberRoot, standOn } from '../layers/index.ts';
+import { beginLayer, keepPlain, type LayerContent, makeOverlayTree, rememberRoot } from '../layers/index.ts';
 import { createHead, makeTree } from '../run/index.ts';
 import type { Fill } from './fill.ts';
 import { giveTree } from './give-tree.ts';
@@ -46,7 +46,7 @@ export async function intoTree<Result extends Written>(
   if (isStored && files >= deps.layers.leastFiles) {
     const layer = await build.place({ tenant, ...content, root: copied.root, counts: { files, bytes } });
     rememberRoot(layer, copied.root);
-    await standOn(deps, { folder, owner, layer });
+    await makeOverlayTree(deps, { folder, owner, layer });
   } else {
     mkdirSync(`${folder.path}/trees`, { mode: 0o711 });
     renameSync(build.root, folder.tree);

@@ -14,7 +14,7 @@ import type { ApiDeps } from '../../deps.ts';
 import { changedArgs } from './changed-args.ts';
 import { planOf } from './publish-plan.ts';
 import { cutArgs, readable } from './readable.ts';
-import { whatItMeets } from './what-it-meets.ts';
+import { uncertainFiles } from './uncertain-files.ts';
 
 /** An approval in the form for a person's decision. */
 export async function toApproval(
@@ -43,7 +43,7 @@ export async function toApproval(
     allowed_decisions: request.allowed_decisions,
     requested_at: request.requested_at,
     expires_at: request.expires_at,
-    ...(await whatItMeets(deps, view)),
+    ...(await uncertainFiles(deps, view)),
     changed: request.changed ?? null,
     superseded_by: approval.superseded ?? null,
     decision:

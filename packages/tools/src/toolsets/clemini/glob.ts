@@ -5,7 +5,7 @@ import { pathArgument } from '../../operations/path-argument.ts';
 import { touchedPaths } from '../../operations/touched.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { allowedPath } from './allowed-path.ts';
-import { leftOut } from './left-out.ts';
+import { unsearchedFolders } from './unsearched-folders.ts';
 
 /** Most paths of an answer, about 500 KB. `offset` reaches the paths behind. */
 const mostListed = 10_000;
@@ -13,7 +13,7 @@ const orders = { name: 'path', modified: 'newest', size: 'largest' } as const;
 
 export const glob = builtInTool({
   name: 'glob',
-  description: `Find files by a glob pattern, such as **/*.rs. Hidden files are found; ${leftOut.join(', ')} are left out. No match is an empty list. Returns: {matches, count, total_found, truncated}`,
+  description: `Find files by a glob pattern, such as **/*.rs. Hidden files are found; ${unsearchedFolders.join(', ')} are left out. No match is an empty list. Returns: {matches, count, total_found, truncated}`,
   effect: 'read',
   risk: 'low',
   input: z.strictObject({
@@ -52,7 +52,7 @@ export const glob = builtInTool({
     const found = await findFiles(context, {
       pattern,
       directory: allowed.real,
-      ignore: leftOut.map((name) => `**/${name}/**`),
+      ignore: unsearchedFolders.map((name) => `**/${name}/**`),
       dot: true,
       sort: orders[sort],
       ...{ offset, limit: head_limit },

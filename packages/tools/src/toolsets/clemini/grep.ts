@@ -5,7 +5,7 @@ import { touchedPaths } from '../../operations/touched.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { allowedPath } from './allowed-path.ts';
 import { ripgrepType } from './file-type.ts';
-import { leftOut } from './left-out.ts';
+import { unsearchedFolders } from './unsearched-folders.ts';
 
 const deadlineMs = 60_000;
 const mostShown = 100_000;
@@ -49,7 +49,7 @@ const line = z.strictObject({
 
 export const grep = builtInTool({
   name: 'grep',
-  description: `Search the contents of text files by a regular expression. matches has {file, line, content, before?, after?}, or paths, or {file, count}, by output_mode. Binary files and ${leftOut.join(', ')} are left out. No match is an empty list. Returns: {matches, count, total_found, truncated?}`,
+  description: `Search the contents of text files by a regular expression. matches has {file, line, content, before?, after?}, or paths, or {file, count}, by output_mode. Binary files and ${unsearchedFolders.join(', ')} are left out. No match is an empty list. Returns: {matches, count, total_found, truncated?}`,
   effect: 'read',
   risk: 'low',
   input,
@@ -74,7 +74,7 @@ export const grep = builtInTool({
       path: allowed.real,
       glob: globOf(args.file_pattern, allowed.real),
       type: args.type === undefined ? undefined : ripgrepType(args.type),
-      leave_out: leftOut,
+      leave_out: unsearchedFolders,
       before: args.before_context ?? around,
       after: args.after_context ?? around,
       columns: longestLine,

@@ -8,7 +8,7 @@ import { pathArgument, relativePath } from '../../operations/path-argument.ts';
 import type { ToolContext } from '../../tool.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { isAllowed, notAllowed } from './allowed-directory.ts';
-import { besideLine, refusedDirectory } from './beside-line.ts';
+import { backgroundLine, refusedDirectory } from './background-line.ts';
 import { type RyanSettings, settingsOf } from './settings.ts';
 
 /** Bytes. For a concurrent command, the line with the check of the directory is an argument, too. */
@@ -51,7 +51,7 @@ export const executeBash = builtInTool({
   beside: {
     task({ command, working_directory }, given) {
       const { directories, timeout_ms } = settingsOf(given);
-      const spec = { command: besideLine({ command, working_directory, directories }), timeout_ms };
+      const spec = { command: backgroundLine({ command, working_directory, directories }), timeout_ms };
       return { kind: 'shell', title: titleOf(command), spec };
     },
     settle: settleBeside,

@@ -6,7 +6,7 @@ const refusal = 'holdpoint: the working directory is missing or not allowed';
 const refusedCode = 125;
 
 /** The shell line of a command in the background: the line prints to a single stream, and changes to its directory first. */
-export function besideLine({
+export function backgroundLine({
   command,
   working_directory = '.',
   directories,

@@ -45,7 +45,7 @@ const approve = (shown: Approval, more: Partial<Decide> = {}): Decide => ({
   ...more,
 });
 
-test('two of the named callers approve, an agent and who submitted never do, and a delegate counts for who named them', async () => {
+test('two named callers approve, an agent and the submitter never do, and a delegate counts for the delegating caller', async () => {
   const runId = await heldRun(undefined, { deciders: { names: ['q-*'], quorum: 2, not_submitter: true } });
   const shown = await pendingOf(runId);
   expect(shown).toMatchObject({
@@ -111,7 +111,7 @@ test('a remembered rule is shown exactly before it is made, is listed, and is re
   await api.client.revokeRule(made);
 });
 
-test('both versions of an edited call are shown, with what differs', async () => {
+test('both versions of an edited call are shown, with the differences', async () => {
   const runId = await heldRun();
   const shown = await pendingOf(runId);
   await api.client.decideApproval(shown.id, {
@@ -124,7 +124,7 @@ test('both versions of an edited call are shown, with what differs', async () =>
   });
 });
 
-test('an approval that is cut says so, and is approved by who has opened the whole', async () => {
+test('a shortened approval has a mark, and only a caller who opened the whole can approve', async () => {
   const content = `${'a line of text\n'.repeat(4000)}rm -rf \u202e~\n`;
   const runId = await heldRun([write('long.txt', content)]);
   const shown = await pendingOf(runId);
@@ -147,7 +147,7 @@ test('an approval that is cut says so, and is approved by who has opened the who
   expect((await api.client.decideApproval(shown.id, approve(shown, { content_digest }))).status).toBe('approved');
 });
 
-test('what imitates a name or is invisible is written out for a person', async () => {
+test('imitating letters and invisible characters are written out for a person', async () => {
   const runId = await heldRun([write('сору\u200b.txt', 'x')]);
   const shown = await pendingOf(runId);
   expect(shown.readable).toMatchObject({
@@ -158,7 +158,7 @@ test('what imitates a name or is invisible is written out for a person', async (
   expect(shown.action.args).toMatchObject({ path: 'сору\u200b.txt' });
 });
 
-test('many are decided by a filter and the digests that were seen, each with its own result', async () => {
+test('many approvals are decided by a filter and the seen digests, each with its own result', async () => {
   const team = { labels: { team: `t${Date.now()}` } }.labels;
   const [one, two] = [await heldRun(undefined, {}, team), await heldRun([write('b.txt')], {}, team)];
   const other = await pendingOf(await heldRun());

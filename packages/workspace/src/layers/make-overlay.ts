@@ -11,7 +11,10 @@ import { overlayFile, overlayText, upperOf, workOf } from './overlay-record.ts';
  * Makes the tree of a new run: an overlay of the run over a layer, mounted at the return. The caller writes `.git` into the tree. The run's
  * folder may be renamed with the mount inside.
  */
-export async function standOn(deps: Deps, input: { folder: RunFolder; owner: Owner; layer: Layer }): Promise<void> {
+export async function makeOverlayTree(
+  deps: Deps,
+  input: { folder: RunFolder; owner: Owner; layer: Layer },
+): Promise<void> {
   const { folder } = input;
   mkdirSync(join(folder.path, 'trees'), { recursive: true, mode: 0o711 });
   await makeOverlay(deps, input);

@@ -5,7 +5,7 @@ import type { ApiDeps } from '../../deps.ts';
 import { toProblem } from '../../errors/to-problem.ts';
 import { hiddenFiles } from './hidden-files.ts';
 
-type Met = Pick<Approval, 'may_write' | 'unknown' | 'repositories' | 'files_unread'>;
+type UncertainFiles = Pick<Approval, 'may_write' | 'unknown' | 'repositories' | 'files_unread'>;
 type Deps = Pick<ApiDeps, 'engine' | 'workspaces' | 'logger'>;
 
 const nothing = { may_write: [], unknown: [], repositories: [], files_unread: null };
@@ -14,7 +14,7 @@ const nothing = { may_write: [], unknown: [], repositories: [], files_unread: nu
  * The dangers hidden from a reader of the call: commands with the power to change the call's files, and files without displayable content.
  * A damaged run still shows its approval, with a list of the unreadable parts.
  */
-export async function whatItMeets(deps: Deps, view: ApprovalView): Promise<Met> {
+export async function uncertainFiles(deps: Deps, view: ApprovalView): Promise<UncertainFiles> {
   // The plan of a publish names both. A decided approval is not about the current files.
   if (view.subject !== 'step' || view.approval.status !== 'pending') return nothing;
   const [writers, hidden] = await Promise.all([
@@ -22,7 +22,8 @@ export async function whatItMeets(deps: Deps, view: ApprovalView): Promise<Met> 
     readEntry(view.run.id, () => hiddenFiles(deps, view)),
   ]);
   const failed = [writers, hidden].filter((one) => one instanceof Damaged);
-  for (const { id, error } of failed) deps.logger.warn({ run_id: id, err: error }, 'what a call meets cannot be read');
+  for (const { id, error } of failed)
+    deps.logger.warn({ run_id: id, err: error }, 'the files of a held call cannot be read');
   return {
     may_write: writers instanceof Damaged ? [] : writers,
     ...(hidden instanceof Damaged ? { unknown: [], repositories: [] } : hidden),

@@ -8,7 +8,7 @@ import { formats } from './formats.ts';
  * Definitions of tools in the form of a model provider or an MCP client. The toolset's own form of a name comes first.
  * @throws ToolsError `EUNKNOWNFORM` with the known names
  */
-export function inForm(
+export function renderDefinitions(
   toolset: Pick<Toolset, 'name' | 'forms'>,
   form: string,
   tools: readonly ToolDefinition[],
