@@ -1,6 +1,7 @@
 /** `npm run bench -- NAME` measures a subject against its floor, in one run. */
 const benches = {
   engine: () => import('./engine.ts'),
+  crowd: () => import('./crowd.ts'),
   cancel: () => import('./cancel.ts'),
   resume: () => import('./resume.ts'),
   sandbox: () => import('./sandbox.ts'),
