@@ -151,7 +151,7 @@ export async function startApi(
     ...pace,
   });
   const watch = watchInstallation({ redis: connections.state, dataDir: config.dataDir, id: installation }, (error) => {
-    logger.fatal({ err: error }, 'Redis is not the one of this installation: the API ends');
+    logger.fatal({ err: error }, 'Redis has the data of another installation: the API ends');
     onLost(error);
   });
   const loop = watchLoop({

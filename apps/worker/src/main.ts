@@ -29,7 +29,7 @@ async function main(): Promise<void> {
     openDestination(1, { also: logExport?.write, onDropped: () => logDrops.add('unwritable') }),
   );
   const replace = (why: string): void => {
-    logger.fatal({ why }, 'this worker ends, so that another one takes its place');
+    logger.fatal({ why }, 'this worker ends: another worker takes its place');
     end(1);
   };
   // Before the worker logs that it is ready: a supervisor may send a signal as soon as this line appears.

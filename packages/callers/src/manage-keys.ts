@@ -137,7 +137,7 @@ export async function rotateKey(
   { id, graceS }: { id: string; graceS: number },
 ): Promise<{ record: KeyRecord; text: string }> {
   const record = await manageable(deps, holder, id);
-  if (record.isFirst) throw new CallerError('key_in_file', `the key ${id} is the one in the key file of the server`);
+  if (record.isFirst) throw new CallerError('key_in_file', `the key ${id} is the key in the key file of the server`);
   // The rotating caller has the new text: from now on the key belongs to this person, too.
   if (!holder.isFirst && id !== holder.keyId) {
     await recordPerson(deps.redis, record, await personOf(deps.redis, holder.caller));

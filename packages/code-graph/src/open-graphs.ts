@@ -211,7 +211,7 @@ function late({ read, total }: Progress, timeoutMs: number): CodeGraphError {
   return new CodeGraphError(
     'ETIMEOUT',
     `The graph is being built: ${read} of ${total} files are read after ${timeoutMs} ms.`,
-    'Ask again: it continues from there.',
+    'Ask again: the next query continues with the files not read yet.',
   );
 }
 
@@ -222,7 +222,7 @@ function readable(error: unknown, snapshot: string): unknown {
     return new CodeGraphError(
       'EQUERY',
       `/commit: the run has no snapshot ${JSON.stringify(snapshot.slice(0, 100))}.`,
-      'Give the id of a snapshot of this run, as its steps name it, or leave `commit` out for the present one.',
+      'Give the id of a snapshot from a step of this run, or leave `commit` out for the present snapshot.',
     );
   }
   return error;

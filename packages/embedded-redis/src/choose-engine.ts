@@ -85,7 +85,7 @@ async function readEngine(engineFile: string): Promise<Engine | undefined> {
     throw new EmbeddedRedisError(
       'redis_engine_unknown',
       `${engineFile} does not say which server wrote the data.`,
-      'Restore that file from a backup, or remove it when the installed server is the one that wrote the data.',
+      'Restore the file from a backup, or remove the file when the installed server wrote the data.',
       { cause },
     );
   }

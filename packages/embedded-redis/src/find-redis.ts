@@ -37,6 +37,6 @@ export async function findRunningRedis(settings: Settings): Promise<string> {
   throw new EmbeddedRedisError(
     'redis_not_running',
     `REDIS_URL is not set, and the embedded Redis of ${settings.dataDir} does not run.`,
-    'Start the system on that data directory (`npm start`), set HOLDPOINT_DATA to the one that runs, or set REDIS_URL.',
+    'Start the system on this data directory (`npm start`), set HOLDPOINT_DATA to the directory of the running system, or set REDIS_URL.',
   );
 }

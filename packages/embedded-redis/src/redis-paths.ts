@@ -75,7 +75,7 @@ async function makePrivate(directory: string): Promise<void> {
     throw new EmbeddedRedisError(
       'data_directory_unusable',
       `${directory} cannot be made private to this user: ${cause instanceof Error ? cause.message : cause}`,
-      'Choose a data directory that belongs to the user who runs this.',
+      'Choose a data directory of the user who runs Holdpoint.',
       { cause },
     );
   }

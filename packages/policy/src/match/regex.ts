@@ -49,7 +49,7 @@ function compile(source: string): RE2JS {
     return RE2JS.compile(source, RE2JS.DOTALL);
   } catch (cause) {
     const why = cause instanceof Error ? cause.message.replace(/^error parsing regexp: /, '') : String(cause);
-    throw new RegexError(`is not one that runs in linear time (RE2): ${why}`, { cause });
+    throw new RegexError(`does not run in linear time (RE2): ${why}`, { cause });
   }
 }
 

@@ -23,10 +23,10 @@ export function outputProblem(
 ): Problem | undefined {
   const mistakes = output && mistakesIn(output, value);
   if (mistakes === undefined) return undefined;
-  log.error({ toolset, tool: name, mistakes }, 'a tool returned a value that is not what its output schema says');
+  log.error({ toolset, tool: name, mistakes }, 'a tool returned a value against its output schema');
   return {
     code: 'EBADOUTPUT',
-    message: `${name} returned a value that is not what its output schema says: ${mistakes}`,
+    message: `${name} returned a value against its output schema: ${mistakes}`,
     next: 'This is a defect of the tool, not of the call. What the call changed is kept; look at it, and use another tool.',
   };
 }

@@ -126,7 +126,7 @@ async function moveToTrash(deps: Deps, runId: string): Promise<boolean> {
     deps.logger.warn({ run_id: runId, err: error }, 'failed to move the folder of an unknown run to the trash');
     return false;
   }
-  deps.logger.warn({ run_id: runId, trash }, 'moved the folder of a run that Redis does not know to the trash');
+  deps.logger.warn({ run_id: runId, trash }, 'moved the folder of a run unknown to Redis to the trash');
   return true;
 }
 

@@ -142,7 +142,7 @@ function place(from: string, to: string): Repository | undefined {
 const isId = (text: string): boolean => /^[0-9a-f]{40}$/.test(text);
 
 const broken = ({ remote }: RemoteAccess): WorkspaceError =>
-  new WorkspaceError('EREMOTEUNREACHABLE', `What was fetched from ${remote.url} is no repository that can be used.`);
+  new WorkspaceError('EREMOTEUNREACHABLE', `The repository fetched from ${remote.url} cannot be used.`);
 
 async function indexPack(
   deps: Deps,
