@@ -130,7 +130,7 @@ test('when the workspace moved it asks again with a new result', async () => {
   await finished(system.client, run.id);
 });
 
-test('a worker that is killed while the result is made loses nothing: another one makes it', async () => {
+test('a worker killed while making the result loses nothing: another worker makes the result', async () => {
   const { run } = await submit([bash('echo x >> ran.txt; sleep 3; echo done')]);
   await until('the fork exists', () =>
     forks().some((id) => id !== run.id && existsSync(join(system.tree(id), 'ran.txt'))),

@@ -150,7 +150,7 @@ test('a secret that is printed in pieces does not show', async () => {
   expect(JSON.stringify(here.seen)).not.toContain(secret.slice(0, half));
 });
 
-test('what a model writes is read while it writes, without secrets, and since when it is asked', async () => {
+test('the text of a model is read during its writing, without secrets, and with the time of the request', async () => {
   const { run } = await client.createRun({ prompt: 'Look.', secrets: [{ name: 'TOKEN', as: { env: 'TOKEN' } }] });
   const pieces: LiveText[] = [];
   const words = () => pieces.map(({ kind, text }) => (kind === 'model.text' ? text : '')).join('');

@@ -152,7 +152,7 @@ test('pip install into a virtual environment works in the next run, too', async 
   expect(await readFile(join(path, 'app.py'), 'utf8')).toBe('import adderpy\n# repaired\n');
 });
 
-test('a command that fails pauses the run with what it printed, and a resume runs it again', async () => {
+test('a failing command pauses the run with its output, and a resume runs the command again', async () => {
   const path = await system.repositoryWith(await project('absent'));
   registry.away = true;
   const { run } = await client.createRun({
@@ -173,7 +173,7 @@ test('a command that fails pauses the run with what it printed, and a resume run
   await client.cancelRun(run.id);
 });
 
-test('a host that was refused is named where the run pauses, with the setting that opens it', async () => {
+test('the pause of a run names a refused host, with the setting to open the host', async () => {
   const path = await system.repositoryWith({ 'a.txt': 'a\n' });
   const commands = [{ command: 'curl -sf http://elsewhere.invalid/x || { echo "npm error network"; exit 1; }' }];
   const prepare = { commands, network: { allow: [registry.host] } };

@@ -37,7 +37,7 @@ test('a line that is allowed because it only reads is a read, without a snapshot
   expect(read?.result).toMatchObject({ stdout: 'kept\n?? keep\n', exit_code: 0 });
 });
 
-test('a line that says that it writes is judged as such', async () => {
+test('a line declared as writing is judged as writing', async () => {
   const { steps } = await run(readingOnly, [bash('WRITES=1 ls')], [bash('ls')]);
   expect(steps.map(({ status, effect }) => [status, effect])).toEqual([
     ['rejected', 'workspace'],

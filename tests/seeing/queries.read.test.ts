@@ -62,7 +62,7 @@ test('a system without a worker is seen, and what waits for one', async () => {
   await seen('HoldpointQueueStands');
 });
 
-test('a Redis that does not answer is seen, and the requests that fail for it', async () => {
+test('a silent Redis is visible, and so are the requests failing because of the silence', async () => {
   const { system } = faulty;
   await system.redis.kill();
   await expect(system.client.listRuns({})).rejects.toMatchObject({ status: 503 });

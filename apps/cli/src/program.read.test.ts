@@ -30,7 +30,7 @@ it('a short command loads neither the tools nor what speaks to Redis: they take 
   for (const name of ['tools', 'runtime', 'ioredis', 'bullmq', 'execa', 'ajv']) expect(loaded).not.toContain(name);
 });
 
-it('a command loads what it uses, and not what others use', () => {
+it('a command loads its own modules, and no modules of other commands', () => {
   const loaded = packagesOf('tasks', 'list', '--help');
   expect(loaded).toContain('contract');
   for (const name of ['policy', 'marked', 'yaml', 'undici', '@clack']) expect(loaded).not.toContain(name);
@@ -54,7 +54,7 @@ it('each command of the help is found by its name, alone', async () => {
   }
 });
 
-it('a word that is no command is answered with the command that is like it', async () => {
+it('an unknown word is answered with the most similar command', async () => {
   const { code, stderr } = await call(['aprovals'], {});
   expect(code).toBe(2);
   expect(stderr).toContain('approvals');

@@ -27,7 +27,7 @@ async function buildAndKill(run: GraphRun, reports: number): Promise<number> {
   return read;
 }
 
-test('a worker that is killed while it builds loses at most a batch; the next one reads only the rest', {
+test('a worker killed during a build loses at most a batch; the next worker reads only the rest', {
   timeout: 300_000,
 }, async () => {
   const run = await host.run(sourceTree(400));

@@ -74,7 +74,7 @@ test('a discarded run that is made again has its own graph', async () => {
   expect(await second.ask('symbols')).toMatchObject([{ name: 'b' }]);
 });
 
-test('a graph that is too large for its store is refused, and one that was large forgets what no snapshot needs', async () => {
+test('a graph too large for its store is refused, and a once large graph forgets blobs without a snapshot', async () => {
   const small = host.reopen({ program: quickParser, maxBytes: 400_000 });
   const growing = await host.run(sourceTree(10), { graphs: small });
   for (let edit = 0; edit < 12; edit++) {

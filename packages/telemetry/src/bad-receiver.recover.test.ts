@@ -118,7 +118,7 @@ test('an answer of garbage means that lines and points have arrived', async () =
   expect(await droppedPoints(metrics)).toBe(0);
 });
 
-test('a receiver that hangs is owed one batch and one queue of lines, never more', async () => {
+test('a hanging receiver is owed a single batch and a queue of lines, never more', async () => {
   receiver.behave('hang');
   const { write, dropped } = await startLogs({
     ...{ OTEL_BLRP_MAX_QUEUE_SIZE: '20', OTEL_BLRP_MAX_EXPORT_BATCH_SIZE: '5', OTEL_EXPORTER_OTLP_TIMEOUT: '60000' },
@@ -129,7 +129,7 @@ test('a receiver that hangs is owed one batch and one queue of lines, never more
   expect(dropped).toEqual({ queue_full: 980, not_sent: 0 });
 });
 
-test('what hangs is owed one batch and one queue, never more; the rest follows', async () => {
+test('a hanging receiver is owed a single batch and a queue, never more; the rest follows', async () => {
   let dropped = 0;
   const sent: number[] = [];
   const hanging = Promise.withResolvers<void>();

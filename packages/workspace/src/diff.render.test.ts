@@ -206,7 +206,9 @@ describe('diff', () => {
   });
 });
 
-test('a moved file is one entry with its edit alone; in the patch it is a deleted and an added one', async ({ t }) => {
+test('a moved file is a single entry with its edit alone; in the patch the move is a deleted and an added file', async ({
+  t,
+}) => {
   const { base, path } = await t.begin({ type: 'empty' });
   writeTree(path, { old: long });
   const one = await t.snapshot(base.id);

@@ -124,7 +124,7 @@ test('a take-over killed at any point is finished by the next', async ({ t }) =>
   expect(readdirSync(join(t.dataDir, 'runs', runId)).filter((name) => name === 'retired')).toEqual([]);
 });
 
-test('a tree that was placed by a take-over which died then is used as it is', async ({ t }) => {
+test('a tree placed by a take-over that died afterwards is used unchanged', async ({ t }) => {
   const { changed, atChanged } = await start(t);
   const dieAt = isLayered(t) ? 5 : 3;
   expect(

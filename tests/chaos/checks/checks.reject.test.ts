@@ -334,7 +334,7 @@ test('a log with a flood, or with arguments of commands, is caught', () => {
   expect(logsBounded(text([line(0, 'x'.repeat(30_000))])).wrong).toHaveLength(1);
 });
 
-test('a thread that computed for too long is caught, one that only waited is not', () => {
+test('a thread with too long a computation is caught, a thread with only a wait is not', () => {
   const line = (late_ms: number, busy_ms: number, { seconds = 60, running = ['run_1/step_1'] } = {}) =>
     [
       { time: 1_000_000, msg: 'starting' },

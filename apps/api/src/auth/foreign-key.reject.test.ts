@@ -212,7 +212,7 @@ describe("with a foreign tenant's key", () => {
 
 describe('without the scope that it declares', () => {
   test.each(allScopes)(
-    'every operation that needs %s is a 403 that says how to get it, and nothing changes',
+    'every operation with the scope %s answers 403 with the way to get the scope, and nothing changes',
     async (scope) => {
       const scopes = allScopes.filter((one) => one !== scope);
       const { key } = await api.client.createKey({

@@ -14,7 +14,7 @@ beforeEach(async () => {
 });
 afterEach(() => rm(dataDir, { recursive: true, force: true }));
 
-test('the first start makes a key that only this user reads; the next one keeps it', async () => {
+test('the first start makes a key readable for this user alone; the next start keeps the key', async () => {
   const key = await openKeyFile(dataDir);
   const text = await readFile(file, 'utf8');
   expect(text).toMatch(/^hp_[A-Za-z0-9_-]{49}\n$/);

@@ -78,7 +78,7 @@ test('an open run has lasted until now', () => {
   expect(timeSpent(open, begin + 5000)).toMatchObject({ total: 5000, spent: { other: 5000 } });
 });
 
-test('the critical path is what the end waited for, with all that is around it', () => {
+test('the critical path has the spans behind the end, with the spans around them', () => {
   const spans = example();
   const path = criticalPath(spans, begin + 10_000);
   expect(spans.filter(({ span_id }) => path.has(span_id)).map(({ name }) => name)).toEqual([
@@ -162,7 +162,7 @@ test('of very many lines the first are shown, and how to see the others', () => 
   expect(traceText(trace(spans), { ...options, all: true }).join('\n')).not.toContain('more lines');
 });
 
-test('the time of a sub-agent that waits for a person is waiting, for its task and for the call that waits for it', () => {
+test('while a sub-agent waits for a person, its task and the call behind the task count as waiting', () => {
   const task = { [attribute.taskId]: 'task_1' };
   const event = (name: string, ms: number) => ({ name, time: at(ms), attributes: {} });
   const spans = [

@@ -47,7 +47,7 @@ test.each(['rm x', 'cat a >b', 'find . -delete', 'git add -A', 'sort -o a a', 's
   },
 );
 
-test('a line that another rule let through is not one: it is allowed to write', () => {
+test('a line allowed by another rule is no reading line: the line may write', () => {
   expect(programs('cat a', [allow({})])).toBeUndefined();
   expect(programs('cat a', [allow({ tool: 'bash' }), ...safe])).toBeUndefined();
   expect(programs('cat a', [])).toBeUndefined();

@@ -21,7 +21,7 @@ const propose = (calls: RecordedCall[]): ProposedRules[] =>
   [...proposeRules(calls, { policiesOf: () => bound() })].filter((one) => one !== undefined);
 const line = (text: string) => bash(commandFacts(text));
 
-test('what would newly run comes first, and what people refused before that', () => {
+test('newly allowed calls come first, calls refused by people before the others', () => {
   const facts = line('git push');
   const changed: [RecordedCall, PolicyAction][] = [
     [recorded(facts, 'allow'), 'deny'],

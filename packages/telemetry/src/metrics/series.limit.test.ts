@@ -106,7 +106,7 @@ test('off, nothing is kept', async () => {
   expect((await metrics.scrape(undefined)).body).toBe('');
 });
 
-test('a value that is not read any more is absent, and one that cannot be read hides no other', async () => {
+test('a value no longer read is absent, and an unreadable value hides no other', async () => {
   const metrics = await startMetrics(service, { scraped }, { thread });
   let states = ['paused', 'queued'];
   metrics.observe('runs', () => states.map((state) => ({ value: 1, labels: { state } })));

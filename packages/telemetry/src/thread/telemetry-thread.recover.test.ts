@@ -108,7 +108,7 @@ test('a line of the log arrives with the span of its step', async () => {
   await exported?.stop();
 });
 
-test('a thread that dies fails what waits for it; the next request has another one', async () => {
+test('a dying thread fails its waiting requests; the next request starts another thread', async () => {
   receiver.behave('hang');
   traces.live.within(
     () => place,

@@ -131,7 +131,7 @@ test.each([
   }
 });
 
-test('a take-over that fails leaves no mount, and nothing that it built', async () => {
+test('a failed take-over leaves no mount, and nothing of its build', async () => {
   let fails = false;
   const onPoint = (point: string) => {
     if (fails && point === 'take-over.grown') throw new Error('stop');

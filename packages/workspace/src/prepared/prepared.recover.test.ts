@@ -148,7 +148,7 @@ test.for(['entry.json', 'pack', 'idx'])(
   },
 );
 
-test('of two workers that keep the same at once, one wins, and what is unused goes first', async ({ t }) => {
+test('the first of two workers with the same key wins, and unused entries go first', async ({ t }) => {
   const at = await start(t);
   const others = [t.workspaces, t.reopen(), t.reopen()];
   const kept = others.map((workspaces) =>

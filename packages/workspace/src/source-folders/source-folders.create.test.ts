@@ -67,7 +67,7 @@ test.for(['git', 'directory'] as const)('a publish to a %s source leaves its fol
   expect(after).toEqual(before);
 });
 
-test('a folder that was replaced is another one, and one that is gone is an error until it is back', async ({ t }) => {
+test('a replaced folder is another folder, and a lost folder is an error until its return', async ({ t }) => {
   const { path, source } = sourceOf(t, 'git');
   await t.begin(source);
   const [first] = (await locate(t)).sourceFolders;

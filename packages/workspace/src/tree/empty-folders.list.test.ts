@@ -11,7 +11,7 @@ function changed(root: Folder, { path: names, to }: { path: string[]; to: string
   return withEntry(root, names, to === 'copy' ? find(root, names.slice(0, -1)) : undefined);
 }
 
-test('the empty folders of a tree follow from those of an earlier one and what differs', () => {
+test('the empty folders of a tree follow from the earlier empty folders and the differences', () => {
   const changes = fc.array(change, { maxLength: 12 });
   fc.assert(
     fc.property(changes, changes, (first, then) => {

@@ -134,7 +134,7 @@ describe('to publish', () => {
     }
   });
 
-  test('another snapshot than the one that was reviewed is refused, and so is a run that has not ended', async () => {
+  test('a snapshot other than the reviewed snapshot is refused, and so is a run in progress', async () => {
     const id = await endedRun();
     const { workspace } = await api.client.getRun(id);
     const { id: queued } = (await api.client.createRun({ plan: { groups: [{ steps: [write('a', 'a')] }] } })).run;

@@ -338,14 +338,14 @@ describe('steering', () => {
     expect((await api.post(`/v1/runs/${run.id}/cancel`, '')).status).toBe(200);
   });
 
-  test('a run that is over is not canceled, and one that is not paused not resumed', async () => {
+  test('an ended run is not canceled, and only a paused run is resumed', async () => {
     const { run } = await api.client.createRun(plan(write));
     await expect(api.client.resumeRun(run.id)).rejects.toMatchObject({ code: 'run_not_paused', status: 409 });
     await worker.drive(run.id);
     await expect(api.client.cancelRun(run.id)).rejects.toMatchObject({ code: 'run_not_active', status: 409 });
   });
 
-  test('a run whose source is gone when it begins is paused; once it is back, resumed, it ends', async () => {
+  test('a run with a missing source at its begin is paused; resumed with the source back, the run ends', async () => {
     const path = await mkdtemp(join(outside, 'gone-'));
     const source = { type: 'directory' as const, path };
     const { run } = await api.client.createRun({ ...plan(write), workspace: { source } });

@@ -101,7 +101,7 @@ test('a use that cannot work is refused with its place', async () => {
   }
 });
 
-test('no answer shows a value, also one that was stored before it was a secret', async () => {
+test('no answer shows a value, not even a value stored before it became a secret', async () => {
   const { run } = await api.client.createRun({
     prompt: 'use later-a-secret here',
     model: 'ollama/any',

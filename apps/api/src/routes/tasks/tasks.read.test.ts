@@ -48,7 +48,7 @@ test('a client that waits for output is answered at the end', async () => {
   expect(await told).toMatchObject({ status: 'completed', text: '' });
 });
 
-test('one that is killed before it began never runs; killing again changes nothing', async () => {
+test('a task killed before its begin never runs; a second kill changes nothing', async () => {
   const id = await running('touch never', 'touch other');
   const [task] = await api.client.listTasks(id);
   expect(await api.client.killTask(task?.id ?? '')).toMatchObject({ status: 'queued' });

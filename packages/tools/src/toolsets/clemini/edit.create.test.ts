@@ -60,7 +60,7 @@ test('edit shows the lines of a text that is not unique', async () => {
 });
 
 // covers S3-44
-test('edit shows a line that is near a text that it does not find', async () => {
+test('edit shows a line similar to a missing text', async () => {
   await workspace().put('a', 'function start() {\n\treturn value + 1;\n}\n');
   expect(await edit('a', '  return value + 1;', 'x')).toMatchObject({
     error: 'String not found in file. Only whitespace differs: repeat the call with the whitespace of the file.',

@@ -6,7 +6,7 @@ import { grepSearch } from './grep-search.ts';
 const stream = (text: string) => ({ text, bytes: text.length, truncated: false });
 
 // covers S0-65
-test('a search that runs out of time returns what it found, with a warning', async () => {
+test('a search out of time returns its findings, with a warning', async () => {
   const end = { status: 'timed_out', after_ms: 30_000 } as const;
   const found = { end, stdout: stream('./a.txt\x001:x\n./b.'), stderr: stream(''), duration_ms: 30_000 };
   const search = async () => ({ ...found, nuls: 0, capabilities: {} }) as SearchResult;

@@ -126,7 +126,7 @@ test('terminal_last_command shows the last command of the session', async () => 
 });
 
 // covers C-11, S0-03
-test('a command that a limit killed is a failure with what it printed until then', async () => {
+test('a command killed by a limit is a failure with its output so far', async () => {
   // The kernel sends this signal at the limit of a file's size.
   const command = 'echo begun; kill -XFSZ $$';
   expect(await workspace().result('run_in_terminal', { command })).toMatchObject({

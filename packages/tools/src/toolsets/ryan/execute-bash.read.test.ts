@@ -35,7 +35,7 @@ test('has stdout and stderr in the order in which they were printed', async () =
 });
 
 // covers S1-11, S1-13
-test('runs in the directory that it is given, which exists and is allowed', async () => {
+test('runs in the given directory when the directory exists and is allowed', async () => {
   await workspace().put('src/a.txt', 'x');
   await workspace().put('doc/b.txt', 'x');
   const at = (working_directory: string, settings = {}) => bash('pwd; ls', settings, { working_directory });
@@ -115,7 +115,7 @@ const ended = (status: TaskView['status'], outcome: TaskView['outcome']): TaskVi
 });
 
 // covers S1-05
-test('the line that runs beside others does the same, and finds its directory by itself', async () => {
+test('the line of a concurrent command does the same, and changes to its directory first', async () => {
   await workspace().put('src/a.txt', 'x');
   await workspace().put("it's/b.txt", 'x');
   const beside = (args: { command: string; working_directory?: string }, settings: object = {}) => {
