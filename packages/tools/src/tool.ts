@@ -139,6 +139,8 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
    * again after its attempt began. The function adds a question to the policy and never removes a question.
    */
   asks?: true | ((context: LookContext, args: z.output<Input>) => Promise<string | undefined>);
+  /** Whether `asks` may have a reason for these arguments, without a look at the workspace. Pure. @default always */
+  mayAsk?(args: z.output<Input>, settings: unknown): boolean;
   /**
    * Rules of the network (`host`, `host:port`, `*.host`) for its calls alone, in addition to the run's rules: addresses chosen for the tool
    * by the operator or the settings of the run. A tool with such rules judges each address, and an approval opens an address in every run.

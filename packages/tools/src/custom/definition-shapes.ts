@@ -29,6 +29,7 @@ const toolFields = {
   beside: z.strictObject({ task: fn, settle: fn }).optional(),
   touches: fn.optional(),
   asks: z.union([z.literal(true), fn], 'expected true or a function').optional(),
+  mayAsk: fn.optional(),
   reaches: fn.optional(),
   execute: fn,
   preview: fn.optional(),

@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { type JsonSchema, toJsonSchema } from '../json-schema.ts';
 import { pointer } from '../registry/invalid-args.ts';
 import { createRegistry } from '../registry/registry.ts';
+import type { Tool } from '../tool.ts';
 import type { Toolset } from '../toolset.ts';
 
 /** A tool of a toolset in the view of a registry in this process. */
@@ -14,8 +15,8 @@ export interface BuiltInTool {
   effect: string;
   inputSchema: JsonSchema;
   outputSchema?: JsonSchema | undefined;
-  /** Whether each of its calls asks a person; a function: some do. */
-  asks: boolean | 'some';
+  /** Whether its calls ask a person; a function: whether one with these arguments and settings may. */
+  asks: boolean | ((args: unknown, settings: unknown) => boolean);
   /** The mistakes in arguments, each with its pointer. */
   issuesOf(args: unknown): { pointer: string; detail: string }[];
 }
@@ -34,9 +35,15 @@ export function builtInTools(toolset: Toolset): BuiltInTool[] {
     effect: typeof tool.effect === 'function' ? 'by run' : tool.effect,
     inputSchema: shown.get(tool.name)?.input_schema ?? {},
     outputSchema: tool.output && toJsonSchema(tool.output),
-    asks: tool.asks === undefined ? false : tool.asks === true || 'some',
+    asks: typeof tool.asks === 'function' ? (args, settings) => mayAsk(tool, args, settings) : tool.asks === true,
     issuesOf: (args) => issuesIn(tool.input, args),
   }));
+}
+
+/** Arguments that the schema refuses are refused without a question. */
+function mayAsk(tool: Tool, args: unknown, settings: unknown): boolean {
+  const parsed = tool.input.safeParse(args);
+  return parsed.success && (tool.mayAsk?.(parsed.data, settings) ?? true);
 }
 
 export function issuesIn(schema: z.ZodType, args: unknown): { pointer: string; detail: string }[] {

@@ -1,3 +1,7 @@
+/** A registry takes a toolset that was made with other adapters: a graph, a search engine. */
+export type { GraphAnswer, GraphPort, GraphRequest } from '../graph/port.ts';
+export { createSageToolset } from '../toolsets/sage/toolset.ts';
+export { createWorkbenchToolset } from '../toolsets/workbench/toolset.ts';
 export type { BackendCall, CallBackend } from './call-backend.ts';
 export { type CliAgentProblem, type CliAgentTool, createCliAgentTools } from './cli-agent.ts';
 export {

@@ -11,8 +11,10 @@ import {
   createCliAgentTools,
   createRyanRegistry,
   createSageRegistry,
+  createSageToolset,
   createWorkbenchRegistry,
   defineTool,
+  type GraphPort,
   newSchema,
   type RyanTool,
   ToolError,
@@ -193,7 +195,38 @@ describe('workbench', () => {
   });
 });
 
+describe('workbench asks', () => {
+  const asking = (tool: string, settings?: object) => {
+    const asks = createWorkbenchRegistry(echo(), { settings }).get(tool)?.requiresApproval;
+    return typeof asks === 'function' ? asks : () => asks;
+  };
+
+  it('always, never, or by the arguments', () => {
+    expect(createWorkbenchRegistry(echo()).get('delete_file')?.requiresApproval).toBe(true);
+    expect(createWorkbenchRegistry(echo()).get('read_file')?.requiresApproval).toBe(false);
+    const moves = asking('move_file');
+    expect(moves({ from: 'a', to: 'b' })).toBe(false);
+    expect(moves({ from: 'a', to: 'b', overwrite: true })).toBe(true);
+    // What the workspace holds is not known here.
+    expect(asking('write_file')({ path: 'a', content: '' })).toBe(true);
+    expect(asking('write_file')({ path: 'a' })).toBe(false);
+  });
+
+  it('about addresses that the settings of the run do not list', () => {
+    const [none, listed] = [asking('web_fetch'), asking('web_fetch', { url_allowlist: ['example.org'] })];
+    expect([none({ url: 'https://example.org/a' }), listed({ url: 'https://example.org/a' })]).toEqual([true, false]);
+    expect(listed({ url: 'https://example.com/' })).toBe(true);
+    expect(listed({ url: 'ftp://example.com/' })).toBe(false);
+  });
+});
+
 describe('sage', () => {
+  it('takes a toolset with a graph of its own', async () => {
+    const graph: GraphPort = { query: async (_, { query }) => ({ results: [query] }) };
+    const tools = createSageRegistry(echo(), { toolset: createSageToolset({ graph }) });
+    expect(tools.getToolSchemas().map(({ name }) => name)).toEqual(['Read', 'Write', 'Edit', 'Bash', 'GraphQuery']);
+  });
+
   const shout = defineTool({
     name: 'Shout',
     description: 'Returns the text in capitals.',

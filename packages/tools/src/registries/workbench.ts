@@ -14,7 +14,10 @@ export interface WorkbenchTool {
   description: string;
   inputSchema: JsonSchema;
   outputSchema: JsonSchema;
-  /** Whether a call with these arguments may ask a person. A tool of the backend may also ask because of files in the workspace. */
+  /**
+   * Whether calls ask a person; a function: whether a call with these arguments may. A tool of the backend decides when it runs, by the files
+   * of the workspace.
+   */
   requiresApproval: boolean | ((args: Json) => boolean);
   execute(args: Json, options?: { signal?: AbortSignal }): Promise<WorkbenchResult>;
 }
@@ -28,17 +31,20 @@ export interface WorkbenchRegistry {
   toOpenAIFunctions(): { name: string; description: string; parameters: JsonSchema }[];
 }
 
-/** Begins with the tools of the toolset `workbench`, run by the backend. */
+/**
+ * Begins with the tools of the toolset `workbench`, run by the backend.
+ * @param options.settings the settings of the backend's run, with its `url_allowlist`. @default none
+ */
 export function createWorkbenchRegistry(
   backend: CallBackend,
-  { toolset = workbench }: { toolset?: Toolset } = {},
+  { toolset = workbench, settings = {} }: { toolset?: Toolset; settings?: object } = {},
 ): WorkbenchRegistry {
   const tools = new Map<string, WorkbenchTool>();
   const register = (tool: WorkbenchTool): void => void tools.set(tool.name, tool);
   for (const { name, description, inputSchema, outputSchema = {}, asks } of builtInTools(toolset)) {
     register({
       ...{ name, description, inputSchema, outputSchema },
-      requiresApproval: asks !== false,
+      requiresApproval: typeof asks === 'boolean' ? asks : (args) => asks(args, settings),
       execute: async (args, { signal } = {}) => {
         const call = { toolset: toolset.name, tool: name, args: asJsonArgs(args), signal };
         return (await backend.call(call)) as unknown as WorkbenchResult;

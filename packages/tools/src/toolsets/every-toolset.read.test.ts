@@ -133,3 +133,14 @@ test('a run without a network runs commands that change the workspace alone', ()
     }
   }
 });
+
+test.each(['cli-agent', 'ryan'])(
+  '%s names the minimum of line numbers, and refuses others in its own words',
+  (name) => {
+    const [tool] = createRegistry(everyToolset)
+      .list(name)
+      .filter((one) => one.name === 'read_file');
+    const minimum = { minimum: 1 };
+    expect(tool?.input_schema).toMatchObject({ properties: { start_line: minimum, end_line: minimum } });
+  },
+);

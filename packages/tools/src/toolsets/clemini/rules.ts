@@ -11,10 +11,34 @@ const refuse = (name: string, reason: string, program?: string): PolicyRule => (
   surely: true,
 });
 
+/**
+ * A redirection or a program that writes, before a start-up file of a home directory in the same command. The rule reads the text of the line: the
+ * parsed paths do not say where a home directory is.
+ */
+const writesStartUpFile = [
+  '(>|(^|[^\\w./-])(tee|cp|mv|ln|install|dd|truncate|sed)\\s)[^;&|\\n]*',
+  '(~\\w*|\\$\\{?HOME\\}?|/root|/home/[^/\\s]+)["\']?/["\']?',
+  '\\.(bashrc|bash_profile|bash_login|bash_logout|profile|zshrc|zshenv|zprofile|zlogin|kshrc|config/fish/)',
+].join('');
+
 /** Commands forbidden even when confirmed. The first matching rule gives the reason. */
 export const cleminiRules: readonly PolicyRule[] = [
   refuse('recursive-removal', 'recursive delete on root', '{rm,find}'),
   refuse('disks', 'it would destroy a disk or a file system', '{dd,mkfs,mkfs.*,mke2fs,mkswap,wipefs,blkdiscard}'),
+  {
+    name: 'raw-copies',
+    match: { tool, command: { argv: ['dd', '**', 'if=**', '**'] } },
+    action: 'deny',
+    reason: 'dd copies raw data over whatever it is given',
+    surely: true,
+  },
+  {
+    name: 'start-up-files',
+    match: { tool, args: { '/command': { regex: writesStartUpFile } } },
+    action: 'deny',
+    reason: 'it would change a start-up file of the shell',
+    surely: true,
+  },
   refuse('power', 'it would stop the machine', '{shutdown,reboot,halt,poweroff,init,telinit,systemctl,kill,killall5}'),
   refuse('dangerous-pattern', 'a fork bomb, a download that a shell runs, or a change of the whole system'),
 ];
@@ -34,6 +58,7 @@ const careful: readonly { name: string; reason: string; commands: readonly strin
       ['find', '**', '-delete', '**'],
     ],
   },
+  { name: 'moves', reason: 'it moves files, over what lies at their target', commands: [['mv', '**']] },
   {
     name: 'permissions',
     reason: 'it changes permissions or owners',

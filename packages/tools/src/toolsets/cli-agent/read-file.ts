@@ -7,6 +7,9 @@ import { refused, success } from './result.ts';
 const maxBytes = 10 * 1024 * 1024;
 const shownBytes = 1024;
 
+/** The schema names the minimum for models, and does not check it: the contract has an error of its own for a wrong range. */
+const lineNumber = z.int().meta({ minimum: 1 });
+
 export const readFile = builtInTool({
   name: 'read_file',
   description: 'Read a text file, or a range of its lines. Lines are counted from 1, and the range includes both ends.',
@@ -15,8 +18,8 @@ export const readFile = builtInTool({
   label: 'read_only',
   input: z.strictObject({
     path: pathArgument.describe('Relative path to the file to read'),
-    start_line: z.int().optional().describe('First line to read (1-based)'),
-    end_line: z.int().optional().describe('Last line to read (inclusive)'),
+    start_line: lineNumber.optional().describe('First line to read (1-based)'),
+    end_line: lineNumber.optional().describe('Last line to read (inclusive)'),
   }),
   touches: ({ path }) => touchedPaths('read', path),
   async execute(context, { path, start_line, end_line }) {

@@ -7,7 +7,8 @@ import { builtInTool } from '../built-in-tool.ts';
 import { isAllowed, notAllowed } from './allowed-directory.ts';
 import { settingsOf } from './settings.ts';
 
-const lineNumber = z.number().refine(Number.isSafeInteger, 'is not a whole number');
+/** The schema names the minimum for models, and does not check it: the contract has an error of its own for a wrong range. */
+const lineNumber = z.number().refine(Number.isSafeInteger, 'is not a whole number').meta({ minimum: 1 });
 
 export const readFile = builtInTool({
   name: 'read_file',

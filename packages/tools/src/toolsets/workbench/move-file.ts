@@ -18,6 +18,7 @@ export const moveFile = builtInTool({
   }),
   output: z.strictObject({ from: z.string(), to: z.string() }),
   touches: ({ from, to }) => touchedPaths('write', from, to),
+  mayAsk: ({ overwrite }) => overwrite,
   async asks(context, { from, to, overwrite }) {
     if (!overwrite || !(await exists(context, from)) || !(await exists(context, to))) return undefined;
     return `${relativePath(to)} exists and would be replaced`;

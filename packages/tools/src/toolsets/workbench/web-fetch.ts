@@ -49,13 +49,17 @@ A body that is no text comes as base64, and encoding says so. truncated: the bod
     ...networkRules(workbenchSettings.parse(settings).url_allowlist),
     ...namedAddress(url),
   ],
+  mayAsk: ({ url }, settings) => !isListed(url, settings),
   async asks({ settings }, { url }) {
     const target = new URL(url);
-    if (lists(workbenchSettings.parse(settings).url_allowlist, target)) return undefined;
+    if (isListed(url, settings)) return undefined;
     return `${target.origin} is not on url_allowlist; an approval opens it for this call alone`;
   },
   execute: fetchAddress,
 });
+
+const isListed = (url: string, settings: unknown): boolean =>
+  lists(workbenchSettings.parse(settings).url_allowlist, new URL(url));
 
 async function fetchAddress(context: ToolContext, args: z.output<typeof input>): Promise<ToolOutcome> {
   const { url, method, headers, body, timeout } = args;
