@@ -1,5 +1,6 @@
-import { cp, readFile, rm, truncate } from 'node:fs/promises';
+import { cp, readFile, rm, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { afterEach, expect, test } from 'vitest';
 import { type AppProcess, approve, bash, finished, nextApproval, plan, until, useSystem } from '../harness/index.ts';
@@ -60,6 +61,18 @@ test('a file deleted while the system was down is restored when the run continue
   await startWorker();
   await decide(runId);
   expect(await outcome(runId)).toEqual({ ...complete, distrusted: ['tree_changed'] });
+});
+
+test('what somebody outside changes while a run waits is in no step of it, with the same worker', async () => {
+  await startWorker();
+  const runId = await park();
+  // Steps that follow each other sooner are not looked at in between.
+  await delay(2500);
+  await rm(join(system.tree(runId), 'made7.txt'));
+  await writeFile(join(system.tree(runId), 'made99.txt'), 'from outside\n');
+  await decide(runId);
+  expect(await outcome(runId)).toEqual({ ...complete, distrusted: ['tree_changed'] });
+  expect((await system.client.listFiles(runId, {})).map(({ path }) => path)).not.toContain('made99.txt');
 });
 
 test('files that a power failure truncated are restored when the run continues', async () => {

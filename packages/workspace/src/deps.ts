@@ -4,6 +4,7 @@ import type { Git } from './host-git/git.ts';
 import type { Layers } from './layers/port.ts';
 import type { Owner } from './port.ts';
 import type { RemoteGit } from './remote/port.ts';
+import type { Looks } from './run/looks.ts';
 import type { RunStates } from './run/run-state.ts';
 import type { Serial } from './run/serial.ts';
 import type { Holder } from './run/tree-head.ts';
@@ -46,6 +47,7 @@ export interface Deps {
   readonly fetching: Serial;
   readonly diffProcesses: DiffProcesses;
   readonly states: RunStates;
+  readonly looks: Looks;
   readonly layers: Layers;
   /** Packs that were read as a whole in this process, by path and what identifies the file. */
   readonly checkedPacks: Map<string, Promise<boolean>>;

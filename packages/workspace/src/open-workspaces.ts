@@ -39,6 +39,7 @@ import { repositoryMounts } from './repository/index.ts';
 import {
   assertCurrent,
   cacheOf,
+  createLooks,
   createRunStates,
   createSerial,
   highestEpoch,
@@ -108,6 +109,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     fetching: createSerial(),
     diffProcesses: createDiffProcesses(git),
     states: createRunStates(),
+    looks: createLooks(options.now ?? Date.now),
     limits: {
       ...defaultLimits,
       fileBytes: options.limits?.sourceBytes ?? defaultLimits.sourceBytes,

@@ -120,6 +120,7 @@ export async function takeSnapshot(deps: Deps, input: Call<'snapshot'>): Promise
   if (paths === undefined) {
     state.stats.retain(scan.seen);
     await state.stats.save(state.known);
+    deps.looks.looked(folder);
   }
   return taken;
 }

@@ -58,7 +58,7 @@ export async function mergeAgent(
   if (run.writer !== '') return sleep(deps, waitMs);
   const before = await mergesBefore(deps, run, task);
   if (before !== undefined) return sleep(deps, before === 'a merge' ? turnMs : callMs);
-  const tree = await guardTree(deps, run, task.id, context);
+  const tree = await guardTree(deps, run, { id: task.id }, context);
   if (tree !== 'sound') return tree === 'moved' ? 'again' : sleep(deps, waitMs);
   const held = await append(deps, run.id, holdForMerge(run, task));
   if (!held.ok) return sleep(deps, waitMs);

@@ -1,5 +1,12 @@
 import type { WorkerDeps } from '../deps.ts';
-import { type BoundTransition, type KnownState, type RunState, type StepState, startAttempt } from '../domain/index.ts';
+import {
+  type BoundTransition,
+  type KnownState,
+  mayWrite,
+  type RunState,
+  type StepState,
+  startAttempt,
+} from '../domain/index.ts';
 import type { AbortReason, JobContext } from '../jobs/index.ts';
 import { append } from '../log/index.ts';
 import { guardTree } from '../trees/inspect-tree.ts';
@@ -26,7 +33,7 @@ export async function beginAttempt(
   context: JobContext,
   known: KnownState | undefined,
 ): Promise<Begun | Again | 'lost'> {
-  const tree = await guardTree(deps, run, step.id, context);
+  const tree = await guardTree(deps, run, { id: step.id, writes: mayWrite(step) }, context);
   if (tree !== 'sound') return tree === 'moved' ? 'not started' : 'lost';
   const files = await confirmFiles(deps, run, step, context);
   if (files !== 'same') return files;

@@ -104,7 +104,7 @@ async function move(deps: WorkerDeps, run: RunState, task: TaskState, context: J
 }
 
 async function start(deps: WorkerDeps, run: RunState, task: TaskState, context: JobContext): Promise<JobEnd | 'again'> {
-  const tree = await guardTree(deps, run, task.id, context);
+  const tree = await guardTree(deps, run, { id: task.id }, context);
   if (tree === 'moved') return 'again';
   if (tree === 'lost') {
     await reconcile(deps, run.id, context.signal);
@@ -244,7 +244,7 @@ async function capture(
     return 'again';
   }
   // A step that Redis lost may have written to the same tree: its changes must not become part of the snapshot.
-  if ((await guardTree(deps, run, task.id, context)) !== 'sound') return 'again';
+  if ((await guardTree(deps, run, { id: task.id }, context)) !== 'sound') return 'again';
   const held = await append(deps, run.id, holdForCapture(run, task));
   if (!held.ok) return sleep(deps, isIdOf('task', held.actual ?? '') ? captureMs : waitMs);
   const taken = await takeSnapshot(deps, run, { ...task, outcome });

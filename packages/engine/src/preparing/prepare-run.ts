@@ -46,7 +46,7 @@ export async function prepareRun(deps: WorkerDeps, runId: string, context: JobCo
 /** The run with a tree that nothing but its snapshot decides. It is a new one when a worker may still be writing to the old one. */
 async function soundTree(deps: WorkerDeps, run: RunState, context: JobContext): Promise<RunState | 'moved' | 'lost'> {
   if (run.preparing === undefined) {
-    const tree = await guardTree(deps, run, '', context);
+    const tree = await guardTree(deps, run, { id: '' }, context);
     return tree === 'sound' ? run : tree;
   }
   const epoch = await takeTree(deps, run, { snapshot: run.snapshot ?? '', signal: context.signal });

@@ -9,21 +9,30 @@ import type { TreeState } from '../ports/index.ts';
 const patienceMs = 1000;
 const lookEveryMs = 10;
 
+interface TreeUser {
+  /** Of a step or a task. */
+  id: string;
+  /** It is about to be admitted as the writer. */
+  writes?: boolean;
+}
+
 /**
  * Compares the tree with the log. A difference counts when it persists while the log does not change.
- * @param forWriter the step that is about to use the tree
+ * @param user the step or task that is about to use the tree
  * @returns `moved`: the log changed, so the caller has to look at the run again
  */
 export async function inspectTree(
   deps: WorkerDeps,
   run: RunState,
-  forWriter?: string,
+  user?: TreeUser,
 ): Promise<TreeState | { status: 'moved' }> {
-  const isShared = run.open_tasks > 0 || (await isWriting(deps, run, forWriter));
+  const isShared = run.open_tasks > 0 || (await isWriting(deps, run, user?.id));
+  // What a background command left is in no snapshot until it is captured.
+  const forWriter = user?.writes === true && run.uncaptured === 0;
   const deadline = performance.now() + patienceMs;
   for (;;) {
     const { id: runId, lease: epoch, head: writer, snapshot = '' } = run;
-    const state = await deps.workspaces.inspect({ runId, epoch, writer, snapshot, isShared });
+    const state = await deps.workspaces.inspect({ runId, epoch, writer, snapshot, isShared, forWriter });
     if (state.status === 'sound' || state.reason !== 'log_went_back') return state;
     const now = await readRun(deps.redis, run.id);
     if (now?.head !== run.head || now.lease !== run.lease) return { status: 'moved' };
@@ -33,8 +42,8 @@ export async function inspectTree(
 }
 
 /** Whether a step, any other than this one, may be changing the files now. A decided step has the place of the writer before it starts. */
-async function isWriting(deps: WorkerDeps, run: RunState, forWriter: string | undefined): Promise<boolean> {
-  if (run.writer === '' || run.writer === forWriter) return false;
+async function isWriting(deps: WorkerDeps, run: RunState, id: string | undefined): Promise<boolean> {
+  if (run.writer === '' || run.writer === id) return false;
   return (await readStep(deps.redis, run.id, run.writer))?.step.status === 'running';
 }
 
@@ -42,12 +51,8 @@ async function isWriting(deps: WorkerDeps, run: RunState, forWriter: string | un
  * Whether the tree may be used. When it may not, the log records why: then a new tree is due, and nothing starts before it is made.
  * @returns `moved`: look at the run again
  */
-export async function judgeTree(
-  deps: WorkerDeps,
-  run: RunState,
-  forWriter?: string,
-): Promise<'sound' | 'moved' | 'lost'> {
-  const state = await inspectTree(deps, run, forWriter);
+export async function judgeTree(deps: WorkerDeps, run: RunState, user?: TreeUser): Promise<'sound' | 'moved' | 'lost'> {
+  const state = await inspectTree(deps, run, user);
   if (state.status !== 'lost') return state.status;
   const { reason, detail } = state;
   const appended = await append(deps, run.id, distrustTree(run, { reason, detail }));
@@ -63,11 +68,11 @@ export async function judgeTree(
 export async function guardTree(
   deps: WorkerDeps,
   run: RunState,
-  forWriter: string,
+  user: TreeUser,
   context: JobContext,
 ): Promise<'sound' | 'moved' | 'lost'> {
   try {
-    return await judgeTree(deps, run, forWriter);
+    return await judgeTree(deps, run, user);
   } catch (error) {
     return pauseOrRetry(deps, run, error, context);
   }

@@ -1,0 +1,37 @@
+import type { RunFolder } from './run-folder.ts';
+
+/** When this process last compared all files of a tree with their snapshot, or stored them in one. */
+export interface Looks {
+  /** @param tookMs how long it took. @default what the last one took */
+  looked(folder: RunFolder, tookMs?: number): void;
+  /** Whether somebody outside had time to change files since. */
+  isDue(folder: RunFolder): boolean;
+}
+
+/** Changes of an editor or a script come later than this after a step, and a step of a plan comes sooner. */
+const graceMs = 2000;
+/** A look takes a twentieth of the time at most. */
+const share = 20;
+/** 1 MB. */
+const mostTrees = 10_000;
+
+/** @param now milliseconds since 1970 */
+export function createLooks(now: () => number): Looks {
+  const trees = new Map<string, { at: number; tookMs: number }>();
+  const keyOf = ({ path, epoch }: RunFolder): string => `${path}/${epoch}`;
+  function looked(folder: RunFolder, tookMs = trees.get(keyOf(folder))?.tookMs ?? 0): void {
+    trees.delete(keyOf(folder));
+    trees.set(keyOf(folder), { at: now(), tookMs });
+    const [oldest] = trees.keys();
+    if (trees.size > mostTrees && oldest !== undefined) trees.delete(oldest);
+  }
+  return {
+    looked,
+    isDue(folder) {
+      const last = trees.get(keyOf(folder));
+      // This process made the tree, or has just adopted it.
+      if (last === undefined) looked(folder);
+      return last !== undefined && now() - last.at > Math.max(graceMs, share * last.tookMs);
+    },
+  };
+}
