@@ -62,3 +62,9 @@ export function whyNeverHeld({ kind, tenant }: Pick<Caller, 'kind' | 'tenant'>, 
 
 export const isHeldBy = (caller: Pick<Caller, 'kind' | 'tenant'>, scope: Scope): boolean =>
   whyNeverHeld(caller, scope) === undefined;
+
+/**
+ * Redis set: the persons who have ever held a key with this name in the tenant. Packages that issue keys write it, and packages that count
+ * voters read it. A name without an entry is its own person.
+ */
+export const personsKey = (tenant: Tenant, name: string): string => `hp:{keys}:persons:${tenant}:${name.toLowerCase()}`;

@@ -26,7 +26,6 @@ export * from './nearest-names.ts';
 export * from './past-calls.ts';
 export * from './payload.ts';
 export * from './permissions.ts';
-export { personsKey } from './person.ts';
 export * from './plan.ts';
 export * from './policy.ts';
 export * from './policy-match.ts';

@@ -1,7 +1,7 @@
+import type { Redis } from 'ioredis';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
-import { readRun, readSpec } from '../log/index.ts';
-import { sendersOf } from './senders.ts';
+import { fromStored, isOfType, readRawLogEntries, readRun, readSpec } from '../log/index.ts';
 
 /** Forks of forks, and sub-agents of sub-agents: a chain that is longer than this has no known beginning. */
 const longestChain = 200;
@@ -29,4 +29,23 @@ export async function submittersOf(
     at = await readRun(deps.redis, before);
   }
   return undefined;
+}
+
+const sent = isOfType('message\\.received|calls\\.received');
+
+/**
+ * Who sent a run what it acts on: its messages, and its calls.
+ * @param stepId only who sent this call, beside the messages; without it: who sent any
+ */
+async function sendersOf(redis: Redis, run: RunState, stepId?: string): Promise<string[]> {
+  if (run.messages === 0 && run.received === 0) return [];
+  const names = new Set<string>();
+  for await (const { seq, text } of readRawLogEntries(redis, run.id)) {
+    if (!sent.test(text)) continue;
+    const event = fromStored(run.id, seq, text);
+    if (event.type === 'message.received') names.add(event.data.by);
+    if (event.type !== 'calls.received') continue;
+    if (stepId === undefined || event.data.steps.includes(stepId)) names.add(event.data.by);
+  }
+  return [...names];
 }

@@ -45,6 +45,12 @@ async function heldBy(client: Client, deciders: object, content = 'own'): Promis
   await worker.drive(run.id);
   return run.id;
 }
+/** A run that gets its calls from outside. */
+async function openRunOf(client: Client, deciders: object): Promise<string> {
+  const { run } = await client.createRun({ open: true, policy: holding(deciders) });
+  await worker.drive(run.id);
+  return run.id;
+}
 async function pendingOf(runId: string): Promise<Approval> {
   const [approval] = (await api.client.listApprovals({ run_id: runId })).data;
   if (approval === undefined) throw new Error(`nothing is held in ${runId}`);
@@ -52,6 +58,8 @@ async function pendingOf(runId: string): Promise<Approval> {
 }
 const approve = (client: Client, { id, action_digest }: Approval) =>
   client.decideApproval(id, { decision: 'approve', action_digest });
+const edit = (client: Client, { id, action_digest }: Approval, content: string) =>
+  client.decideApproval(id, { decision: 'edit', action_digest, args: { path: 'a.txt', content } });
 const notADecider = { status: 403, code: 'not_a_decider' };
 
 describe('keys of one person', () => {
@@ -107,17 +115,17 @@ describe('where duties are separated', () => {
 
   test('who sent a call into the run of another does not decide on it, and the other calls are theirs to decide', async () => {
     const [ann, bob] = [await personOf('c-ann'), await personOf('c-bob')];
-    const { run } = await api.client.createRun({ open: true, policy: holding(separated) });
-    await worker.drive(run.id);
-    await ann.client.sendCalls(run.id, { calls: [write('sent')] });
-    await worker.drive(run.id);
-    const shown = await pendingOf(run.id);
+    const runId = await openRunOf(api.client, separated);
+    const sentBy = async ({ client, name }: typeof ann): Promise<Approval> => {
+      await client.sendCalls(runId, { calls: [write(`of ${name}`)] });
+      await worker.drive(runId);
+      return pendingOf(runId);
+    };
+    const shown = await sentBy(ann);
     await expect(approve(ann.client, shown)).rejects.toMatchObject(notADecider);
     await approve(bob.client, shown);
-    await worker.drive(run.id);
-    await bob.client.sendCalls(run.id, { calls: [write('of bob')] });
-    await worker.drive(run.id);
-    const next = await pendingOf(run.id);
+    await worker.drive(runId);
+    const next = await sentBy(bob);
     await expect(approve(bob.client, next)).rejects.toMatchObject(notADecider);
     await approve(ann.client, next);
   });
@@ -132,13 +140,7 @@ describe('where duties are separated', () => {
   test('an edit is confirmed by another person', async () => {
     const [ann, bob] = [await personOf('e-ann'), await personOf('e-bob')];
     const runId = await heldBy(api.client, separated);
-    const shown = await pendingOf(runId);
-    const { id, action_digest } = shown;
-    await ann.client.decideApproval(id, {
-      decision: 'edit',
-      action_digest,
-      args: { path: 'a.txt', content: 'edited' },
-    });
+    await edit(ann.client, await pendingOf(runId), 'edited');
     await worker.drive(runId);
     const again = await pendingOf(runId);
     expect(again).toMatchObject({
@@ -190,9 +192,8 @@ describe('one person alone', () => {
       const own = await heldBy(mallory.client, { not_submitter: true }, 'of mallory');
       const quorum = await heldBy(other.client, { quorum: 2 }, 'of other');
       const edited = await heldBy(other.client, { not_submitter: true }, 'of other');
-      const { run: inbox } = await other.client.createRun({ open: true, policy: holding({ not_submitter: true }) });
-      await worker.drive(inbox.id);
-      const runs = [own, quorum, edited, inbox.id];
+      const inbox = await openRunOf(other.client, { not_submitter: true });
+      const runs = [own, quorum, edited, inbox];
       const done: string[] = [];
       const acts: Record<string, () => Promise<unknown>> = {
         key: async () => keys.push(await furtherKey(pick(keys).client)),
@@ -201,16 +202,12 @@ describe('one person alone', () => {
           keys.push({ ...victim, client: open((await pick(keys).client.rotateKey(victim.id)).key) });
         },
         message: () => pick(keys).client.sendMessage(pick(runs), 'continue'),
-        call: () => pick(keys).client.sendCalls(inbox.id, { calls: [write('of mallory')] }),
+        call: () => pick(keys).client.sendCalls(inbox, { calls: [write('of mallory')] }),
         fork: async () => runs.push((await pick(keys).client.forkRun(pick(runs), { from_step: 0 })).run.id),
         delegate: async () =>
           pick(keys).client.delegateApproval((await pendingOf(pick(runs))).id, { to: pick(keys).name }),
         approve: async () => approve(pick(keys).client, await pendingOf(pick(runs))),
-        edit: async () => {
-          const { id, action_digest } = await pendingOf(pick(runs));
-          const args = { path: 'a.txt', content: 'of mallory' };
-          return pick(keys).client.decideApproval(id, { decision: 'edit', action_digest, args });
-        },
+        edit: async () => edit(pick(keys).client, await pendingOf(pick(runs)), 'of mallory'),
       };
       for (let at = 0; at < 40; at++) {
         const name = pick(Object.keys(acts));
