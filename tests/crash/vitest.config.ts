@@ -10,7 +10,7 @@ export default defineConfig({
       'tests/runs/{approved-call,decisions}.race.test.ts',
       'packages/workspace/src/**/*.test.ts',
       'packages/engine/src/handlers/lost-wake-up.race.test.ts',
-      'packages/engine/src/agents/waiting.recover.test.ts',
+      'packages/engine/src/agents/{waiting,merge-agent}.recover.test.ts',
       'packages/engine/src/installation/migrations/killed-migration.recover.test.ts',
       'packages/engine/src/**/tree.recover.test.ts',
       'packages/engine/src/commands/open-run.recover.test.ts',

@@ -26,7 +26,10 @@ beforeAll(async () => {
 });
 afterAll(() => environment[Symbol.asyncDispose]());
 
-test.for(chosen)('$name: workspace, patch, commit, merge and fork match git', async (scenario) => {
+/** Some 30 commands and publishes follow each other, so a busy machine adds its delay to each: the bound is the same in every suite. */
+const timeout = 300_000;
+
+test.for(chosen)('$name: workspace, patch, commit, merge and fork match git', { timeout }, async (scenario) => {
   const { system } = environment;
   const { client } = system;
   const folder = environment.folderOf(scenario, 'git');

@@ -45,12 +45,15 @@ const newRun = async (files: Record<string, string>, allow: string[] = []) => {
 };
 const send = (runId: string, calls: SendCalls['calls']) =>
   client.sendCalls(runId, { calls }, { idempotencyKey: `${runId} ${calls.length}` });
+/** A step whose worker died waits 18 s, and a merge whose worker died 31 s; then they are made again. */
+const recoveryMs = 90_000;
 async function results(runId: string, calls: SendCalls['calls']) {
   let received = await send(runId, calls);
-  await until('the calls are settled', async () => {
+  const isSettled = async (): Promise<boolean> => {
     received = await client.getCalls(runId, received.number, { waitS: 5 });
     return received.settled;
-  });
+  };
+  await until('the calls are settled', isSettled, { withinMs: recoveryMs });
   return received.steps.map(({ result }) => result);
 }
 
