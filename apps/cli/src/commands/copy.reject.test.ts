@@ -1,5 +1,15 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createClient } from '@holdpoint/client';
@@ -7,7 +17,10 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readKey } from '../connection.ts';
 import { findSystem, isAlive, readSystemRecord, type SystemRecord } from '../system/index.ts';
-import { call, type Running, start } from '../testing/cli.ts';
+import { call, canStart, type Running, start } from '../testing/cli.ts';
+
+/** A plain user. */
+const user = { uid: 20_031, gid: 20_031 };
 
 const readySchema = z.object({ address: z.url(), redis: z.string() });
 
@@ -200,3 +213,113 @@ it('a stopped system starts where it was restored, through a link, and after a m
   expect(idOf(original)).toBe(id);
   expect(existsSync(join(original, 'up.json'))).toBe(false);
 });
+
+type Place = 'original' | 'copy' | 'moved';
+
+/** What is done with two stopped systems of one installation, and which of them then start, in this order. */
+const restored: [string, (move: (from: Place, to: Place) => void) => void, [Place, 'starts' | 'refused'][]][] = [
+  [
+    'beside its original',
+    () => {},
+    [
+      ['copy', 'refused'],
+      ['original', 'starts'],
+    ],
+  ],
+  ['back over its original', (move) => move('copy', 'original'), [['original', 'starts']]],
+  [
+    'in the place of its original, which was moved',
+    (move) => {
+      move('original', 'moved');
+      move('copy', 'original');
+    },
+    [
+      ['original', 'starts'],
+      ['moved', 'refused'],
+    ],
+  ],
+  [
+    'where it is, and its original was moved',
+    (move) => move('original', 'moved'),
+    [
+      ['copy', 'starts'],
+      ['moved', 'refused'],
+    ],
+  ],
+];
+
+it.each(restored)('a cold copy %s', async (_, arrange, expected) => {
+  const first = await up(original);
+  const { run } = await parkedRun(first);
+  first.child.kill('SIGTERM');
+  await first.ended;
+  const id = idOf(original);
+  copyData();
+  const at = { original, copy, moved: join(root, 'moved') };
+  arrange((from, to) => {
+    rmSync(at[to], { recursive: true, force: true });
+    renameSync(at[from], at[to]);
+  });
+  for (const [place, outcome] of expected) {
+    if (outcome === 'refused') {
+      const { code, stdout } = await on(at[place], 'up');
+      expect({ place, code, ...JSON.parse(stdout) }).toMatchObject({
+        place,
+        code: 1,
+        error: { code: 'installation_copied' },
+      });
+      continue;
+    }
+    const system = await up(at[place]);
+    expect([place, idOf(at[place]), (await system.client.getRun(run)).status]).toEqual([place, id, 'waiting']);
+  }
+});
+
+it('a cold copy runs beside its running original once it is adopted, and a hot one in its place once it is gone', async () => {
+  const first = await up(original);
+  const { run } = await parkedRun(first);
+  first.child.kill('SIGTERM');
+  await first.ended;
+  copyData();
+  const again = await up(original);
+  expect(JSON.parse((await on(copy, 'adopt', '--copy', '--yes')).stdout)).toMatchObject({ adopted: true });
+  const second = await up(copy);
+  for (const system of [again, second]) expect((await system.client.getRun(run)).status).toBe('waiting');
+  expect(JSON.parse((await on(copy, 'down')).stdout)).toMatchObject({ stopped: true });
+  expect((await again.client.getRun(run)).status).toBe('waiting');
+
+  // A hot copy: the machine of the original dies while it runs.
+  rmSync(copy, { recursive: true });
+  copyData();
+  const { children } = recordOf(original);
+  again.child.kill('SIGKILL');
+  for (const { pid } of children) process.kill(pid, 'SIGKILL');
+  await again.ended;
+  await expect.poll(() => children.some(isAlive), { timeout: 10_000 }).toBe(false);
+  rmSync(original, { recursive: true });
+  renameSync(copy, original);
+  expect((await (await up(original)).client.getRun(run)).status).toBe('waiting');
+});
+
+it.skipIf(!canStart(user))(
+  'a plain user starts on a data directory below a folder that they may pass and not read',
+  async () => {
+    const closed = join(root, 'closed');
+    mkdirSync(join(closed, 'data'), { recursive: true });
+    chownSync(join(closed, 'data'), user.uid, user.gid);
+    chmodSync(root, 0o711);
+    chmodSync(closed, 0o711);
+    const env = { ...envOf(join(closed, 'data')), HOME: join(closed, 'data') };
+    const running = start(['up', '--json'], env, user);
+    started.push(running);
+    const { address } = readySchema.parse(JSON.parse(await running.firstLine));
+    const client = createClient({ baseUrl: address, key: readKey(join(closed, 'data', 'api-key')) });
+    const { run } = await client.createRun({
+      plan: { groups: [{ steps: [{ tool: 'bash', args: { command: 'id -u > a.txt' } }] }] },
+    });
+    const status = () => client.getRun(run.id).then((read) => read.status);
+    await expect.poll(status, { timeout: 60_000 }).toBe('succeeded');
+    const stopped = await start(['down', '--json'], env, user).ended;
+    expect(JSON.parse(stopped.stdout)).toMatchObject({ stopped: true, up: true });
+  },
+);

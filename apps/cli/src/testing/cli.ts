@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { Readable, Writable } from 'node:stream';
@@ -7,9 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { run } from '../run.ts';
 
 const bundles = process.env.HOLDPOINT_TEST_PROGRAMS;
+const sources = fileURLToPath(new URL('../main.ts', import.meta.url));
 /** `npm test` makes bundles of the programs, which start with less CPU time. */
-const main =
-  bundles === undefined ? fileURLToPath(new URL('../main.ts', import.meta.url)) : join(bundles, 'cli/cli.js');
+const main = bundles === undefined ? sources : join(bundles, 'cli/cli.js');
 
 export interface Ended {
   code: number | null;
@@ -32,9 +32,20 @@ function environment(env: Readonly<Record<string, string>>): Record<string, stri
   return { ...Object.fromEntries(inherited), ...env };
 }
 
-/** Starts the command as a process without a terminal. */
-export function start(args: readonly string[], env: Readonly<Record<string, string>>): Running {
-  const child = spawn(process.execPath, [main, ...args], { env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] });
+/**
+ * Starts the command as a process without a terminal.
+ * @param as another user; only root can do that. @default this one
+ */
+export function start(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  as: { uid?: number; gid?: number } = {},
+): Running {
+  // Bundles are private to the user who makes them.
+  const child = spawn(process.execPath, [as.uid === undefined ? main : sources, ...args], {
+    ...{ env: environment(env), stdio: ['ignore', 'pipe', 'pipe'] },
+    ...as,
+  });
   let stdout = '';
   let stderr = '';
   const ended = once(child, 'close').then(([code]): Ended => ({ code, stdout, stderr }));
@@ -52,6 +63,10 @@ export function start(args: readonly string[], env: Readonly<Record<string, stri
   if (child.pid === undefined) throw new Error('it could not be started');
   return { child: Object.assign(child, { pid: child.pid }), firstLine, ended };
 }
+
+/** Whether another user can start the command here. */
+export const canStart = (as: { uid: number; gid: number }): boolean =>
+  process.getuid?.() === 0 && spawnSync(process.execPath, [sources, '--version'], as).status === 0;
 
 /** Runs the command in this process, which is faster than a new one. */
 export async function call(
