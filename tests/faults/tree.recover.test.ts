@@ -63,7 +63,7 @@ test('a file deleted while the system was down is restored when the run continue
   expect(await outcome(runId)).toEqual({ ...complete, distrusted: ['tree_changed'] });
 });
 
-test('what somebody outside changes while a run waits is in no step of it, with the same worker', async () => {
+test('a change by another program while a run waits is in no step, with the same worker', async () => {
   await startWorker();
   const runId = await park();
   // Steps that follow each other sooner are not looked at in between.

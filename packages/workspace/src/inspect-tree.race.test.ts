@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { publishNow, readTree, runId, type Temporary, temporary } from './testing/index.ts';
 
-// Somebody outside changes the tree of a run between its steps, while the same worker runs.
+// Another program changes the tree of a run between its steps, while the same worker runs.
 
 const count = 12;
 const name = (index: number) => `folder-${index % 3}/deep-${index % 2}/file-${index}.txt`;
@@ -77,7 +77,7 @@ test.each(names)('%s from outside is in no step, and in no publish', async (act)
   expect(readTree(source)).toEqual({ ...readTree(t.source(files)), 'own.txt': 'file own\n' });
 });
 
-test('a tree that nobody changed is sound however long a run waits, and its files are not compared at each step', async () => {
+test('an unchanged tree is sound however long a run waits, and its files are not compared at each step', async () => {
   const { t, pass } = worker();
   using _ = t;
   const { id, path } = await t.begin(t.source(files));

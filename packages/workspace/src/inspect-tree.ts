@@ -36,7 +36,7 @@ export async function inspectTree(
  * Compares the head of a tree with the log: reads one folder, 15 µs.
  *
  * @returns undefined when the files must be compared: the process that admitted the last writer is gone, or a writer comes after a time in
- * which somebody outside could change them
+ * which another program could change them
  */
 function inspectHead(deps: Pick<Deps, 'dataDir' | 'holder' | 'looks'>, input: Call<'inspect'>): TreeState | undefined {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);

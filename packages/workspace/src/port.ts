@@ -200,8 +200,8 @@ export interface Workspaces {
    * alive; the first call of another process compares every file with the snapshot.
    * @param input.writer the last writer in the log; empty when none was admitted since the tree was created
    * @param input.isShared a background command may be changing the files, so they are not compared
-   * @param input.forWriter a writer is about to be admitted: files that were not looked at for a while are compared, since what somebody
-   * outside changed would count as a change of that writer. @default false
+   * @param input.forWriter a writer is about to be admitted: files that were not looked at for a while are compared, since changes by
+   * other programs would count as changes of that writer. @default false
    */
   inspect(input: {
     runId: string;

@@ -103,7 +103,7 @@ export interface WorkspacePort {
     snapshot: string;
     /** A background command may be changing the files now. */
     isShared: boolean;
-    /** A writer is about to be admitted: what somebody outside changed since the last step must not count as its change. */
+    /** A writer is about to be admitted: changes by other programs since the last step must not count as its changes. */
     forWriter: boolean;
   }): Promise<TreeState>;
   /** Lets a writer at the tree that the log has recorded, before it changes anything. Throws when any other came after `after`. */

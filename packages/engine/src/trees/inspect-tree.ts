@@ -10,7 +10,7 @@ const patienceMs = 1000;
 const lookEveryMs = 10;
 
 interface TreeUser {
-  /** Of a step or a task. */
+  /** The id of a step or a task. */
   id: string;
   /** It is about to be admitted as the writer. */
   writes?: boolean;

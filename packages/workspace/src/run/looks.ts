@@ -4,7 +4,7 @@ import type { RunFolder } from './run-folder.ts';
 export interface Looks {
   /** @param tookMs how long it took. @default what the last one took */
   looked(folder: RunFolder, tookMs?: number): void;
-  /** Whether somebody outside had time to change files since. */
+  /** Whether another program had time to change files since. */
   isDue(folder: RunFolder): boolean;
 }
 
