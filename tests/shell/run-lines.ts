@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -43,9 +43,7 @@ async function runFrom(
   shell: Shell,
   { lines, from, all }: { lines: readonly string[]; from: number; all: Done[] },
 ): Promise<number | undefined> {
-  const log = join(root.directory, 'log');
-  rmSync(log, { recursive: true, force: true });
-  mkdirSync(log);
+  const log = mkdtempSync(join(root.directory, 'log-'));
   for (const name of ['started', 'line', 'wrote']) writeFileSync(join(log, name), '');
   writeFileSync(join(log, 'script'), scriptOf(lines, from));
   await runScript(root, shell, log);
@@ -53,6 +51,8 @@ async function runFrom(
   for (const line of readFileSync(join(log, 'wrote'), 'utf8').split('\n').filter(Boolean))
     all[Number(line)]!.wrote = true;
   const reached = readReached(log);
+  // Processes of a sandbox that was killed end a little later.
+  rmSync(log, { recursive: true, force: true, maxRetries: 20, retryDelay: 50 });
   return reached === 'end' ? undefined : Math.max(from, Number(reached));
 }
 

@@ -1,13 +1,16 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { ProcessLimits } from '@holdpoint/contract';
 import type { CgroupLimits } from './cgroup/cgroups.ts';
 import { type MeasuredUse, openCommandUse } from './process/command-use.ts';
 import { type HostMemory, hostMemory, memoryUse } from './process/memory-use.ts';
 import type { Tree, TreeEnd } from './tree.ts';
-import type { Size, WalkUnreadable, WorkspaceSizes } from './workspace-size/sizes.ts';
+import { freeBytes, type Size, type WalkUnreadable, type WorkspaceSizes } from './workspace-size/sizes.ts';
 import { UnlinkedUsageSampler } from './workspace-size/unlinked-sampler.ts';
 
 /** How often a running command is checked. One check takes about 0.2 ms, without the walk of a large workspace. */
 const pollMs = 100;
+/** The part of the limit that a command may add before the size of its tree is known: 1/64. */
+const unmeasuredShare = 64;
 
 interface LimitBreach {
   status: 'quota';
@@ -44,14 +47,15 @@ interface WatchDeps {
 
 /** Polls the limits of a whole command for which the kernel sends no event. */
 export function watch(deps: WatchDeps, input: WatchInput): Watch {
-  const { tree, limits } = input;
+  const { tree, limits, path } = input;
+  const free = freeBytes(path);
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   const beginning: Promise<Beginning> = Promise.all([
     input.before ?? size(deps, input, Number.POSITIVE_INFINITY),
     deps.driver.cgroupLimits?.memory ? null : hostMemory(),
   ]).then(([before, memory]) => ({ ...before, memory }));
-  const files = new UnlinkedUsageSampler(input.path, deps.now);
+  const files = new UnlinkedUsageSampler(path, deps.now);
   const findSpaceBreach = async (): Promise<LimitBreach | null> =>
     spaceBreach(deps, input, { files, before: await beginning });
   const check = async (): Promise<void> => {
@@ -86,10 +90,22 @@ export function watch(deps: WatchDeps, input: WatchInput): Watch {
     used: () => use.end(),
     async end(end) {
       stop();
+      const wroteLittle = () => free - freeBytes(path) <= limits.workspace_bytes / unmeasuredShare;
+      if (!(await isKnown(beginning)) && wroteLittle()) return usageBreach(tree, limits, end);
       await checking;
       return usageBreach(tree, limits, end) ?? (await findSpaceBreach());
     },
   };
+}
+
+/**
+ * Whether the size of the tree is known about now. The first look at 100,000 files takes seconds; it goes on for the commands that follow,
+ * and holds up the end of one only where that one may have gone over the limit.
+ */
+async function isKnown(beginning: Promise<Beginning>): Promise<boolean> {
+  const waited = new AbortController();
+  const late = delay(pollMs, false, { signal: waited.signal }).catch(() => false);
+  return await Promise.race([beginning.then(() => true), late]).finally(() => waited.abort());
 }
 
 /** The state before the command begins. */

@@ -26,6 +26,8 @@ const maxKnown = 1000;
 export class WorkspaceSizes {
   readonly #now: () => number;
   readonly #known = new Map<string, Measured>();
+  /** Walks that have not ended, by path. */
+  readonly #walks = new Map<string, Promise<unknown>>();
 
   /** @param now monotonic clock in milliseconds */
   constructor(now: () => number) {
@@ -51,15 +53,32 @@ export class WorkspaceSizes {
     enough: number;
     walkUnreadable?: WalkUnreadable | undefined;
   }): Promise<Size> {
-    const { path, limit, enough } = input;
+    const { path, limit } = input;
+    // Commands side by side share a walk, and one that began before them.
+    for (let walking = this.#walks.get(path); walking; walking = this.#walks.get(path)) await walking;
     const free = freeBytes(path);
     const last = this.#known.get(path);
     const started = this.#now();
     const grown = last ? last.free - free : 0;
     const isRecent = last && started - last.at < maxShare * last.took_ms;
     if (isRecent && last.bytes <= limit && grown < (limit - last.bytes) / 2) return { ...last, free };
+    const walking = this.#walk(input, free);
+    const ended = walking.catch(() => {}).then(() => this.#walks.delete(path));
+    this.#walks.set(path, ended);
+    return walking;
+  }
+
+  async #walk(
+    {
+      path,
+      enough,
+      walkUnreadable,
+    }: Pick<Parameters<WorkspaceSizes['measure']>[0], 'path' | 'enough' | 'walkUnreadable'>,
+    free: number,
+  ): Promise<Size> {
+    const started = this.#now();
     const walked = await walk(path, enough);
-    const all = walked.unreadable ? ((await input.walkUnreadable?.(path, enough)) ?? null) : walked.bytes;
+    const all = walked.unreadable ? ((await walkUnreadable?.(path, enough)) ?? null) : walked.bytes;
     const now = this.#now();
     const size = { bytes: all ?? walked.bytes, free, unreadable: all === null };
     this.#known.delete(path);
@@ -70,7 +89,8 @@ export class WorkspaceSizes {
   }
 }
 
-function freeBytes(path: string): number {
+/** Free bytes of the file system of a path. */
+export function freeBytes(path: string): number {
   try {
     const { bfree, bsize } = statfsSync(path);
     return bfree * bsize;
