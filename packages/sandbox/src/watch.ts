@@ -99,8 +99,8 @@ export function watch(deps: WatchDeps, input: WatchInput): Watch {
 }
 
 /**
- * Whether the size of the tree is known about now. The first look at 100,000 files takes seconds; it goes on for the commands that follow,
- * and holds up the end of one only where that one may have gone over the limit.
+ * Whether the size of the tree is known about now. The first look at 100,000 files takes seconds. It continues behind a command that ended;
+ * a command that may have gone over the limit waits for its result.
  */
 async function isKnown(beginning: Promise<Beginning>): Promise<boolean> {
   const waited = new AbortController();
