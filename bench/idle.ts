@@ -52,7 +52,7 @@ async function settled(): Promise<void> {
   say('  the worker has not looked at every run yet');
 }
 
-/** Shares of a core. */
+/** CPU shares, in units of a single core. */
 async function measure(runs: number): Promise<typeof pids> {
   const at = (): number[] => Object.values(pids).map(cpuSeconds);
   const [from, before] = [performance.now(), at()];

@@ -5,6 +5,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { parseSync } from 'oxc-parser';
+import pointing from './words/pointing.json' with { type: 'json' };
+import { countPointing, packageOf } from './words/pointing.ts';
 import { findBanned, listFiles, readProse } from './words/prose.ts';
 
 const files = listFiles('.').filter((file) => /\.(ts|mjs)$/.test(file) && !file.startsWith('examples/repos/'));
@@ -24,6 +26,11 @@ print(
   'vague words',
   `${((1000 * sum(comments, 'banned')) / sum(comments, 'words')).toFixed(1)} per 1,000 of ${sum(comments, 'words')} comment words`,
 );
+const { words, pointing: pointed } = countPointing(
+  files.filter((file) => packageOf(file) !== undefined),
+  pointing.words,
+);
+print('pointing words', `${((1000 * pointed) / words).toFixed(1)} per 1,000 of ${words} comment words, tests left out`);
 for (const { name, entries } of listExports()) print(`exports of ${name}`, String(entries));
 
 function measureFile(file: string): { lines: number; imports: number } {

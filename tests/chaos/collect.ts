@@ -16,7 +16,7 @@ import {
 } from '@holdpoint/engine/testing';
 import type { Redis } from 'ioredis';
 
-/** A run as it is after all faults. */
+/** A run after all faults. */
 export interface FoundRun {
   run: RunState;
   events: LoggedEvent[];
@@ -50,7 +50,10 @@ interface Deps {
 
 const mostTimes = 5;
 
-/** Reads every run, the jobs and the indexes. They are of one moment only when no run has moved while they were read, so they are read until none has. */
+/**
+ * Reads every run, the jobs and the indexes. They belong to the same moment only when no run has moved during the read, so the read is
+ * repeated until none has.
+ */
 export async function collect(deps: Deps): Promise<Found> {
   for (let times = 1; ; times++) {
     const found = await collectOnce(deps);

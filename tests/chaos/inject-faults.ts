@@ -38,8 +38,8 @@ export const faultNames = Object.keys(faults) as FaultName[];
 export const isFaultName = (name: string): name is FaultName => name in faults;
 
 /**
- * Injects `count` random faults, or until `stop` is aborted. On a slow machine a fault takes longer: after the time is over, only kinds that
- * have not been injected yet follow.
+ * Injects `count` random faults, or until `stop` is aborted. On a slow machine a fault takes longer: after the time is over, only kinds
+ * still to be injected follow.
  */
 export async function injectFaults(
   deps: FaultDeps,
@@ -63,14 +63,14 @@ export async function injectFaults(
   }
 }
 
-/** Each fault once if `count` allows, the rest by weight, in an order that the seed determines. */
+/** Each fault once if `count` allows, the rest by weight, in an order determined by the seed. */
 function schedule({ random }: FaultDeps, options: { faults: readonly FaultName[]; count: number }): FaultName[] {
   const weighted = options.faults.flatMap((name) => Array.from({ length: faults[name].weight }, () => name));
   const drawn = weighted.length === 0 ? [] : Array.from({ length: options.count }, () => random.pick(weighted));
   const all = shuffle([...options.faults], random);
   for (const [index, name] of all.entries()) if (index < drawn.length) drawn[index] = name;
   const order = shuffle(drawn, random);
-  // First, so that most runs are submitted under the changed limits.
+  // First: most runs are submitted under the changed limits.
   const place = order.indexOf('limits-changed');
   if (place > 0) order.unshift(...order.splice(place, 1));
   return order;

@@ -6,38 +6,38 @@ export interface Answered {
   answered: number;
 }
 
-/** Everything that the API has acknowledged to the clients. */
+/** Everything acknowledged by the API to the clients. */
 export interface Ledger {
   runs: Map<string, { at: Answered; body: CreateRun; forkedFrom?: { runId: string; kept: string[] } }>;
-  /** Requests of decisions that were answered with 200. */
+  /** Requests of decisions with the answer 200. */
   decided: { at: Answered; approvalId: string; runId: string; decision: string; message: string }[];
-  /** Decisions that were refused with a conflict. */
+  /** Decisions refused with a conflict. */
   refused: number;
   messages: { at: Answered; runId: string; messageId: string; text: string }[];
   published: { at: Answered; runId: string }[];
   /** Visits of the site, by mark. */
   visits: Map<string, number[]>;
-  /** Number of requests without an answer, which were sent again. */
+  /** Number of requests without an answer, sent again. */
   unanswered: number;
   /** Periods whose acknowledged writes Redis has lost: the harness cut them from its file. */
   lost: { from: number; to: number }[];
   /** Starts of workers with another Redis, by outcome. */
   wrongRedis: { refused: number; started: number };
-  /** Periods in which Redis refused writes, and whether the system reported itself as ready. */
+  /** Periods of refused writes in Redis, with the system's own report about its readiness. */
   refusals: { how: 'no memory' | 'read-only'; saidReady: boolean }[];
-  /** From when each number of runs that a tenant may have active was in force. */
+  /** The begin of each limit on a tenant's active runs. */
   places: { from: number; most: number }[];
   /** Concurrent steps of each worker process, by its id. */
   workers: Map<string, number>;
-  /** Requests that a limit refused, and which were sent again. */
+  /** Requests refused by a limit and sent again. */
   limited: number;
-  /** Runs that a limit kept out until the time of the trial was over: none was acknowledged. */
+  /** Runs kept out by a limit until the end of the trial: none was acknowledged. */
   keptOut: number;
-  /** Workspaces and blobs that a worker with another Redis removed. */
+  /** Workspaces and blobs removed by a worker with another Redis. */
   filesLost: string[];
 }
 
-/** Whether Redis may have lost a write. An answer may arrive after the loss and acknowledge a write from before it. */
+/** Whether Redis may have lost a write. An answer may arrive after the loss and acknowledge an earlier write. */
 export const isLost = ({ lost }: Pick<Ledger, 'lost'>, { sent, answered }: Answered): boolean =>
   lost.some(({ from, to }) => answered >= from && sent <= to);
 
@@ -59,7 +59,7 @@ export const openLedger = (): Ledger => ({
   filesLost: [],
 });
 
-/** A decision with a unique message, by which the log is searched. */
+/** A decision with a unique message, for the search in the log. */
 export interface Decision {
   decision: 'approve' | 'edit' | 'reject' | 'respond';
   action_digest: string;

@@ -111,7 +111,7 @@ async function runAndInject(injected: Map<FaultName, number>): Promise<Judgement
   );
 }
 
-/** Resumes what a low limit paused, as an operator does: a paused run keeps its place among the active ones. */
+/** Resumes runs paused by a low limit, as an operator does: a paused run keeps its place among the active runs. */
 async function resumeAll(client: Client, stop: AbortSignal): Promise<void> {
   while (!stop.aborted) {
     const paused = await client.listRuns({ limit: 200, status: ['paused'] }).catch(() => undefined);
@@ -140,7 +140,7 @@ async function waitForRest(client: Client): Promise<void> {
   }
 }
 
-/** As `down` does it: the trees of runs are unmounted when no worker is left. */
+/** As in `down`: the trees of runs are unmounted when no worker is left. */
 async function endAll({ api, dataDir }: System, workers: readonly (AppProcess | undefined)[]): Promise<void> {
   for (const worker of workers) await worker?.signal('SIGTERM');
   await api.kill('SIGTERM');

@@ -7,7 +7,7 @@ export interface Plan {
   kills: number;
   workers: number;
   seconds: number;
-  /** Files of each source that has any. */
+  /** Files of each source with files. */
   files: number;
   faults: readonly FaultName[];
   verbose: boolean;

@@ -4,7 +4,7 @@ import { plan } from '../harness/runs.ts';
 import type { System } from '../harness/system.ts';
 import { type Verdict, verdict } from '../harness/verdict.ts';
 
-/** With a limit of one run more than there are open ones, one is accepted and the next refused: an ended run keeps no place. */
+/** With a limit of the open runs plus 1, the first run is accepted and the next refused: an ended run keeps no place. */
 export async function probePlaces(system: System): Promise<Verdict> {
   const { client } = system;
   const wrong: string[] = [];

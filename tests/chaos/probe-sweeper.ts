@@ -4,7 +4,7 @@ import { nextApproval, plan } from '../harness/runs.ts';
 import { until } from '../harness/until.ts';
 import { type Verdict, verdict } from '../harness/verdict.ts';
 
-/** Removes the wake-up of a parked step. A sweeper that runs restores it; one whose schedule is lost never does. */
+/** Removes the wake-up of a parked step. A running sweeper restores the wake-up; a sweeper with a lost schedule never does. */
 export async function probeSweeper({ client, queues }: { client: Client; queues: Queues }): Promise<Verdict> {
   const wrong: string[] = [];
   const ask = { tool: 'ask_user', args: { question: 'Does the sweeper sweep?' } };

@@ -14,7 +14,7 @@ interface Deps {
   signal: AbortSignal;
 }
 
-/** Sends a request until it is answered: the API may have handled a request whose answer was lost. A refusal is an answer. */
+/** Sends a request until an answer arrives: the API may have handled a request with a lost answer. A refusal is an answer. */
 const retry = async <Answer>(deps: Deps, send: () => Promise<Answer>): Promise<Answer | ApiError> =>
   (await retryTimed(deps, send)).answer;
 
@@ -37,7 +37,7 @@ async function retryTimed<Answer>(
         continue;
       }
       if (error instanceof ApiError && error.status < 500) return { answer: error, at: { sent, answered: Date.now() } };
-      // A machine with other work takes longer to start what was killed.
+      // A machine with other work takes longer to restart killed processes.
       if (signal.aborted && performance.now() - from > 60_000) throw error;
       ledger.unanswered += 1;
       await pause(200);
@@ -45,7 +45,7 @@ async function retryTimed<Answer>(
   }
 }
 
-/** Submits runs and does to each what its scenario says. Resolves when everything was tried. */
+/** Submits runs and does to each the actions of its scenario. Resolves when every action was tried. */
 export async function produce(
   deps: Deps,
   { runs, spreadMs, steer }: { runs: number; spreadMs: number; steer: number },
@@ -59,7 +59,7 @@ export async function produce(
   await Promise.all(later);
 }
 
-/** Per run that was accepted. */
+/** Per accepted run. */
 const mostKeptOut = 0.5;
 
 async function perform(deps: Deps, made: Scenario, steer: number): Promise<void> {
@@ -107,7 +107,7 @@ async function perform(deps: Deps, made: Scenario, steer: number): Promise<void>
   ]);
 }
 
-/** Pauses and resumes a run within milliseconds, so that some resumes meet the end of the job that saw the pause. */
+/** Pauses and resumes a run within milliseconds: some resumes meet the end of the job with the pause. */
 async function pauseOften(
   deps: Deps,
   runId: string,
@@ -128,7 +128,7 @@ async function sendMessage(deps: Deps, runId: string, text: string): Promise<voi
   if (!(sent instanceof ApiError)) deps.ledger.messages.push({ at, runId, messageId: sent.message_id, text });
 }
 
-/** Publishes the run as soon as it has succeeded. */
+/** Publishes the run as soon as the run has succeeded. */
 async function publish(deps: Deps, runId: string): Promise<void> {
   for (;;) {
     const run = await retry(deps, () => deps.client.getRun(runId));

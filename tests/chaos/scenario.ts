@@ -4,11 +4,11 @@ import type { Random } from './random.ts';
 type Plan = NonNullable<CreateRun['plan']>;
 type PlanStep = Plan['groups'][number]['steps'][number];
 
-/** A run, and what the harness does to it from outside. */
+/** A run, with the harness's actions from outside. */
 export interface Scenario {
   number: number;
   body: CreateRun;
-  /** Milliseconds after which the harness tries each. The API may refuse one that is too late. */
+  /** Milliseconds before the harness tries each. The API may refuse a late action. */
   cancelAfter?: number;
   pauseAfter?: number;
   messageAfter?: number;
@@ -21,11 +21,11 @@ export interface Scenario {
 export interface Sources {
   directory: string;
   repository: string;
-  /** `host:port` of the server that counts visits. */
+  /** `host:port` of the server with the count of visits. */
   site: string;
 }
 
-/** Every effect has a unique mark, `m<run>-<serial>`. A file of marks is a counter that shows what it counted. */
+/** Every effect has a unique mark, `m<run>-<serial>`. A file of marks is a counter with visible members. */
 const count = (mark: string, file: string): string => `printf '%s\n' ${mark} >> ${file}`;
 
 /** A scripted run with random steps of all kinds. */
@@ -140,7 +140,7 @@ export function scenario(number: number, random: Random, sources: Sources): Scen
   };
 }
 
-/** The marks that a call would write to files. */
+/** The marks of a call in its files. */
 export function marksIn(args: unknown): string[] {
   const text = JSON.stringify(args);
   return [...text.matchAll(/printf '%s\\n' (m\d+-\d+) >>/g), ...text.matchAll(/"file_(m\d+-\d+)"/g)].map(

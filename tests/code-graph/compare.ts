@@ -1,6 +1,6 @@
 import type { FileReport, Tree } from './read-tree.ts';
 
-/** How many both sides have, and what only one side has. */
+/** Counts of the common facts, and the facts of a single side. */
 export interface Comparison {
   files: number;
   symbols: number;
@@ -9,7 +9,7 @@ export interface Comparison {
   onlyTheirs: string[];
 }
 
-/** Compares file by file, without those that the grammar could not read: their number is a figure of its own. */
+/** Compares file by file, without files unreadable for the grammar: their number is a figure of its own. */
 export function compare(ours: Tree, theirs: ReadonlyMap<string, FileReport>): Comparison {
   const result: Comparison = { files: 0, symbols: 0, imports: 0, onlyOurs: [], onlyTheirs: [] };
   for (const [path, report] of theirs) {
@@ -18,7 +18,7 @@ export function compare(ours: Tree, theirs: ReadonlyMap<string, FileReport>): Co
     result.files++;
     for (const kind of ['symbols', 'imports'] as const) {
       const left = new Map<string, number>();
-      // Two imports of one module in one line are one fact: `const a: typeof import('a') = require('a')`.
+      // Two imports of the same module on the same line are a single fact: `const a: typeof import('a') = require('a')`.
       const facts = (lines: readonly string[]) => (kind === 'imports' ? new Set(lines) : lines);
       for (const line of facts(own[kind])) left.set(line, (left.get(line) ?? 0) + 1);
       for (const line of facts(report[kind])) {

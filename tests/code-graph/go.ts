@@ -37,7 +37,7 @@ function importLine({ start, source }: ImportFact, target: string): string {
   return `${start.line} ${source} → ${first.endsWith('.go') ? dirname(first) : first}`;
 }
 
-/** Unpacked beside its place first: an interrupted installation leaves nothing that looks whole. */
+/** Unpacked next to its place first: an interrupted installation leaves nothing with a whole look. */
 function installGo(): string {
   if (!existsSync(unpacked)) {
     const [unfinished, state] = [`${unpacked}.unfinished`, join(projectDir, '.cache/apt-go')];

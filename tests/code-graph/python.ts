@@ -6,7 +6,7 @@ import type { Readings } from './expect-agreement.ts';
 import { MissingTool } from './missing-tool.ts';
 import { type FileReport, readTree } from './read-tree.ts';
 
-/** The standard library of the python3 of this machine, without its tests and what is installed. */
+/** The standard library of this machine's python3, without its tests and installed packages. */
 export async function readPython(): Promise<Readings> {
   const root = run(['-c', 'import sysconfig; print(sysconfig.get_path("stdlib"), end="")']);
   const isMeant = (path: string) =>

@@ -10,17 +10,17 @@ import {
   openImportResolver,
 } from '@holdpoint/code-graph/extract';
 
-/** What both sides say about a file. */
+/** Both sides' facts about a file. */
 export interface FileReport {
   /** `12 class Outer.Inner`: line, kind and name. */
   symbols: string[];
-  /** `3 ./a → src/a.ts`: line, source and where it leads. */
+  /** `3 ./a → src/a.ts`: line, source and target. */
   imports: string[];
 }
 
 export interface Tree {
   reports: Map<string, FileReport>;
-  /** Files that the grammar could not read as a whole. */
+  /** Files not wholly readable for the grammar. */
   broken: Set<string>;
   unparsed: string[];
 }
@@ -28,7 +28,7 @@ export interface Tree {
 export interface TreeOptions {
   root: string;
   isMeant(path: string): boolean;
-  /** The files that are read for what the imports of the others mean. */
+  /** The files read for the meaning of the others' imports. */
   isKnown?(path: string): boolean;
   symbolLine?(facts: FileFacts['symbols'][number]): string | undefined;
   importLine(fact: ImportFact, target: string): string;

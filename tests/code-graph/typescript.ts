@@ -21,7 +21,7 @@ import { projectDir } from '../harness/processes.ts';
 import type { Readings } from './expect-agreement.ts';
 import { type FileReport, readTree } from './read-tree.ts';
 
-/** This repository, as its own tsconfig.json reads it. */
+/** This repository, as read by its own tsconfig.json. */
 export async function readTypeScript(): Promise<Readings> {
   const api = new API({ cwd: projectDir });
   try {
@@ -93,7 +93,7 @@ function reportOf(project: Project, source: SourceFile): FileReport {
       return;
     }
     if (isBinaryExpression(node) && isFunction(node.right) && isPropertyAccessExpression(node.left)) {
-      // A function that is assigned to a property is a method here.
+      // A function assigned to a property is a method here.
       const { expression, name: property } = node.left;
       if (isIdentifier(expression)) {
         add(node, 'method', `${expression.text}.${property.text}`, around.names);
@@ -137,7 +137,7 @@ function reportOf(project: Project, source: SourceFile): FileReport {
     if (isSymbol) add(node, held ?? (isConst ? 'constant' : 'variable'), name.text, around.names);
     else if (!isLocal)
       for (const one of boundNames(name)) add(one, isConst ? 'constant' : 'variable', one.text, around.names);
-    // A local variable is no symbol, and still names what is declared in its value.
+    // A local variable is no symbol, and still names the declarations in its value.
     const names = isNamed ? [...around.names, name.text] : around.names;
     walk(node, { names, inFunction: around.inFunction });
   }
@@ -185,7 +185,7 @@ function isFunction({ kind }: Node): boolean {
   return kind === SyntaxKind.ArrowFunction || kind === SyntaxKind.FunctionExpression;
 }
 
-/** Members of an interface, of the object type of a type alias, and fields that a constructor declares. */
+/** Members of an interface, of the object type of a type alias, and fields declared by a constructor. */
 function signatureKind(node: Node): string | undefined {
   const { kind, parent, modifiers } = node as Node & { modifiers?: readonly Node[] };
   if (kind === SyntaxKind.Parameter) return modifiers && modifiers.length > 0 ? 'parameter' : undefined;
@@ -197,7 +197,7 @@ function signatureKind(node: Node): string | undefined {
   return kind === SyntaxKind.MethodSignature ? 'method' : undefined;
 }
 
-/** What is declared in it is local. */
+/** Declarations inside are local. */
 function isBody({ kind }: Node): boolean {
   return ![
     SyntaxKind.ClassDeclaration,

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Symbols and imports of real repositories, compared with what each language's own tool says. */
+/** Symbols and imports of real repositories, compared with the report of each language's own tool. */
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,

@@ -10,7 +10,7 @@ interface Requirement {
   tests: string[];
 }
 
-/** The requirements of a toolset; `common` are those of all. */
+/** The requirements of a toolset; `common` are the requirements of all. */
 export interface RequirementGroup {
   name: string;
   isBuilt: boolean;
@@ -23,7 +23,7 @@ export const caseFiles = (): string[] =>
     .sort()
     .map((name) => join(folder, name));
 
-/** What covers each requirement. @throws where a test names one that does not exist */
+/** The coverage of each requirement. @throws where a test names an unknown requirement */
 export function readCoverage(input: {
   requirements: Record<string, Record<string, string>>;
   cases: readonly Pick<ReadCase, 'id' | 'requirement' | 'disputed'>[];
@@ -53,7 +53,7 @@ export function readCoverage(input: {
   }));
 }
 
-/** Requirements of what is built that nothing covers. */
+/** Requirements of built toolsets without coverage. */
 export const uncovered = (groups: readonly RequirementGroup[]): string[] =>
   groups
     .filter(({ isBuilt }) => isBuilt)
@@ -81,7 +81,7 @@ const link = (file: string): string => `[${file.split('/').slice(-2).join('/')}]
 
 const coveredBy = (text: string): string[] =>
   [...text.matchAll(/^\s*\/\/ covers ((?:[A-Z]\d*-[AE]?\d+(?:, )?)+)$/gm)].flatMap(([, ids = '']) =>
-    // Decisions on what a contract leaves open, such as S0-A03, are no requirements.
+    // Decisions on a contract's open points, for example S0-A03, are no requirements.
     ids.split(', ').filter((id) => !/-[AE]/.test(id)),
   );
 

@@ -2,7 +2,7 @@
 //
 //   npm run conformance -- [--keep] [FILE…]     default: tests/conformance/cases/*.jsonl; --keep leaves the data and the logs
 //
-// Exit code 0: every case passed or was skipped. 1: one failed. 2: a file is not in the form of docs/conformance.md; nothing was run.
+// Exit code 0: every case passed or was skipped. 1: a case failed. 2: a file is not in the form of docs/conformance.md; nothing was run.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -22,7 +22,7 @@ const files =
 
 try {
   const cases = readCases(files);
-  // A file with a mistake is refused before the parts of a system are loaded, which takes seconds on a busy machine.
+  // A file with a mistake is refused before the load of a system's parts, because the load takes seconds on a busy machine.
   const [{ runCases }, { reportLines }] = await Promise.all([
     import('./runner/run-cases.ts'),
     import('./runner/report.ts'),

@@ -1,7 +1,8 @@
 // Writes docs/contracts.md: the cases and the tests of every requirement of the tool contracts.
 //
-//   node tests/conformance/render-contracts.ts [--check]     --check writes nothing; exit code 1 when the page is stale, or when a requirement
-//                                                  of a toolset that is built has neither a case nor a test
+//   node tests/conformance/render-contracts.ts [--check]
+//
+//   --check   write nothing; exit code 1 when the page is stale, or when a requirement of a built toolset has neither a case nor a test
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { listFiles } from '../../scripts/words/prose.ts';
 import { caseFiles, readCoverage, renderContracts, uncovered } from './coverage.ts';

@@ -4,13 +4,13 @@ import { syncBuiltinESMExports } from 'node:module';
 import { Socket } from 'node:net';
 
 /**
- * Preloaded into a worker: counts its points between two texts that it sends to Redis, KILL_FROM and KILL_TO, and kills it before the point
- * number KILL_POINT. A point is a command that it sends, a change of a file, or the start of a process. The count goes to the file KILL_COUNT.
+ * Preloaded into a worker: counts its points between two texts sent to Redis, KILL_FROM and KILL_TO, and kills the worker before the point
+ * number KILL_POINT. A point is a sent command, a change of a file, or the start of a process. The count goes to the file KILL_COUNT.
  */
 const { KILL_FROM = '', KILL_TO = '', KILL_POINT = '', KILL_COUNT = '' } = process.env;
 const victim = Number(KILL_POINT);
 let [points, state] = [0, 'before' as 'before' | 'between' | 'after'];
-// The functions of `fs` that write files call the wrapped ones.
+// The writing functions of `fs` call the wrapped functions.
 const [count, writeSync] = [fs.openSync(KILL_COUNT, 'a'), fs.writeSync];
 
 function pass(): void {

@@ -14,7 +14,7 @@ export default defineConfig({
       'tests/runs/*.{race,limit,recover}.test.ts',
       ...halfMinutes,
     ],
-    // For the processes that tests start: each compiles 1,000 modules.
+    // For processes started by tests: each compiles 1,000 modules.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('../../.cache/compiled', import.meta.url)) },
     pool: 'forks',
     maxWorkers: 3,

@@ -26,16 +26,16 @@ async function build(directory: string): Promise<void> {
   const old = await readdir(bundles);
   const unfinished = await mkdtemp(join(bundles, 'building-'));
   for (const [name, path] of programs) {
-    // One build each: in a build of several, a program may import the main module of another for what they share.
+    // A build each: in a build of several, a program may import the main module of another for their common part.
     const bundle = await rolldown({
       ...{ input: { [name]: join(projectDir, path) }, platform: 'node', plugins: [ownPlace], external: /\.node$/ },
       logLevel: 'silent',
     });
-    // Several classes have the same name, and a log line or a test may contain it.
+    // Several classes have the same name, and a log line or a test may contain the name.
     await bundle.write({ dir: join(unfinished, name), format: 'esm', keepNames: true });
     await bundle.close();
   }
-  // Two runs may build the same state: the second one to finish uses the bundle of the first.
+  // Two runs may build the same state: the second run to finish uses the bundle of the first.
   await rename(unfinished, directory).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOTEMPTY' && error.code !== 'EEXIST') throw error;
     await rm(unfinished, { recursive: true });
@@ -43,7 +43,7 @@ async function build(directory: string): Promise<void> {
   await Promise.all(old.map((name) => removeOld(join(bundles, name))));
 }
 
-/** Scripts, threads and programs that a module finds beside itself stay where they are: the bundle names the place of the source. */
+/** Scripts, threads and programs found by a module next to its own file keep their place: the bundle names the place of the source. */
 const ownPlace: Plugin = {
   name: 'own-place',
   transform: {

@@ -11,19 +11,19 @@ const run = promisify(execFile);
 /** A disk whose power can be cut. */
 export interface Disk extends AsyncDisposable {
   path: string;
-  /** Environment variables for the processes that write to it. */
+  /** Environment variables for the writers on the disk. */
   env: Readonly<Record<string, string>>;
-  /** Writes everything to this disk, and only to this one. */
+  /** Writes everything to this disk, and to no other. */
   sync(): Promise<void>;
-  /** Copies what is on the disk at this moment. The processes that write to it must be stopped. */
+  /** Copies the content of the disk at this moment. The writers on the disk must be stopped. */
   capture(): Promise<void>;
   /** Replaces the disk with the copy. The processes must be gone. */
   restoreCapture(): Promise<void>;
 }
 
 /**
- * `commit=1`: metadata reaches the journal within a second. `noauto_da_alloc`: a rename does not flush the renamed file, which only ext4
- * does. So a file that was written without fsync is empty after a cut, as POSIX allows.
+ * `commit=1`: metadata reaches the journal within a second. `noauto_da_alloc`: a rename does not flush the renamed file, a habit of ext4
+ * alone. So a file written without fsync is empty after a cut, within POSIX.
  */
 const mountOptions = 'loop,commit=1,noauto_da_alloc';
 
@@ -31,8 +31,8 @@ const mountOptions = 'loop,commit=1,noauto_da_alloc';
 const forCuts = ['-E', 'lazy_itable_init=0,lazy_journal_init=0,nodiscard', '-J', 'size=16', '-N', '131072', '-m', '0'];
 
 /**
- * An ext4 file system in an image file. The image is the disk: it lacks what the kernel has not written back yet. Mounting the copy replays
- * the journal, as after a real power cut.
+ * An ext4 file system in an image file. The image is the disk: pages not yet written back by the kernel are missing. Mounting the copy
+ * replays the journal, as after a real power cut.
  */
 export async function openDisk(
   megabytes = 2048,
@@ -81,12 +81,12 @@ export async function openDisk(
 }
 
 /**
- * A small disk for power cuts. Its image lies in memory where there is enough: the cuts copy and compare whole images, which takes half of
- * their CPU time on a real disk, and minutes on a slow one.
+ * A small disk for power cuts. Its image lies in memory where memory suffices: the cuts copy and compare whole images, half of their CPU
+ * time on a real disk, and minutes on a slow disk.
  */
 export const openDiskForCuts = async (): Promise<Disk> => openDisk(1024, forCuts, await memoryDirectory());
 
-/** A process that was just killed keeps its files open for a moment. Trees on layers are mounts below the path. */
+/** A just killed process keeps its files open for a moment. Trees on layers are mounts below the path. */
 async function unmount(path: string): Promise<void> {
   let reason: unknown;
   await until('the disk is unmounted', () =>
@@ -100,7 +100,7 @@ async function unmount(path: string): Promise<void> {
   ).catch((error: unknown) => Promise.reject(new Error(String(error), { cause: reason })));
 }
 
-/** @returns why this machine cannot mount a disk; undefined when it can */
+/** @returns why this machine cannot mount a disk; undefined for a machine with mounts */
 export async function whyNoDisk(): Promise<string | undefined> {
   if (process.platform !== 'linux') return `loop mounts need Linux, this is ${process.platform}`;
   if (process.getuid?.() !== 0) return 'loop mounts need root';

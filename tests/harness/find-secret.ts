@@ -19,7 +19,7 @@ export function formsOf(value: string): Buffer[] {
   ].map((form) => Buffer.from(form));
 }
 
-/** The places where a stopped or running system has one of the values: keys of Redis, objects, files. Its secret store is left out. */
+/** The places in a stopped or running system with any of the values: keys of Redis, objects, files. Its secret store is left out. */
 export async function placesWith(system: System, values: readonly string[]): Promise<string[]> {
   const forms = values.flatMap(formsOf);
   const has = (content: Buffer) => forms.some((form) => content.includes(form));
@@ -33,7 +33,7 @@ export async function placesWith(system: System, values: readonly string[]): Pro
   return places;
 }
 
-/** Keys of Redis and files that have something. */
+/** Keys of Redis and files with any of the texts. */
 export async function placesHaving(
   system: Pick<System, 'redis' | 'directory'>,
   has: (content: Buffer) => boolean,

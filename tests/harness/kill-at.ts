@@ -5,8 +5,8 @@ import type { System } from './system.ts';
 import { until } from './until.ts';
 
 /**
- * Kills a process when Redis gets a command of the run that has a text. Redis itself may have done the command, and its answer is lost.
- * @returns what resolves when the process is killed
+ * Kills a process when Redis gets a command of the run with a text. Redis may have executed the command, and its answer is lost.
+ * @returns a promise for the kill
  */
 export async function killAt(
   system: Pick<System, 'redis'>,

@@ -1,16 +1,16 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The parts of a request to a model that tests read. */
+/** The parts of a model request for tests. */
 interface Question {
   model: string;
-  /** What it reads before the prompt. */
+  /** The model's text before the prompt. */
   system: string;
   /** Names of its tools. */
   tools: string[];
-  /** The last words that are no result of a tool. */
+  /** The last words, results of tools excepted. */
   said: string;
-  /** The tokens that the answer may have. */
+  /** The tokens permitted to the answer. */
   maxTokens: number | undefined;
   /** The prompt of the run. */
   prompt: string;
@@ -29,7 +29,7 @@ interface Answer {
   cut?: true;
   /** The provider refuses the request with this status, for example 401. */
   refusal?: number;
-  /** What it says then. */
+  /** The words of the answer. */
   words?: string;
   /** Tokens of the request, as the provider counts. */
   read?: number;
@@ -44,7 +44,7 @@ export interface ModelServer extends AsyncDisposable {
 
 export const tokensPerAnswer = 15;
 
-/** A loopback server of the chat completions format, as openai-compatible servers speak it. Every answer costs `tokensPerAnswer`. */
+/** A loopback server of the chat completions format, in the way of openai-compatible servers. Every answer costs `tokensPerAnswer`. */
 export async function openModelServer(answer: (question: Question) => Answer): Promise<ModelServer> {
   const questions: ModelServer['questions'] = [];
   let answered = 0;

@@ -11,7 +11,7 @@ export const projectDir = resolve(fileURLToPath(new URL('.', import.meta.url)), 
 export const layersEnv =
   process.env.HOLDPOINT_TEST_LAYERS === undefined ? {} : { HOLDPOINT_LAYERS: process.env.HOLDPOINT_TEST_LAYERS };
 
-/** The environment of each process. The settings of the user who runs the tests are not in it. `up` uses the same compile cache. */
+/** The environment of each process. The settings of the tests' user are left out. `up` uses the same compile cache. */
 export const appEnv = {
   PATH: process.env.PATH ?? '',
   HOME: process.env.HOME ?? '',
@@ -21,7 +21,7 @@ export const appEnv = {
 
 export interface AppProcess {
   pid: number;
-  /** The parsed line that reported it as ready. */
+  /** The parsed line with the report of readiness. */
   ready: Record<string, unknown>;
   /** Sends a signal. Resolves when the process is gone, or at once after SIGSTOP and SIGCONT. */
   signal(name: NodeJS.Signals): Promise<void>;
@@ -30,15 +30,15 @@ export interface AppProcess {
   isAlive(): boolean;
 }
 
-/** Starts an app as a separate process and waits until it reports that it is ready. Its log goes to a file. */
+/** Starts an app as a separate process and waits for its report of readiness. Its log goes to a file. */
 export async function startApp(options: {
   entry: string;
   env: Record<string, string>;
   logFile: string;
   isReady: (line: Record<string, unknown>) => boolean;
-  /** A module that Node loads before the app. */
+  /** A module loaded by Node before the app. */
   preload?: string;
-  /** A program with arguments that starts the app. */
+  /** A program with arguments to start the app. */
   through?: readonly string[];
 }): Promise<AppProcess> {
   const { program, env } = programOf(options);
@@ -67,7 +67,7 @@ export async function startApp(options: {
 
 /**
  * The bundle of an app loads with a third of the CPU time of its 1,000 sources. `npm test` and `test:crash` make bundles; the other suites,
- * and `up` in all of them, start the sources as users do. A module that is loaded before the app finds no module of a bundle to change.
+ * and `up` in all of them, start the sources as users do. A module loaded before the app finds no module of a bundle to change.
  */
 function programOf({ entry, preload }: { entry: string; preload?: string }): { program: string[]; env: object } {
   const bundles = process.env.HOLDPOINT_TEST_PROGRAMS;

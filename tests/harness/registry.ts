@@ -6,18 +6,18 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 
-/** A registry of npm and PyPI packages on loopback, as static files: real clients install from it. */
+/** A registry of npm and PyPI packages on loopback, as static files: real clients install from the registry. */
 export interface PackageRegistry extends AsyncDisposable {
   /** `host:port`, for an allowlist. */
   host: string;
-  /** Paths that were asked for, in order. */
+  /** Requested paths, in order. */
   visits: string[];
   /** While set, every request is answered with 503. */
   away: boolean;
   /** Adds a package. @returns its line in a lock file */
   npm(name: string, files: Record<string, string>): { version: string; resolved: string; integrity: string };
   wheel(name: string, files: Record<string, string>): void;
-  /** Adds a wheel as it is. */
+  /** Adds an unchanged wheel. */
   wheelFile(path: string): void;
 }
 

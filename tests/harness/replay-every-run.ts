@@ -5,7 +5,7 @@ import { assertSoundVerdicts } from '@holdpoint/engine/testing';
 import { createRegistry, everyToolset } from '@holdpoint/tools';
 import { pino } from 'pino';
 
-/** Judges every recorded call of a system again. A test that damaged its data on purpose has runs that cannot be read. */
+/** Judges every recorded call of a system again. A test with deliberately damaged data has unreadable runs. */
 export async function replayEveryRun(address: string, dataDir: string): Promise<void> {
   const connections = connect(address, pino({ level: 'silent' }));
   const deps = {

@@ -6,17 +6,17 @@ type Step = { name?: string; tool: string; args: Record<string, never> | Record<
 /** Bounds a wait, not a speed: a machine with other work takes several times as long. */
 const waitMs = 60_000;
 
-/** A plan with one group per argument. */
+/** A plan with a group per argument. */
 export const plan = (...groups: Step[][]): NonNullable<CreateRun['plan']> => ({
   groups: groups.map((steps) => ({ steps })),
 });
 
-/** The built-in rules hold deletions and other commands that a test makes on purpose. */
+/** The built-in rules hold deletions and other deliberate commands of a test. */
 export const allowBash = { match: { tool: 'bash' }, action: 'allow' as const };
 
 export const bash = (command: string, name?: string): Step => ({ name, tool: 'bash', args: { command } });
 
-/** Waits until the run has an approval that is open. */
+/** Waits until the run has an open approval. */
 export async function nextApproval(client: Client, runId: string): Promise<Approval> {
   const run = await client.waitForRun(runId, {
     until: (now) => now.pending_approvals > 0,
@@ -43,7 +43,7 @@ export async function finish(client: Client, request: Parameters<Client['createR
   return finished(client, run.id);
 }
 
-/** Creates a run and waits for its end. @throws unless it succeeds */
+/** Creates a run and waits for its end. @throws unless the run succeeds */
 export async function succeed(...request: Parameters<typeof finish>): Promise<RunDetail> {
   const run = await finish(...request);
   if (run.status !== 'succeeded') throw new Error(`the run ${run.id} is ${run.status}: ${run.reason?.message}`);

@@ -4,11 +4,11 @@ import { openDisk, whyNoDisk } from './disk.ts';
 
 const mebibyte = 1024 * 1024;
 
-/** A mounted file system that tests may fill. */
+/** A mounted file system for tests to fill. */
 export interface SmallDisk extends AsyncDisposable {
   directory: string;
   free(): number;
-  /** Writes to one file until only `freeBytes` are free, or the disk is full. */
+  /** Writes to a single file until only `freeBytes` are free, or the disk is full. */
   fillTo(freeBytes: number): void;
   /** Removes the file of `fillTo`. */
   empty(): void;

@@ -13,11 +13,11 @@ import { replayEveryRun } from './replay-every-run.ts';
 import { directoryWith, repositoryWith } from './repositories.ts';
 import { until } from './until.ts';
 
-/** A complete Holdpoint of real processes on a temporary data directory: Redis, one API, any number of workers. Each can be killed. */
+/** A complete Holdpoint of real processes on a temporary data directory: Redis, an API, any number of workers. Each can be killed. */
 export interface System extends AsyncDisposable {
   directory: string;
   dataDir: string;
-  /** The environment of API and workers. A change counts for those that start afterwards. */
+  /** The environment of API and workers. A change counts for later starts. */
   settings: Record<string, string>;
   client: Client;
   key: string;
@@ -31,9 +31,9 @@ export interface System extends AsyncDisposable {
     kill(signal?: NodeJS.Signals): Promise<void>;
     start(): Promise<void>;
   };
-  /** A second API process on the same data directory. @param preload a module that Node loads before it */
+  /** A second API process on the same data directory. @param preload a module loaded by Node before the API */
   startOtherApi(env?: Record<string, string>, preload?: string): Promise<AppProcess & { client: Client }>;
-  /** @param preload a module that Node loads before the worker. @param through a program with arguments that starts the worker */
+  /** @param preload a module loaded by Node before the worker. @param through a program with arguments to start the worker */
   startWorker(env?: Record<string, string>, preload?: string, through?: readonly string[]): Promise<AppProcess>;
   /** A source for runs with these files, removed with the system. */
   directoryWith(files: Record<string, string>): Promise<string>;
@@ -44,11 +44,11 @@ export interface System extends AsyncDisposable {
   end(): Promise<void>;
   /** Host path of the folder of a run's workspace. */
   folder(runId: string): string;
-  /** Host path of its newest staging tree, or of the first one before it exists. */
+  /** Host path of its newest staging tree, or of the first tree before the tree exists. */
   tree(runId: string): string;
 }
 
-/** Shorter times than a user has, so that tests do not wait. */
+/** Shorter times than a user's, to save the tests a wait. */
 const quick = {
   HOLDPOINT_LOCK_MS: '2000',
   HOLDPOINT_STALLED_MS: '1000',
@@ -57,8 +57,8 @@ const quick = {
 };
 
 /**
- * @param times default: short ones; with `{}` the system has the times of a user
- * @param disk a directory for the data; the logs of the processes are outside it
+ * @param times default: short times; with `{}` the system has the times of a user
+ * @param disk a directory for the data; the logs of the processes are outside
  */
 export async function startSystem(
   env: Record<string, string> = {},
@@ -166,7 +166,7 @@ export async function startSystem(
   };
 }
 
-/** Each take-over creates one, named by its epoch. Beside them is the folder with the fixed parts of the repository. */
+/** Each take-over creates a tree, named by its epoch. Next to the trees is the folder with the fixed parts of the repository. */
 function newestTree(trees: string): string {
   const epochs = existsSync(trees) ? readdirSync(trees).map(Number).filter(Number.isInteger) : [];
   return join(trees, String(Math.max(1, ...epochs)));
@@ -181,7 +181,7 @@ function alive(pid: number): boolean {
   }
 }
 
-/** Processes of this machine with `text` in their command line, without `ps` itself. */
+/** Processes of this machine with `text` in their command line, without the `ps` process. */
 export async function processesWith(text: string): Promise<string[]> {
   const { stdout } = await promisify(execFile)('ps', ['-eo', 'pid,args']);
   return stdout.split('\n').filter((line) => line.includes(text) && !line.includes('ps -eo'));

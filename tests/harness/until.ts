@@ -4,7 +4,7 @@ const pollMs = 20;
 /** A look at a busy system takes longer: at most a sixth of the time goes into looking. */
 const looksCost = 5;
 
-/** Polls until a condition holds that no event announces. @throws after `withinMs`, with `what` in the message */
+/** Polls until a condition without an event holds. @throws after `withinMs`, with `what` in the message */
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,

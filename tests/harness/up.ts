@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { type Client, createClient } from '@holdpoint/client';
 import { appEnv, projectDir } from './processes.ts';
 
-/** `holdpoint up` as a user starts it: Redis, the API and one worker under one process. */
+/** `holdpoint up` as a user starts the system: Redis, the API and a worker under a single process. */
 export interface Up extends AsyncDisposable {
   child: ChildProcess;
   client: Client;

@@ -3,7 +3,10 @@ import type { Client } from '@holdpoint/client';
 import { afterAll, beforeAll } from 'vitest';
 import { type System, startSystem } from './system.ts';
 
-/** One system for all tests of a file, which starts before the first test and is removed after the last. Until then it has only `client`. */
+/**
+ * A single system for all tests of a file, started before the first test and removed after the last. Until then the system has only
+ * `client`.
+ */
 export function useSystem({ env, workers = 1 }: { env?: () => Record<string, string>; workers?: number } = {}): System {
   let started: System | undefined;
   const client = new Proxy({} as Client, { get: (_, name) => Reflect.get(started?.client ?? {}, name) });

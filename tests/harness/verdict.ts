@@ -1,8 +1,8 @@
-/** The result of a check: how many things it examined, and which of them are wrong. */
+/** The result of a check: the number of examined things, and the wrong things. */
 export interface Verdict {
   name: string;
   looked: number;
-  /** What `looked` counts, for the printed line. */
+  /** The unit of `looked`, for the printed line. */
   of: string;
   wrong: string[];
 }

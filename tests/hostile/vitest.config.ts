@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The full form. The bounded one is part of `npm run test:faults`. */
+/** The full form. The bounded form is part of `npm run test:faults`. */
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,

@@ -4,18 +4,18 @@ import type { RunEvent } from '@holdpoint/contract/wire';
 /** Content by path. */
 export type Files = ReadonlyMap<string, string>;
 
-/** What was known about a run before the power cut, and its expected result. */
+/** The knowledge about a run before the power cut, and its expected result. */
 export interface ExpectedRun {
   /** The activity of the run at the cut. */
   stage: string;
   runId: string;
-  /** The events that the API sent before the cut. */
+  /** The events sent by the API before the cut. */
   events: RunEvent[];
   /** For a parked run, the files of its recorded snapshot. The next step must see the same files. */
   recorded?: Files;
   /** The files of the final snapshot. */
   result: Files;
-  /** Paths that may be missing: of a lost background command only files in a step's snapshot remain. */
+  /** Possibly missing paths: of a lost background command only files in a step's snapshot remain. */
   optional?: readonly string[];
   /** The published files were acknowledged before the cut. */
   published?: { type: 'git' | 'directory'; path: string };
@@ -27,7 +27,7 @@ export interface RecoveredRun {
   events: RunEvent[] | string;
   /** The files of the run's snapshot, read before any decision. */
   recorded?: Files | string;
-  /** The files that a step listed after the cut: SHA-256 by path. */
+  /** The files listed by a step after the cut: SHA-256 by path. */
   seen: ReadonlyMap<string, string> | undefined;
   status: string;
   reason: string | undefined;
@@ -43,7 +43,7 @@ export interface Cut {
 
 export const sha256 = (content: string): string => createHash('sha256').update(content).digest('hex');
 
-/** Lists every file that a step sees, with its SHA-256. */
+/** Lists every file visible to a step, with its SHA-256. */
 export const listFiles = 'find . -path ./.git -prune -o -type f -print0 | LC_ALL=C sort -z | xargs -0 -r sha256sum';
 
 /** @param text the output of `listFiles` */

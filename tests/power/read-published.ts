@@ -13,7 +13,7 @@ export async function readPublished(
   const branch = `holdpoint/${runId}`;
   const names = await git(path, 'ls-tree', '-r', '--name-only', branch);
   const files = new Map<string, string>();
-  // `git` trims what it returns; every file here ends with one line break.
+  // `git` trims its output; every file here ends with a single line break.
   for (const name of names.split('\n')) files.set(name, `${await git(path, 'show', `${branch}:${name}`)}\n`);
   return files;
 }

@@ -11,7 +11,7 @@ export interface Sources {
   /** Takes a while to copy. */
   large: { path: string; files: Files };
   repository: { path: string; files: Files };
-  /** A separate directory, because a publish changes it. */
+  /** A separate directory, because a publish changes the content. */
   published: { path: string; files: Files };
 }
 
@@ -22,7 +22,7 @@ interface Deps {
   signal: AbortSignal;
 }
 
-/** Brings one run to each stage. The caller cuts the power as soon as this resolves. */
+/** Brings a run to each stage. The caller cuts the power as soon as this resolves. */
 export async function reachStages(deps: Deps): Promise<ExpectedRun[]> {
   const [atQuestion, atApproval, background, git, directory, between] = await Promise.all([
     parkedAtQuestion(deps),
@@ -39,7 +39,7 @@ export async function reachStages(deps: Deps): Promise<ExpectedRun[]> {
   return [atQuestion, atApproval, background, git, directory, between, inStep, materialising, justStarted];
 }
 
-/** The first run of a new system: parked after one step. */
+/** The first run of a new system: parked after its first step. */
 export const firstRun = (deps: Deps): Promise<ExpectedRun> => parkedAtQuestion(deps);
 
 /** Submits a run and collects its events from the API. */
@@ -65,7 +65,7 @@ const ask = { tool: 'ask_user', args: { question: 'Continue?' } };
 const look = bash(listFiles, 'look');
 const from = (path: string): CreateRun['workspace'] => ({ source: { type: 'directory', path } });
 
-/** Several steps are done, and one of them created many files. */
+/** Several steps are done, among them a step with many new files. */
 async function parkedAtQuestion(deps: Deps): Promise<ExpectedRun> {
   const { small } = deps.sources;
   const made = Array.from({ length: 20 }, (_, index) => [`made/${index}.txt`, `made ${index}\n`] as const);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type Client, createClient } from '@holdpoint/client';
 import { layersEnv, projectDir } from '../harness/processes.ts';
 
-/** `holdpoint up` as a user starts it: Redis, the API and one worker under one process. */
+/** `holdpoint up` as a user starts the system: Redis, the API and a worker under a single process. */
 export interface Up {
   pid: number;
   client: Client;
@@ -13,14 +13,14 @@ export interface Up {
   stop(): Promise<void>;
 }
 
-/** A started `up` that may not be ready yet. */
+/** A started `up`, possibly not ready yet. */
 export interface Starting {
   pid: number;
-  /** Rejects with the output of `up` when it exits before it is ready. */
+  /** Rejects with the output of `up` when `up` exits before its readiness. */
   ready: Promise<Up>;
 }
 
-/** Shorter than the defaults, so that tests wait less. */
+/** Shorter than the defaults, to shorten the tests' waits. */
 const times = {
   HOLDPOINT_LOCK_MS: '2000',
   HOLDPOINT_STALLED_MS: '1000',

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The full form. `npm run test:faults` includes the bounded one. */
+/** The full form. `npm run test:faults` includes the bounded form. */
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,

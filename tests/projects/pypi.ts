@@ -10,16 +10,16 @@ const call = promisify(execFile);
 
 /** Where Python packages come from. */
 export interface Pypi extends AsyncDisposable {
-  /** The address of the index for pip, and the hosts that pip asks. */
+  /** The address of the index for pip, and the hosts asked by pip. */
   index: string;
   hosts: string[];
-  /** CIDR of the hosts that are not public. */
+  /** CIDR of the private hosts. */
   addresses: string[];
-  /** @returns the archive that the authors published. Its SHA-256 is checked */
+  /** @returns the archive published by the authors. Its SHA-256 is checked */
   sdist(name: string, version: string, sha256: string): Promise<Buffer>;
 }
 
-/** PyPI, or where it does not answer Debian: its archive has the authors' source archives unchanged, and wheels of the build tools. */
+/** PyPI, or without an answer Debian: its archive has the authors' source archives unchanged, and wheels of the build tools. */
 export async function openPypi(): Promise<Pypi> {
   const page = await fetch('https://pypi.org/simple/wheel/', { signal: AbortSignal.timeout(10_000) }).catch(() => null);
   return page?.ok === true ? pypi() : debian();
@@ -69,7 +69,7 @@ function checked(archive: Buffer, sha256: string): Buffer {
   return archive;
 }
 
-/** What pip needs to build a package with setuptools. */
+/** pip's requirements for building a package with setuptools. */
 async function wheels(scratch: string): Promise<string[]> {
   const to = join(scratch, 'wheels');
   const script = join(projectDir, 'scripts/get-debian-package.sh');

@@ -12,14 +12,14 @@ interface Input {
   runId: string;
   made: TestRepository;
   folder: string;
-  /** The commit that the run published to its own branch. */
+  /** The commit published by the run to its own branch. */
   commit: string;
-  /** The changes that another person commits to another branch. */
+  /** The changes of another person, committed to another branch. */
   script: string;
   branch: string;
 }
 
-/** A publish to a branch that has moved gives the same tree as `git merge`, or conflicts at the same paths. */
+/** A publish to a moved branch gives the same tree as `git merge`, or conflicts at the same paths. */
 export async function checkMerge({ client, runId, made, folder, commit, script, branch }: Input): Promise<void> {
   const clone = cloneReference(made, `${folder}-${branch}`);
   clone.edit(script);

@@ -13,26 +13,26 @@ interface Input {
   client: Client;
   runId: string;
   made: TestRepository;
-  /** Contains everything that was created for the repository. */
+  /** Contains everything made for the repository. */
   folder: string;
   clone: ReferenceClone;
   /** A changed file above the limit of a patch. */
   aboveThePatch?: string | undefined;
 }
 
-/** Paths that a publish may add to a repository: objects, the branch, and its reflog. */
+/** Paths a publish may add to a repository: objects, the branch, and its reflog. */
 const isAdded = (path: string): boolean =>
   /(^|\/)(\.git|[^/]*\.git)\/(objects|lfs)(\/|$)/.test(path) || /(^|\/)refs\/heads\/holdpoint(\/|$)/.test(path);
 
-/** All files of the user that a publish must not change, with times and permissions. */
+/** All files of the user protected from a publish, with times and permissions. */
 export const userFiles = (folder: string): Map<string, string> =>
   filesOnDisk(folder, { without: isAdded, exactly: true });
 
-/** `git apply` of the run's patch gives the reviewed tree. A patch that would be too large is refused, and those of the other paths are not. */
+/** `git apply` of the run's patch gives the reviewed tree. An overlarge patch is refused, but the patches of the other paths are not. */
 export async function checkPatch({ client, runId, made, folder, clone, aboveThePatch }: Input): Promise<void> {
   const diff = await client.diff(runId);
   const tree = clone.reviewedTree();
-  // A moved file is one entry with both of its paths.
+  // A moved file is a single entry with both of its paths.
   const shown = diff.files.flatMap(({ path, moved_from }) => [path, ...(moved_from === undefined ? [] : [moved_from])]);
   expect(shown.map(bytesOf).sort(), 'paths of the diff').toEqual(changedPaths(clone.folder, clone.base, tree));
   const fresh = cloneReference(made, `${folder}-patched`);
@@ -95,7 +95,7 @@ export async function checkPublish({ client, runId, made, folder, clone }: Input
   return published.commit;
 }
 
-/** Each file that became a pointer has its content where git-lfs expects it. */
+/** Each file turned into a pointer has its content in git-lfs's place. */
 async function checkLfs(
   made: TestRepository,
   clone: ReferenceClone,

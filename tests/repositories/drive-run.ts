@@ -7,7 +7,7 @@ import type { Scenario, TestRepository } from './scenario.ts';
 /** A repository of 10,000 files takes long on a busy machine. */
 const timeout = () => AbortSignal.timeout(100_000);
 
-/** The first and the last step are held, so that a test can read the files and undo steps. */
+/** The first and the last step are held, to let a test read the files and undo steps. */
 const first = { tool: 'write_file', args: { path: 'first-held', content: 'one\n' } };
 const last = { tool: 'write_file', args: { path: 'last-held', content: 'two\n' } };
 /** The same steps as scripts for the reference clone. */
@@ -72,7 +72,7 @@ export async function snapshotFiles(client: Client, runId: string, snapshot?: st
 
 const letters: Record<string, string> = { a: '\x07', b: '\b', t: '\t', n: '\n', v: '\v', f: '\f', r: '\r' };
 
-/** Decodes a path of the API to Latin-1: names that are not UTF-8 are quoted as in git. */
+/** Decodes a path of the API to Latin-1: names outside of UTF-8 are quoted as in git. */
 export function bytesOf(path: string): string {
   if (!/^".*"$/s.test(path)) return Buffer.from(path).toString('latin1');
   return path.slice(1, -1).replace(/\\([0-7]{3}|.)/gs, (_, escaped: string) => {

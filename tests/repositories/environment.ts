@@ -9,14 +9,14 @@ import type { Scenario } from './scenario.ts';
 /** A running system and a temporary folder for repositories. */
 export interface Environment extends AsyncDisposable {
   system: System;
-  /** Creates a folder per scenario; clones and patched trees are placed beside it. */
+  /** Creates a folder per scenario; clones and patched trees are placed next to the folder. */
   folderOf(scenario: Scenario, kind: string): string;
 }
 
 export async function openEnvironment(): Promise<Environment> {
   const root = await mkdtemp(join(tmpdir(), 'hp-repositories-'));
   const system = await startSystem();
-  // This test's own Node, for packages whose tests need one.
+  // This test's own Node, for packages with tests in need of Node.
   await system.startWorker({ HOLDPOINT_TOOLCHAINS: join(process.execPath, '../..') });
   return {
     system,

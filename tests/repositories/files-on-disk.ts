@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 
 interface Options {
-  /** Excludes a path; for a folder, everything in it. Paths are Latin-1. */
+  /** Excludes a path; for a folder, everything inside. Paths are Latin-1. */
   without?: (path: string) => boolean;
   /** Includes times and all permission bits. */
   exactly?: boolean;

@@ -6,7 +6,7 @@ interface Options {
   env?: Record<string, string>;
 }
 
-/** Names need not be UTF-8: git's input and output are Latin-1, one character per byte. */
+/** Names may be outside of UTF-8: git's input and output are Latin-1, a character per byte. */
 const options = (cwd: string, { input, env }: Options) => ({
   cwd,
   encoding: 'latin1' as const,
@@ -35,7 +35,7 @@ const environment = (home: string): Record<string, string> => ({
 export const git = (cwd: string, args: readonly string[], more: Options = {}): string =>
   execFileSync('git', args, { ...options(cwd, more), stdio: 'pipe' });
 
-/** The complaints of `git fsck`, which include trees of old repositories. */
+/** The complaints of `git fsck`, with trees of old repositories among them. */
 export function fsck(cwd: string): string {
   const { stdout, stderr } = spawnSync('git', ['fsck', '--strict', '--full', '--no-dangling'], options(cwd, {}));
   return stdout + stderr;
@@ -45,7 +45,7 @@ export function fsck(cwd: string): string {
 export const gitCode = (cwd: string, args: readonly string[]): number | null =>
   spawnSync('git', args, options(cwd, {})).status;
 
-/** Runs a script as a run's step does: in bash, which exits at the first failing command. */
+/** Runs a script in the way of a run's step: in bash, with an exit at the first failing command. */
 export function runScript(cwd: string, script: string): void {
   execFileSync('bash', ['--norc', '-euo', 'pipefail', '-c', script], { ...options(cwd, {}), stdio: 'pipe' });
 }
@@ -61,7 +61,7 @@ export function treeEntries(cwd: string, treeish: string, { submodules = true } 
   return new Map(parsed.filter(([, entry]) => submodules || !entry.startsWith('160000')));
 }
 
-/** Paths that differ between two trees. A rename counts as a deletion and an addition. */
+/** Different paths of two trees. A rename counts as a deletion and an addition. */
 export function changedPaths(cwd: string, from: string, to: string): string[] {
   const rows = git(cwd, ['diff-tree', '-r', '-z', '--no-renames', '--name-only', from, to]);
   return rows.split('\0').filter(Boolean).sort();

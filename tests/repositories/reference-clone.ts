@@ -8,10 +8,10 @@ import type { TestRepository } from './scenario.ts';
 const raw = '* -text -ident -filter -working-tree-encoding\n';
 const lfsClean = fileURLToPath(new URL('lfs-clean.sh', import.meta.url));
 
-/** A clone in which the run's scripts are executed, to compare git's result with the run's. */
+/** A clone for executing the run's scripts, to compare git's result with the run's. */
 export interface ReferenceClone {
   folder: string;
-  /** The commit that the run starts from. */
+  /** The commit at the start of the run. */
   base: string;
   edit(script: string): void;
   /** The tree of all files, with unconverted bytes. */
@@ -36,7 +36,7 @@ export function cloneReference(made: TestRepository, folder: string): ReferenceC
   const attributes = existsSync(info('attributes')) ? readFileSync(info('attributes')) : undefined;
   writeFileSync(info('attributes'), raw);
   git(folder, ['checkout', '-q', '--detach', base]);
-  // git reads an entry as young as the index again on `add`, and would convert it although no script changed it.
+  // On `add` git reads an entry as young as the index again, and would convert the entry without a change by any script.
   runScript(folder, 'find . -path ./.git -prune -o -type f -exec touch -d 2001-01-01 {} +');
   git(folder, ['update-index', '-q', '--refresh']);
   git(folder, ['config', 'filter.lfs.clean', `sh ${lfsClean}`]);

@@ -5,21 +5,21 @@ import { git, runScript } from './real-git.ts';
 /** A repository with the changes of a run and of other people. The run and the reference clone execute the same bash scripts. */
 export interface Scenario {
   name: string;
-  /** Part of the bounded form, which `npm test` runs. */
+  /** Part of the bounded form, run by `npm test`. */
   isBounded?: true;
-  /** Whether its work tree is also tested as a directory source: in both forms, or only in the full one. */
+  /** Whether its work tree is also tested as a directory source: in both forms, or only in the full form. */
   asDirectory?: 'bounded' | 'full';
   /** Creates the repository below an empty folder. */
   make(folder: string): TestRepository;
-  /** Steps of the run, one script each. */
+  /** Steps of the run, a script each. */
   edits: readonly string[];
-  /** Another person's commit that git merges with the run's without a conflict. */
+  /** Another person's commit: git merges the commit with the run's without a conflict. */
   theirs?: string;
-  /** Another person's commit that git cannot merge with the run's. */
+  /** Another person's commit: git cannot merge the commit with the run's. */
   conflicting?: string;
   /** A changed file above the limit of a patch: the patch of the run is refused and names this file, a patch of each other path is not. */
   aboveThePatch?: string;
-  /** Commands that must pass before the publish. */
+  /** Commands required to pass before the publish. */
   validators?: readonly string[];
 }
 
@@ -30,7 +30,7 @@ export interface TestRepository {
   ref?: string;
 }
 
-/** Creates a repository with one commit of the files that a script creates. */
+/** Creates a repository with a single commit of a script's files. */
 export function commitFolder(folder: string, script: string, name = 'repo'): string {
   const path = join(folder, name);
   mkdirSync(path, { recursive: true });
@@ -41,7 +41,7 @@ export function commitFolder(folder: string, script: string, name = 'repo'): str
   return path;
 }
 
-/** A few files, for scenarios that are about the repository and not its files. */
+/** A few files, for scenarios about the repository and not its files. */
 export const files =
   "mkdir -p src docs && printf 'one\\ntwo\\nthree\\n' | tee src/a.txt src/b.txt docs/c.txt > /dev/null";
 export const work: Pick<Scenario, 'edits' | 'theirs' | 'conflicting'> = {

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The full form: every repository. `npm run test:faults` includes the bounded one. */
+/** The full form: every repository. `npm run test:faults` includes the bounded form. */
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,

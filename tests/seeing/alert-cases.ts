@@ -1,15 +1,15 @@
-/** Samples one minute apart, in promtool's notation: `0+60x10`, `1 1 0`, `_x5`. */
+/** Samples at intervals of a minute, in promtool's notation: `0+60x10`, `1 1 0`, `_x5`. */
 type Series = Record<string, string>;
 
 interface AlertCase {
   alert: string;
   /** The alert fires with these. */
   fault: Series;
-  /** And is silent with these: the nearest that is no fault. */
+  /** The alert is silent with these series: the nearest case without a fault. */
   healthy: Series;
   /** @default 20m */
   at?: string;
-  /** The labels beside `severity`. */
+  /** The labels in addition to `severity`. */
   labels?: Record<string, string>;
   /** The summary, with its values. */
   says: string;

@@ -21,11 +21,11 @@ import {
 
 export interface Everything {
   system: System;
-  /** `HOST:PORT` of a loopback site that a run may reach. */
+  /** `HOST:PORT` of a loopback site in reach of a run. */
   site: string;
 }
 
-/** One of everything that a dashboard shows, as the demo and users do it. */
+/** An example of everything on a dashboard, in the way of the demo and of users. */
 export async function doEverything({ system, site }: Everything): Promise<void> {
   await Promise.all([demo(system, 'pagelist'), demo(system, 'cuelines')]);
   await Promise.all([
@@ -70,7 +70,7 @@ async function askModel({ client }: System): Promise<void> {
   await client.cancelRun(refused.run.id).catch(() => undefined);
 }
 
-/** A host of the run, and one that it may not reach. */
+/** A host of the run, and a host out of its reach. */
 const reach = ({ client }: System, site: string) =>
   succeed(client, {
     plan: plan([bash(`curl -sS http://${site}/; curl -s http://127.0.0.1:1/ || true`)]),

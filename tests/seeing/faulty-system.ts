@@ -25,13 +25,13 @@ const times = {
 
 export interface FaultySystem {
   system: System;
-  /** One of them was killed in a step. */
+  /** A worker of the list was killed in a step. */
   workers: AppProcess[];
   prometheus: Prometheus;
   stop(): Promise<void>;
 }
 
-/** A system on this machine that Prometheus scrapes, after one of everything and the faults without which some series do not exist. */
+/** A system on this machine, scraped by Prometheus, after an example of everything and the faults needed for some series. */
 export async function startFaultySystem(): Promise<FaultySystem> {
   await using started = new AsyncDisposableStack();
   const model = started.use(await startModel());
@@ -65,7 +65,7 @@ export async function startFaultySystem(): Promise<FaultySystem> {
   const ending = new AbortController();
   started.defer(() => ending.abort());
   await holdOne(system, ending.signal);
-  // Twice: a counter that was seen once has no rate yet.
+  // Twice: a counter seen once has no rate yet.
   await doEverything(everything);
   await prometheus.scraped();
   await doEverything(everything);
@@ -77,7 +77,7 @@ export async function startFaultySystem(): Promise<FaultySystem> {
 
 const placeOf = ({ ready }: AppProcess): string => new URL(String(ready.metrics)).host;
 
-/** Calls a tool and ends; refuses the key, or asks to come back later, when the prompt wants that. */
+/** Calls a tool and ends; refuses the key, or asks to come back later, on the prompt's wish. */
 function startModel() {
   const throttled = new Set<string>();
   return openModelServer(({ prompt, results }) => {
@@ -90,7 +90,7 @@ function startModel() {
   });
 }
 
-/** A run that waits for a person, with a client that follows it and an approval that expires soon. */
+/** A run in wait for a person, with a following client and an approval close to its expiry. */
 async function holdOne({ client }: System, signal: AbortSignal): Promise<void> {
   const { run } = await client.createRun({
     plan: plan([{ tool: 'write_file', args: { path: 'a.txt', content: 'a\n' } }]),
@@ -100,11 +100,11 @@ async function holdOne({ client }: System, signal: AbortSignal): Promise<void> {
   const follow = async (): Promise<void> => {
     for await (const _ of client.events(run.id, { signal }));
   };
-  // It ends with the test, or with Redis.
+  // The stream ends with the test, or with Redis.
   follow().catch(() => undefined);
 }
 
-/** Redis gets a limit of memory and loses its queues: the sweep makes the job of the run that waits again. */
+/** Redis gets a limit of memory and loses its queues: the sweep makes the job of the waiting run again. */
 async function loseQueues({ system, prometheus }: Pick<FaultySystem, 'system' | 'prometheus'>): Promise<void> {
   const redis = new Redis(system.redis.address);
   await redis.config('SET', 'maxmemory', String(2 ** 30));
@@ -113,7 +113,7 @@ async function loseQueues({ system, prometheus }: Pick<FaultySystem, 'system' | 
   await until('the sweep repaired a run', async () => (await prometheus.query('holdpoint_repairs_total')).length > 0);
 }
 
-/** A worker that does not follow the logs dies in a step; the other one repeats it. */
+/** A worker without the task of following the logs dies in a step; the other worker repeats the step. */
 async function loseWorker({ system, workers, prometheus }: Omit<FaultySystem, 'stop'>): Promise<void> {
   const { client } = system;
   const [follower] = await prometheus.query('holdpoint_follower_active == 1');

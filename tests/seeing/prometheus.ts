@@ -4,13 +4,13 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { projectDir } from '../harness/index.ts';
 
-/** The program that `node scripts/setup.mjs --prometheus` brought, or the system's. */
+/** The program installed by `node scripts/setup.mjs --prometheus`, or the system's. */
 export function programOf(name: 'prometheus' | 'promtool'): string {
   const unpacked = join(projectDir, '.cache/prometheus/bin', name);
   return existsSync(unpacked) ? unpacked : name;
 }
 
-/** @returns what promtool printed, also when it fails */
+/** @returns the output of promtool, even after a failure */
 export async function promtool(...args: string[]): Promise<{ ok: boolean; output: string }> {
   try {
     const { stdout, stderr } = await promisify(execFile)(programOf('promtool'), args, { timeout: 60_000 });

@@ -12,14 +12,14 @@ interface Dashboard {
 const folder = join(projectDir, 'infra/grafana/dashboards');
 const dashboards = readdirSync(folder).map((file) => JSON.parse(readFileSync(join(folder, file), 'utf8')) as Dashboard);
 
-/** What Grafana puts in for its variables. */
+/** Grafana's values for its variables. */
 const concrete = (promql: string): string =>
   promql
     .replaceAll('$__rate_interval', '5m')
     .replaceAll('$__range', '1h')
     .replaceAll(/\$(tool|model)\b/g, '.*');
 
-/** Every query of every panel that Prometheus answers. */
+/** Every query of every panel answered by Prometheus. */
 export const panelQueries = dashboards.flatMap((dashboard) =>
   dashboard.panels.flatMap(({ title, targets = [] }) =>
     targets.flatMap(({ expr, datasource }) =>
@@ -39,7 +39,7 @@ export const choiceQueries = dashboards.flatMap(({ templating }) =>
   }),
 );
 
-/** The series that the alerts read: an alert itself has a result only during its fault. */
+/** The series read by the alerts: an alert alone has a result only during its fault. */
 export const alertSelectors = [
   ...new Set(
     readRules().flatMap(

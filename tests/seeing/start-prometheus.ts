@@ -18,7 +18,7 @@ interface Exemplar {
 }
 
 export interface Prometheus {
-  /** The samples that a query has now. @throws with Prometheus's words when it cannot be evaluated */
+  /** The present samples of a query. @throws with Prometheus's words for an invalid query */
   query(promql: string): Promise<Sample[]>;
   exemplars(promql: string): Promise<Exemplar[]>;
   /** Why each target cannot be scraped; empty: all can. */

@@ -5,12 +5,14 @@ import { join } from 'node:path';
 import { projectDir, until } from '../harness/index.ts';
 import { freePort } from './free-port.ts';
 
-/** The trace store of Genkit keeps what comes by OTLP in files, and has an API that reads it. It is not a dependency: it is brought here. */
+/**
+ * The trace store of Genkit keeps OTLP data in files, and has a reading API. The store is not a dependency: the suite fetches the package.
+ */
 const packageName = '@genkit-ai/telemetry-server';
 const version = '1.43.0';
 const place = join(projectDir, '.cache/trace-store', version);
 
-/** @returns why there is none; undefined: it is there */
+/** @returns the reason of a missing store; undefined with a store */
 export function bringTraceStore(): string | undefined {
   if (existsSync(join(place, 'ready'))) return undefined;
   mkdirSync(place, { recursive: true });
@@ -44,14 +46,14 @@ interface StoredSpan {
 }
 
 interface TraceStore {
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. It takes JSON alone. */
+  /** For OTEL_EXPORTER_OTLP_ENDPOINT. The store takes JSON alone. */
   endpoint: string;
-  /** The spans that it has of a trace. */
+  /** The stored spans of a trace. */
   spansOf(traceId: string): Promise<StoredSpan[]>;
   stop(): Promise<void>;
 }
 
-/** Starts it on files in `directory`. */
+/** Starts the store on files in `directory`. */
 export async function startTraceStore(directory: string): Promise<TraceStore> {
   mkdirSync(directory, { recursive: true });
   const port = await freePort();

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** What an operator sees, by the programs that an operator has: Prometheus and promtool. */
+/** The operator's view, by the operator's programs: Prometheus and promtool. */
 export default defineConfig({
   test: {
     root: new URL('../..', import.meta.url).pathname,

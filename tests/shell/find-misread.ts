@@ -4,7 +4,7 @@ import { chooseRules, makeRules, quote, type Rules } from './judge-line.ts';
 import { type Done, runLines, type Shell } from './run-lines.ts';
 import type { SmallRoot } from './small-root.ts';
 
-/** A line that rules allow, and what it did all the same. */
+/** An allowed line, with its forbidden effects. */
 export interface Misread {
   line: string;
   shell: Shell;
@@ -15,7 +15,7 @@ export interface Misread {
 export interface Counts {
   judged: number;
   ran: number;
-  /** Lines that ended the shell which ran them, or did not end. */
+  /** Lines with an end of their shell, or without an end. */
   stopped: string[];
 }
 
@@ -25,7 +25,7 @@ interface Tried {
   rules: Rules;
 }
 
-/** Grows and judges lines, runs the allowed ones, and returns those that did what no rule allows. */
+/** Grows and judges lines, runs the allowed lines, and returns lines with effects no rule allows. */
 export async function findMisread(root: SmallRoot, random: Random, size: number, counts: Counts): Promise<Misread[]> {
   const rules = chooseRules(random);
   const tried: Tried[] = [];
@@ -44,7 +44,7 @@ export async function findMisread(root: SmallRoot, random: Random, size: number,
   return found;
 }
 
-/** The shell of a call is bash. What is for dash is judged as a script for it. */
+/** The shell of a call is bash. Lines for dash are judged as a script for dash. */
 const asCall = (shell: Shell, line: string): string => (shell === 'bash' ? line : `sh -c ${quote(line)}`);
 
 async function runAll(root: SmallRoot, shell: Shell, tried: readonly Tried[], counts: Counts): Promise<Misread[]> {
@@ -61,14 +61,14 @@ async function runAll(root: SmallRoot, shell: Shell, tried: readonly Tried[], co
   });
 }
 
-/** What a line did that the rules do not allow. A started program is judged with the arguments that it really had. */
+/** The effects of a line against the rules. A started program is judged with its real arguments. */
 function wrong({ started, wrote }: Done, rules: Rules): string | undefined {
   const program = started.find((argv) => !rules.allows(argv.map(quote).join(' ')));
   if (program) return `started ${program.map((word) => JSON.stringify(word)).join(' ')}`;
   return wrote ? 'changed files' : undefined;
 }
 
-/** The smallest line that is allowed and still does something else: pieces are removed as long as it does. */
+/** The smallest allowed line with a forbidden effect: pieces are removed as long as the effect remains. */
 export async function shrink(root: SmallRoot, found: Misread): Promise<Misread> {
   const rules = makeRules(found.rules);
   let best = found;

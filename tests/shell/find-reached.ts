@@ -12,13 +12,13 @@ export interface Walled {
   directory: string;
 }
 
-/** A line that did something behind the wall. */
+/** A line with an effect behind the wall. */
 export interface Breach extends Reached {
   line: string;
   only: readonly string[];
 }
 
-/** What lines find that a policy took for reading ones by mistake. */
+/** Programs at the disposal of lines mistaken by a policy for reading lines. */
 const forced = ['cat', 'ls', 'git', 'printf', 'grep', 'head', 'wc', 'find', 'env', 'xargs'];
 
 /** Grows lines and runs all of them behind the wall, as if a policy had misread them. */
@@ -26,7 +26,7 @@ export function reachForced(walled: Walled, random: Random, size: number): Promi
   return reach(walled, growLines(random, size), forced);
 }
 
-/** Runs lines that a policy allows as reading ones, each behind the wall of exactly its programs. */
+/** Runs lines allowed by a policy as reading lines, each behind the wall of exactly its programs. */
 export async function reachAllowed(walled: Walled, random: Random, size: number): Promise<Breach[]> {
   const byPrograms = new Map<string, string[]>();
   for (let left = size; left > 0; ) {
@@ -47,7 +47,7 @@ export async function reachAllowed(walled: Walled, random: Random, size: number)
 export const growLines = (random: Random, size: number): string[] =>
   Array.from({ length: size }, () => growLine(random)).filter((line) => !line.includes('\0'));
 
-/** Lines that do something together are tried alone. */
+/** Lines with a common effect are tried alone. */
 async function reach(walled: Walled, lines: readonly string[], only: readonly string[]): Promise<Breach[]> {
   using tree = makeTree(walled.root, walled.directory);
   const reached = await runWalled(walled.sandbox, tree, lines, only);

@@ -1,8 +1,8 @@
 /* biome-ignore-all lint/suspicious/noTemplateCurlyInString: the forms are shell, not templates. */
 
 /**
- * Constructs of the shell with places to fill: §w a word, §W some words, §l a list of commands, §c a command, §q what may stand in double
- * quotes, §b lines of a here-document, §h a start that must not happen where text is plain.
+ * Constructs of the shell with places to fill: §w a word, §W some words, §l a list of commands, §c a command, §q text permitted in double
+ * quotes, §b lines of a here-document, §h a start forbidden in plain text.
  */
 export const forms: Readonly<Record<string, readonly string[]>> = {
   arithmetic: [

@@ -4,11 +4,11 @@ import { forms } from './forms.ts';
 import { blanks, builtins, delimiters, hidden, plain, programs, strangeDelimiters, tokens } from './vocabulary.ts';
 
 interface Growth extends Random {
-  /** How often a part of the line is a strange one. */
+  /** How often a part of the line is strange. */
   odd: number;
 }
 
-/** Grows a line of shell. Most of its programs are ones that rules allow; others stand where a shell must not look for any. */
+/** Grows a line of shell. Most of its programs are allowed by rules; others stand where a shell must not look for any. */
 export function growLine(seeded: Random): string {
   const random: Growth = { ...seeded, odd: seeded.pick([0.05, 0.15, 0.3, 0.6]) };
   const first = random.chance(0.15) ? soup(random, random.integer(1, 10)) : list(random, random.integer(1, 3));
@@ -16,7 +16,7 @@ export function growLine(seeded: Random): string {
   return random.chance(0.4) ? splice(random, first, list(random, 2)) : scratch(random, first);
 }
 
-/** The head of one line and the tail of another one. */
+/** The head of a line and the tail of another. */
 function splice(random: Growth, first: string, second: string): string {
   return first.slice(0, random.integer(0, first.length)) + second.slice(random.integer(0, second.length));
 }
@@ -210,7 +210,7 @@ const quoted = (random: Growth, depth: number): string =>
     ])(),
   ).join('');
 
-/** Text that is to be plain where it stands. */
+/** Plain text in its place. */
 const raw = (random: Growth): string =>
   Array.from({ length: random.integer(0, 3) }, () => random.pick(random.chance(0.6) ? hidden : tokens)).join('');
 

@@ -2,11 +2,11 @@ import { policySchema } from '@holdpoint/contract';
 import { type CallFacts, commandFacts, compilePolicy, judge, readingPrograms } from '@holdpoint/policy';
 import type { Random } from '../chaos/random.ts';
 
-/** Rules under which a line is judged: some programs are allowed, anything else is denied. */
+/** Rules for judging a line: some programs are allowed, anything else is denied. */
 export interface Rules {
   names: readonly string[];
   allows(line: string): boolean;
-  /** The programs of a line that is allowed because it only reads. */
+  /** The programs of a line allowed because the line only reads. */
   reads(line: string): readonly string[] | undefined;
 }
 
@@ -63,5 +63,5 @@ const factsOf = (line: string): CallFacts => ({
   touches: { paths: [], hosts: [], commands: commandFacts(line, { root: '/work' }) },
 });
 
-/** A word that the shell takes as it is. */
+/** A word taken literally by the shell. */
 export const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;

@@ -7,11 +7,11 @@ import { findHostTools } from '@holdpoint/sandbox/testing';
 import { scriptOf } from './script-of.ts';
 import type { SmallRoot } from './small-root.ts';
 
-/** What a line did that can be seen: programs that it started, or tried to, with their arguments, and whether files changed. */
+/** The visible effects of a line: started or tried programs with their arguments, and whether files changed. */
 export interface Done {
   started: string[][];
   wrote: boolean;
-  /** It did not end, or ended the shell that runs the lines. */
+  /** The line did not end, or ended the shell of the lines. */
   stopped: boolean;
 }
 
@@ -22,10 +22,12 @@ const { bwrap } = findHostTools({
   path: '/usr/local/bin:/usr/bin:/bin',
 });
 
-/** How long a line may stand still, in milliseconds. It uses a processor for a second at most. */
+/** The permitted silence of a line, in milliseconds. A line uses a processor for a second at most. */
 const patience = 3_000;
 
-/** Runs lines in one sandbox, each in a subshell of its own. A line that stops the shell is left out, and the rest starts again. */
+/**
+ * Runs lines in a single sandbox, each in a subshell of its own. A line with an end of the shell is left out, and the rest starts again.
+ */
 export async function runLines(root: SmallRoot, shell: Shell, lines: readonly string[]): Promise<Done[]> {
   const all: Done[] = lines.map(() => ({ started: [], wrote: false, stopped: false }));
   for (let from = 0; from < lines.length; ) {
@@ -37,7 +39,7 @@ export async function runLines(root: SmallRoot, shell: Shell, lines: readonly st
   return all;
 }
 
-/** @returns the line at which the shell stopped */
+/** @returns the last line before the shell's stop */
 async function runFrom(
   root: SmallRoot,
   shell: Shell,
@@ -56,7 +58,7 @@ async function runFrom(
   return reached === 'end' ? undefined : Math.max(from, Number(reached));
 }
 
-/** Ends the sandbox when its shell stands still at one line. */
+/** Ends the sandbox when its shell stands still at a line. */
 async function runScript({ mounts, bin }: SmallRoot, shell: Shell, log: string): Promise<void> {
   const sandbox = spawn(
     bwrap,

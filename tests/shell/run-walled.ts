@@ -6,7 +6,7 @@ import { openSandbox, type Sandbox } from '@holdpoint/sandbox';
 import { quote } from './judge-line.ts';
 import type { SmallRoot } from './small-root.ts';
 
-/** What lines did together: the first program of the tree that started, and whether the tree changed. */
+/** The common effects of lines: the first started program of the tree, and whether the tree changed. */
 export interface Reached {
   started: string | undefined;
   wrote: boolean;
@@ -19,14 +19,14 @@ export interface Tree extends Disposable {
   gid: number;
 }
 
-/** The sandbox of this host. @param directory its records lie below; another user passes it */
+/** The sandbox of this host. @param directory its records lie below; another user passes the directory */
 export const openWalls = (directory: string): Promise<Sandbox> =>
   openSandbox({
     ...{ policy: 'require', allowUnsandboxed: false, stateDir: join(directory, 'state') },
     bwrapPath: [fileURLToPath(new URL('../../.cache/bubblewrap/usr/bin/bwrap', import.meta.url))],
   });
 
-/** A workspace with stand-ins of programs, a repository, and files that lines of the grammar name. */
+/** A workspace with stand-ins of programs, a repository, and files named in the grammar's lines. */
 export function makeTree({ bin }: SmallRoot, parent: string): Tree {
   const path = mkdtempSync(join(parent, 'tree-'));
   cpSync(bin, join(path, 'bin'), { recursive: true });
@@ -47,8 +47,8 @@ export function makeTree({ bin }: SmallRoot, parent: string): Tree {
 }
 
 /**
- * Runs lines in one sandbox, each in a subshell of its own: behind the wall of these programs, or as writing ones.
- * @param only programs that may start; undefined: no wall
+ * Runs lines in a single sandbox, each in a subshell of its own: behind the wall of these programs, or as writing lines.
+ * @param only programs permitted to start; undefined: no wall
  */
 export async function runWalled(
   sandbox: Sandbox,

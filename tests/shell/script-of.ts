@@ -1,9 +1,9 @@
 import { quote } from './judge-line.ts';
 
-/** Files with names that a pattern puts where a command has options, names of variables and their values. */
+/** Files with names placed by a pattern among a command's options, names of variables and their values. */
 const strange = ['-v', 'a[$(evil)]', 'x=($(evil))'];
 
-/** Bash calls the function for a program that is not there. The files are looked at after each line, without a program. */
+/** Bash calls the function for a missing program. The files are checked after each line, without a program. */
 const prologue = `command_not_found_handle() { printf '%s\\0' "$HP_LINE" "$#" "$@" >> /log/started; return 127; }
 reset() { echo old > full; : > empty; : > keep; echo evil > evil.sh; }
 reset; for name in ${strange.map(quote).join(' ')}; do : > "$name"; done
@@ -18,7 +18,7 @@ look() {
 export HP_LINE
 `;
 
-/** The script that runs the lines behind `from`, and says at which it is. */
+/** The script to run the lines behind `from`, with a report of the present line. */
 export function scriptOf(lines: readonly string[], from: number): string {
   const runs = lines.slice(from).map((line, index) => {
     const number = from + index;

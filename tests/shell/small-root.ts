@@ -4,22 +4,22 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** What lines may name. Anything else is not found, which the shell reports. */
+/** The programs for lines to name. The shell reports any other program as missing. */
 const programs =
   'bash sh dash cat ls git grep head wc sort find sed awk xargs env nice nohup timeout stdbuf time rm cp mv touch tee evil evil2 make node npm test [ printf echo true false';
 
-/** Programs that become the real ones once they are written down: what they start is judged as well. */
+/** Programs replaced by the real programs after a note: their children are judged as well. */
 const real = 'bash sh:dash dash env nice nohup timeout find xargs'.split(' ').map((entry) => {
   const [name = '', program = name] = entry.split(':');
   return { name, path: ['/usr/bin', '/bin'].map((folder) => `${folder}/${program}`).find(existsSync) };
 });
 
-/** A root directory for the sandbox that has shells, what they need, and stand-ins for programs. */
+/** A root directory for the sandbox with shells, their needs, and stand-ins for programs. */
 export interface SmallRoot extends Disposable {
   directory: string;
   /** The stand-ins. A line may find them below its own folder, too. */
   bin: string;
-  /** Arguments of bubblewrap that mount it. */
+  /** Arguments of bubblewrap to mount the root. */
   mounts: string[];
 }
 

@@ -11,11 +11,11 @@ export interface Try {
   print(line: string): void;
 }
 
-/** Failures after which no more lines are tried. */
+/** Most failures before the end of the tries. */
 export const mostFailures = 20;
 const reportEach = 50_000;
 
-/** Judges lines and runs the allowed ones. @returns how many did what no rule allows */
+/** Judges lines and runs the allowed ones. @returns the number of lines with effects no rule allows */
 export async function tryLines({ seed, lines, end, print }: Try): Promise<number> {
   const random = randomFrom(seed);
   using root = makeSmallRoot();

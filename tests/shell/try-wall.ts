@@ -7,7 +7,7 @@ import { openWalls } from './run-walled.ts';
 import { makeSmallRoot } from './small-root.ts';
 import { mostFailures, type Try } from './try-lines.ts';
 
-/** Runs lines behind the wall. @returns how many started a program of the tree or changed it */
+/** Runs lines behind the wall. @returns the number of lines with a started program of the tree or a change */
 export async function tryWall({ seed, lines, end, print }: Try): Promise<number> {
   const directory = mkdtempSync(join(tmpdir(), 'hp-walled-'));
   chmodSync(directory, 0o711);

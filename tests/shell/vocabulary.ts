@@ -1,6 +1,6 @@
 /* biome-ignore-all lint/suspicious/noTemplateCurlyInString: the parts are shell, not templates. */
 
-/** Programs that rules may allow. */
+/** Programs for rules to allow. */
 export const programs = [
   'cat',
   'ls',
@@ -17,7 +17,7 @@ export const programs = [
   'wc',
 ];
 
-/** Starts and writes that must not happen where text is plain. */
+/** Starts and writes forbidden in plain text. */
 export const hidden = [
   '$(evil)',
   '`evil`',
@@ -101,7 +101,7 @@ export const tokens = [
   ...programs,
 ];
 
-/** Signs that look like blanks and newlines, or that shells join. */
+/** Signs with the look of blanks and newlines, or joined by shells. */
 export const blanks = [
   '\\\n',
   '\r',
@@ -118,7 +118,7 @@ export const blanks = [
   '\x7f',
 ];
 
-/** Builtins that evaluate or start their arguments. */
+/** Builtins with evaluations or starts of their arguments. */
 export const builtins = [
   "printf -v 'x[$(evil)]' a",
   "test -v 'x[$(evil)]'",
@@ -144,7 +144,7 @@ export const builtins = [
 /** Ordinary words. */
 export const plain = ['a', 'f', '-l', 'x', '1', "'a b'", '"a b"', '"$x"', '*', '"$(ls)"', '{a,b}', 'a#b'];
 
-/** Delimiters as they are written, and the lines that end their here-documents. */
+/** Delimiters in their written form, and the end lines of their here-documents. */
 export const delimiters: readonly (readonly [open: string, close: string])[] = [
   ['E', 'E'],
   ["'E'", 'E'],

@@ -2,7 +2,7 @@ import type { AuditFindingCode, AuditReport } from '@holdpoint/contract';
 import { type Verdict, verdict } from '../../harness/verdict.ts';
 import type { Ledger } from '../ledger.ts';
 
-/** What is found after Redis lost writes that were sealed. */
+/** Findings after Redis lost sealed writes. */
 const ofLosses: ReadonlySet<AuditFindingCode> = new Set([
   'redis_went_back',
   'event_changed',
@@ -11,7 +11,7 @@ const ofLosses: ReadonlySet<AuditFindingCode> = new Set([
   'event_added',
 ]);
 
-/** The audit log is as it was sealed, whatever died. Only what Redis lost is found, and only when it lost something. */
+/** The audit log equals its seal, after any death. Only losses of Redis are found, and only after a loss. */
 export function auditSound(
   { findings, findings_total, records }: AuditReport,
   { lost }: Pick<Ledger, 'lost'>,

@@ -43,7 +43,7 @@ function expectedOf(
       else if (isKept) expectMark(mark, what);
     }
   }
-  // A sub-agent starts with the files of its parent, which may be a fork.
+  // A sub-agent starts with the files of its parent, possibly a fork.
   const parentRun = one.run.parent && found.runs.get(one.run.parent.run_id);
   const before = parentRun?.run.forked_from && found.runs.get(parentRun.run.forked_from.run_id);
   for (const past of [parentRun, before]) {
@@ -74,7 +74,7 @@ function effectsOf(found: Found, one: FoundRun, step: StepState): [string, Expec
   return marks.map((mark) => [mark, foregroundEffect(step)]);
 }
 
-/** The outcome of a step and the snapshot with its effect are one log entry. */
+/** The outcome of a step and the snapshot with its effect are a single log entry. */
 function foregroundEffect({ status, outcome }: StepState): Expected {
   if (outcome?.inherited_from !== undefined) return status === 'succeeded' || status === 'failed' ? 'once' : 'never';
   const value = outcome?.value;
@@ -89,7 +89,7 @@ function foregroundEffect({ status, outcome }: StepState): Expected {
   return 'never';
 }
 
-/** A completed background command has its effect. A killed or lost one may have it. */
+/** A completed background command has its effect. A killed or lost command may have its effect. */
 function backgroundEffect({ tasks, run }: FoundRun, step: StepState): Expected {
   const task = tasks.find(({ id }) => id === step.task);
   if (task === undefined) return 'never';
@@ -98,8 +98,8 @@ function backgroundEffect({ tasks, run }: FoundRun, step: StepState): Expected {
 }
 
 /**
- * An external request is made at most once, and once more for each approval by a person. A request in a period that Redis lost does not count:
- * the system cannot know that it was made.
+ * An external request is made at most once, and once more for each approval by a person. A request in a period lost by Redis does not
+ * count: the system cannot know about the request.
  */
 export function externalEffects({ runs }: Found, ledger: Ledger): Verdict {
   const visits = [...ledger.visits].map(

@@ -4,13 +4,13 @@ import type { Found } from '../collect.ts';
 import { isLost, type Ledger } from '../ledger.ts';
 import { missing } from './log.ts';
 
-/** A worker refuses to start with a Redis that does not belong to its data. */
+/** A worker refuses to start with a Redis of other data. */
 export function wrongRedis({ wrongRedis: { refused, started } }: Ledger): Verdict {
   const wrong = Array.from({ length: started }, () => 'a worker started with an empty Redis of another installation');
   return verdict('a worker with the wrong Redis refuses', refused + started, 'starts', wrong);
 }
 
-/** A system whose Redis refuses writes reports that it is not ready. */
+/** A system with a Redis in refusal of writes reports its unreadiness. */
 export function notReady({ refusals }: Ledger): Verdict {
   const ready = refusals.filter(({ saidReady }) => saidReady);
   const wrong = ready.map(({ how }) => `Redis refused writes (${how}), and the system reported that it is ready`);
@@ -26,7 +26,7 @@ export function filesKept({ runs }: Found, { filesLost }: Ledger): Verdict {
   return verdict('no workspace and no blob is lost', runs.size, 'workspaces', wrong);
 }
 
-/** The system cannot restore what Redis lost; it must report the loss. */
+/** The system cannot restore writes lost by Redis; it must report the loss. */
 export function lossIsReported(found: Found, ledger: Ledger, stuck: Stuck): Verdict {
   const gone = missing(found, ledger).filter(({ at }) => isLost(ledger, at));
   const repaired = [...found.runs.values()].flatMap(({ events }) =>

@@ -13,7 +13,7 @@ const toleranceMs = 100;
 
 const timeOf = ({ time }: LoggedEvent): number => Date.parse(time);
 
-/** When the runs of a tenant began to count, and when they ended. A run that is continued after its end counts again. */
+/** When the runs of a tenant began to count, and when they ended. A run continued after its end counts again. */
 function activeSpans({ events }: FoundRun): Span[] {
   const spans: Span[] = [];
   for (const event of events) {
@@ -26,7 +26,7 @@ function activeSpans({ events }: FoundRun): Span[] {
   return spans;
 }
 
-/** No run was accepted while its tenant had as many active runs as it may have. A lower limit ends no run. */
+/** No run was accepted while its tenant had the permitted number of active runs. A lower limit ends no run. */
 export function placesBounded({ runs }: Found, { places }: Ledger): Verdict {
   const spans = [...runs.values()].filter(({ run }) => run.parent === undefined).flatMap(activeSpans);
   const wrong: string[] = [];
@@ -62,7 +62,7 @@ export function stepsBounded({ runs }: Found, { workers }: Ledger): Verdict {
   return verdict('no worker makes more steps at once than its limit', looked, 'attempts', wrong);
 }
 
-/** Attempts that their own worker ended. When one that was lost really ended is in no log. */
+/** Attempts ended by their own worker. The real end of a lost attempt is in no log. */
 function attemptsIn(events: readonly LoggedEvent[]): { worker: string; span: Span }[] {
   const open = new Map<string, { worker: string; attempt: number; from: number }>();
   const found: { worker: string; span: Span }[] = [];

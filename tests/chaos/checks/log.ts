@@ -4,7 +4,7 @@ import { type Verdict, verdict } from '../../harness/verdict.ts';
 import type { Found, FoundRun } from '../collect.ts';
 import { type Answered, isLost, type Ledger } from '../ledger.ts';
 
-/** Everything acknowledged is in the log of its run, except what the harness cut from the file of Redis. */
+/** Everything acknowledged is in the log of its run, except for the harness's cuts in the file of Redis. */
 export function acknowledged(found: Found, ledger: Ledger): Verdict {
   const all = missing(found, ledger);
   const wrong = all.filter(({ at }) => !isLost(ledger, at)).map(({ what }) => what);
@@ -13,7 +13,7 @@ export function acknowledged(found: Found, ledger: Ledger): Verdict {
   return verdict('acknowledged submits, decisions and messages are in the log', looked, of, wrong);
 }
 
-/** Acknowledged writes that are not in a log, with the time of the acknowledgement. */
+/** Acknowledged writes missing in a log, with the time of the acknowledgement. */
 export function missing({ runs }: Found, ledger: Ledger): { at: Answered; what: string }[] {
   const gone: { at: Answered; what: string }[] = [];
   for (const [id, { at }] of ledger.runs) {
@@ -62,7 +62,7 @@ function difference(id: string, { events, hash }: FoundRun): string[] {
   return [`${id}: ${fields.map((field) => `${field} is ${hash[field]}, and folds to ${state[field]}`).join('; ')}`];
 }
 
-/** The first decision wins: an approval ends once, and all requests that got 200 sent that decision. */
+/** The first decision wins: an approval ends once, and all requests with the answer 200 sent this decision. */
 export function firstDecision({ runs }: Found, ledger: Ledger): Verdict {
   const wrong: string[] = [];
   let looked = 0;

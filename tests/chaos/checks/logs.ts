@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Verdict, verdict } from '../../harness/verdict.ts';
 
-/** More of the same error of one process in one second is a flood: it fills the disk while Redis is down. */
+/** More of the same error of a process in a second is a flood: the lines fill the disk while Redis is down. */
 const mostPerSecond = 10;
 /** Longer lines contain arguments of Redis commands: scripts, and data of users. */
 const longestLine = 20_000;
@@ -56,14 +56,14 @@ function errorIn(line: string): string | undefined {
   return [Math.floor(time / 1000), pid, queue, run_id, reqId, msg, err.message?.slice(0, 100)].join(' ');
 }
 
-/** Milliseconds that a thread may compute without yielding. */
+/** Milliseconds permitted to a thread without yielding. */
 const longestMs = 100;
-/** Milliseconds after its first line in which a process without a running step may compile its code: 0.4-0.7 s were seen. */
+/** Milliseconds after its first line for a process without a running step to compile its code: 0.4-0.7 s were seen. */
 const startMs = 10_000;
 
 /**
  * No thread blocked its event loop. Processes are stopped and the machine is busy here, so a delay counts only as far as the thread was
- * computing during it, which the process logs (`loop_late`).
+ * computing. The process logs the computing part (`loop_late`).
  */
 export function loopsFree(logs: Logs): Verdict {
   const wrong: string[] = [];
@@ -82,7 +82,7 @@ export function loopsFree(logs: Logs): Verdict {
   return verdict('no event loop was blocked', looked, 'logs', wrong);
 }
 
-/** Milliseconds since the epoch, or 0 for a line that is not a log entry. */
+/** Milliseconds since the epoch, or 0 for a line outside of the log format. */
 function timeOf(line: string): number {
   const { time } = /"time":(?<time>\d+)/.exec(line)?.groups ?? {};
   return Number(time ?? 0);

@@ -33,7 +33,7 @@ export function notRepaired({ runs }: Found, { repairs }: Stuck): Verdict {
   return verdict('without faults nothing was repaired', runs.size, 'runs', wrong);
 }
 
-/** A run that has ended has no writer, no pending restore and no open task. */
+/** An ended run has no writer, no pending restore and no open task. */
 export function leases({ runs }: Found): Verdict {
   const wrong: string[] = [];
   const ended = [...runs.values()].filter(({ run }) => isTerminal(run.status));
@@ -60,7 +60,10 @@ export function failures({ runs }: Found): Verdict {
   return verdict('no run failed because a process died', looked, 'failed runs', wrong);
 }
 
-/** A fork lacks the tasks of its origin, and the file of a killed step there; of a canceled one it keeps what the cancel killed. */
+/**
+ * A fork lacks the tasks of its origin, and the file of a killed step there; from a canceled origin the fork keeps the tasks killed by the
+ * cancel.
+ */
 function isMissed(runs: Found['runs'], from: NonNullable<RunState['forked_from']>, code: string | undefined): boolean {
   if (code === 'ENOTASK') return true;
   if (code === 'ECANCELED') return runs.get(from.run_id)?.run.status === 'canceled';
@@ -118,7 +121,7 @@ export function leftBehind({ directory, dataDir }: { directory: string; dataDir:
   const folders = ['making', 'locks', 'discarding', 'trash'].map((name) => join(dataDir, name));
   for (const path of folders) for (const name of namesIn(path)) if (name !== '') wrong.push(`${path}/${name}`);
   for (const run of namesIn(join(dataDir, 'runs'))) {
-    // Beside the trees is the repository that commands see, one for all epochs.
+    // Next to the trees is the repository visible to commands, shared by all epochs.
     const trees = namesIn(join(dataDir, 'runs', run, 'trees')).filter((name) => /^\d+$/.test(name));
     if (trees.length > 1) wrong.push(`${run} has ${trees.length} trees`);
     if (existsSync(join(dataDir, 'runs', run, 'retired'))) wrong.push(`${run} has retired trees`);

@@ -4,7 +4,7 @@ import type { Fault } from './fault.ts';
 
 const hour = 3_600_000;
 
-/** The wall clock of one worker is an hour ahead or behind for some seconds. The clock of the machine does not change. */
+/** The wall clock of a worker is an hour ahead or behind for some seconds. The clock of the machine does not change. */
 export const jumpClock: Fault = async ({ workers, clockFile, random }) => {
   const place = random.integer(0, workers.length - 1);
   writeFileSync(clockFile(place), String(random.chance(0.5) ? hour : -hour));

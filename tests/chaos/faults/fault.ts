@@ -5,10 +5,10 @@ import type { Random } from '../random.ts';
 
 export interface FaultDeps {
   system: System;
-  /** By place. A worker that could not be started is missing. */
+  /** By place. A worker with a failed start is missing. */
   workers: (AppProcess | undefined)[];
   startWorker(place: number): Promise<AppProcess>;
-  /** The file with the milliseconds that the worker at this place adds to its clock. */
+  /** The file with the milliseconds added to the clock of the worker at this place. */
   clockFile(place: number): string;
   random: Random;
   ledger: Ledger;
@@ -16,14 +16,14 @@ export interface FaultDeps {
   lockMs: number;
 }
 
-/** Injects a fault, and repairs what a supervisor or an operator would repair. */
+/** Injects a fault, and does the repairs of a supervisor or an operator. */
 export type Fault = (deps: FaultDeps) => Promise<void>;
 
 export async function restartWorker(deps: FaultDeps, place: number): Promise<void> {
   deps.workers[place] = await deps.startWorker(place);
 }
 
-/** Restarts dead processes, as a supervisor does: Redis first, because the others need it. */
+/** Restarts dead processes, as a supervisor does: Redis first, because the others need Redis. */
 export async function restartDead(deps: FaultDeps): Promise<void> {
   const { system, workers } = deps;
   if (!system.redis.isAlive()) await system.redis.start();

@@ -3,8 +3,8 @@ import { isTerminal } from '@holdpoint/contract';
 import { type Fault, type FaultDeps, restartWorker } from './fault.ts';
 
 /**
- * The operator changes every limit in the middle of the work: API and one worker are killed and start with others. Half of the open runs are
- * being paused when the API dies; those that were are resumed.
+ * The operator changes every limit in the middle of the work: API and a worker are killed and start with other limits. Half of the open
+ * runs are being paused when the API dies; the paused runs are resumed.
  */
 export const changeLimits: Fault = async (deps) => {
   const { system, random, ledger, workers } = deps;
@@ -26,7 +26,7 @@ export const changeLimits: Fault = async (deps) => {
   for (const id of paused) await system.client.resumeRun(id).catch(() => undefined);
 };
 
-/** Asks for the pauses and does not wait for all of them. @returns the runs that may be paused */
+/** Asks for the pauses and does not wait for all of them. @returns the possibly paused runs */
 async function pauseHalf({ system, random }: FaultDeps, ms: number): Promise<string[]> {
   const page = await system.client.listRuns({ limit: 200 }).catch(() => undefined);
   const open = (page?.data ?? []).filter((run) => !isTerminal(run.status) && run.status !== 'paused');

@@ -15,7 +15,7 @@ export const endWorker: Fault = async (deps) => {
   await restartWorker(deps, place);
 };
 
-/** Stops a worker past its lock, so that others take over. When it continues it must notice that it lost the lock. */
+/** Stops a worker past its lock: others take over. At its resumption the worker must notice the loss of the lock. */
 export const stopWorker: Fault = async (deps) => {
   const worker = deps.workers[anyPlace(deps)];
   await worker?.signal('SIGSTOP');
@@ -43,7 +43,7 @@ export const killRedis: Fault = async ({ system, random }) => {
   await system.redis.start();
 };
 
-/** Kills the API, one worker and Redis at the same time. */
+/** Kills the API, a worker and Redis at the same time. */
 export const killSeveral: Fault = async (deps) => {
   const { system, random } = deps;
   const place = anyPlace(deps);

@@ -26,7 +26,7 @@ export const loseQueues: Fault = ({ system }) =>
     if (keys.length > 0) await redis.unlink(...keys);
   });
 
-/** Redis refuses writes for some seconds: it has no memory left, or is a replica whose master is down. */
+/** Redis refuses writes for some seconds: without memory, or as a replica with a dead master. */
 export const refuseWrites: Fault = ({ system, ledger, random }) =>
   withRedis(system, async (redis) => {
     const ms = random.integer(2000, 4000);

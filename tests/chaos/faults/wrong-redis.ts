@@ -9,7 +9,7 @@ import type { Fault } from './fault.ts';
 const wrongMs = 6000;
 const settledMs = 5000;
 
-/** Starts a worker on the data directory with another, empty Redis. It must refuse and remove nothing. */
+/** Starts a worker on the data directory with another, empty Redis. The worker must refuse and remove nothing. */
 export const startOnWrongRedis: Fault = async ({ system, ledger }) => {
   const elsewhere = mkdtempSync(join(tmpdir(), 'hp-wrong-'));
   const redis = await startTestRedis(elsewhere);
@@ -37,13 +37,13 @@ function ageAll(dataDir: string): void {
   const then = new Date(Date.now() - 2 * 24 * 3_600_000);
   for (const path of durableFiles(dataDir)) {
     const file = path.replace(/\/shadow\.git$/, '');
-    // A file that was just written may not be in a log yet; only its age protects it.
+    // A just written file may not be in a log yet; only its age protects the file.
     const about = statSync(file, { throwIfNoEntry: false });
     if (about !== undefined && about.mtimeMs < Date.now() - settledMs) utimesSync(file, then, then);
   }
 }
 
-/** Whether the path exists, or is in the trash, from where an operator can restore it. */
+/** Whether the path exists, or is in the trash, in reach of an operator's restore. */
 function isKept(dataDir: string, path: string): boolean {
   if (existsSync(path)) return true;
   const [, name = ''] = /\/runs\/([^/]+)\//.exec(path) ?? /\/([^/]+)$/.exec(path) ?? [];
@@ -51,7 +51,7 @@ function isKept(dataDir: string, path: string): boolean {
   return existsSync(trash) && readdirSync(trash, { recursive: true }).some((entry) => String(entry).includes(name));
 }
 
-/** The repositories of all runs and the blobs. No fault and no run of the harness removes one. */
+/** The repositories of all runs and the blobs. No fault and no run of the harness removes any of them. */
 function durableFiles(dataDir: string): string[] {
   const runs = join(dataDir, 'runs');
   const shadows = namesIn(runs).map((run) => join(runs, run, 'shadow.git'));

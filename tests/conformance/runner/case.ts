@@ -119,7 +119,7 @@ const expectSchema = z.strictObject({
 });
 export type Expect = z.output<typeof expectSchema>;
 
-/** One case: a line of a case file. */
+/** A case: a line of a case file. */
 export const caseSchema = z.strictObject({
   id: z.string().min(1),
   requirement: z.array(z.string()).default([]),

@@ -1,6 +1,6 @@
 import { connect } from 'node:net';
 
-/** A port of loopback where nothing listens. Below 1024, where no client and no stub gets one by chance. */
+/** A port of loopback where nothing listens. Below 1024: no client and no stub gets such a port by chance. */
 export async function closedPort(): Promise<number> {
   for (let port = 600; port < 1024; port++) if (!(await listens(port))) return port;
   throw new Error('a server listens on every port from 600 to 1023');

@@ -6,13 +6,13 @@ import type { Decide } from './open-run.ts';
 export interface Decider {
   /** Approves everything. */
   approve: Decide;
-  /** As the case decides; what is asked again after an edit is approved. */
+  /** As the case decides; a repeated question after an edit is approved. */
   decide: Decide;
-  /** The actions that were asked for. */
+  /** The requested actions. */
   asked: readonly Approval[];
 }
 
-/** The person of a case: decides what its calls ask, and answers questions with `setup.answers` in their order. */
+/** The person of a case: decides about its calls, and answers questions with `setup.answers` in their order. */
 export function openDecider(client: Client, { setup, call }: Pick<Case, 'setup' | 'call'>): Decider {
   const asked: Approval[] = [];
   const answers = [...setup.answers];
@@ -33,7 +33,7 @@ export function openDecider(client: Client, { setup, call }: Pick<Case, 'setup' 
     approve: (approval) => decideBy(approval, undefined),
     decide: async (approval) => {
       const wanted = decision;
-      // A second question about edited arguments is a new one.
+      // A second question about edited arguments is a new question.
       if (approval.kind !== 'input' && wanted?.modifiedArgs !== undefined) decision = undefined;
       await decideBy(approval, wanted);
     },
@@ -49,7 +49,7 @@ function verdict(
     : { decision: 'edit', args: modifiedArgs, on_invalid: 'reject' };
 }
 
-/** What shows that the whole was read. */
+/** The evidence of a whole read. */
 async function seen(
   client: Client,
   { id, action_digest, cut }: Approval,

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { lstat, readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** What stands at each path below a directory: type, mode and content. */
+/** The entry at each path below a directory: type, mode and content. */
 export async function digestTree(directory: string): Promise<Map<string, string>> {
   const found = new Map<string, string>();
   for (const path of await readdir(directory, { recursive: true }))

@@ -3,7 +3,7 @@ import { join, sep } from 'node:path';
 import { type Mismatch, mismatch, missing, show } from './match.ts';
 import type { FileMatcher } from './matcher.ts';
 
-/** What stands at a path. A link that stays in the workspace is what it leads to, and `link` says that it is one. */
+/** The entry at a path. A link inside the workspace has the state of its target, and `link` marks the link. */
 export type FileState =
   | { type: 'absent' }
   | { type: 'directory'; link?: boolean }
@@ -11,7 +11,7 @@ export type FileState =
   | { type: 'symlink'; target: string }
   | { type: 'other' };
 
-/** Reads a path below a directory of the host, and follows no link out of it. */
+/** Reads a path below a directory of the host, and follows no link to the outside. */
 export async function readState(root: string, path: string): Promise<FileState> {
   const full = join(root, path);
   const stat = await lstat(full).catch(() => undefined);
@@ -28,7 +28,7 @@ async function stateOf(path: string, stat: { isFile(): boolean; isDirectory(): b
   return stat.isFile() ? { type: 'file', content: await readFile(path) } : { type: 'other' };
 }
 
-/** Why what stands at a path is not as expected; undefined: it is. */
+/** The difference between the state and the expectation; undefined without a difference. */
 export function fileMismatch(state: FileState, matcher: FileMatcher): Mismatch | undefined {
   if ('type' in matcher) {
     const type = 'link' in state && state.link ? 'symlink' : state.type;

@@ -4,7 +4,7 @@ import { type FileState, fileMismatch } from './file-state.ts';
 import { type Found, type Mismatch, mismatch, missing, show } from './match.ts';
 import { locate } from './pointer.ts';
 
-/** What a case left behind, gathered after its call settled. */
+/** The traces of a case, gathered after its call settled. */
 export interface Observed {
   /** The toolset's own result. */
   native: Found;
@@ -12,22 +12,22 @@ export interface Observed {
   ok: boolean;
   /** The toolset's own code of the failure. */
   errorCode: string | undefined;
-  /** The part of the result in which pointers start. */
+  /** The part of the result at the start of pointers. */
   root: Found;
   approval: { required: boolean; risk: string | undefined };
   files: ReadonlyMap<string, FileState>;
-  /** Paths outside of the workspace that are not as they were. */
+  /** Changed paths outside of the workspace. */
   changedOutside: readonly string[];
   httpHits: number;
   /** Milliseconds from runnable to settled. */
   ms: number;
-  /** Texts that must not be in the log, with the places that have them. */
+  /** Texts forbidden in the log, with their places. */
   leaks: readonly { text: string; place: string }[];
-  /** Files that hold process ids, with what is left of the sandbox's processes; undefined: there is no such file, or it holds no id. */
+  /** Files with process ids, with the remaining processes of the sandbox; undefined for a missing file, or a file without an id. */
   leftovers: ReadonlyMap<string, readonly string[] | undefined>;
 }
 
-/** One expectation that does not hold. The pointer leads into `expect`, and from `/result` on into the result. */
+/** A failed expectation. The pointer leads into `expect`, and from `/result` on into the result. */
 export interface Failure extends Mismatch {
   pointer: string;
 }
@@ -96,7 +96,7 @@ function judgeEffects(expect: Expect, observed: Observed): Failure[] {
   if (http_hits !== undefined && http_hits !== observed.httpHits) {
     failures.push(failure('/http_hits', String(http_hits), String(observed.httpHits)));
   }
-  // A time that is no number is no time that was kept.
+  // A time of NaN was not kept.
   if (max_ms !== undefined && !(observed.ms <= max_ms)) {
     failures.push(failure('/max_ms', `at most ${max_ms}`, String(observed.ms)));
   }

@@ -1,7 +1,7 @@
 import { placesHaving } from '../../harness/find-secret.ts';
 import type { System } from '../../harness/system.ts';
 
-/** The places that have a text: events, process logs, Redis, blobs and kept outputs. A workspace may have it on purpose. */
+/** The places of a text: events, process logs, Redis, blobs and kept outputs. A workspace may have the text on purpose. */
 export async function leaksOf(system: System, texts: readonly string[]): Promise<{ text: string; place: string }[]> {
   const found = [];
   for (const text of texts) {

@@ -4,9 +4,9 @@ import { argumentsOf, descendants, processesIn } from '../../hostile/host/proces
 import type { FileState } from './file-state.ts';
 
 /**
- * What is left on the host of the commands of a run. The ids in the file belong to the sandbox's own namespace, so they only say that
- * the processes did run.
- * @returns undefined: the file holds no process id
+ * The remaining processes on the host of a run's commands. The ids in the file belong to the sandbox's own namespace, so they only prove the
+ * start of the processes.
+ * @returns undefined for a file without a process id
  */
 export async function leftOf(system: System, runId: string, file: FileState): Promise<string[] | undefined> {
   if (file.type !== 'file' || !/^\s*\d+(\s+\d+)*\s*$/.test(file.content.toString())) return undefined;
@@ -17,8 +17,8 @@ export async function leftOf(system: System, runId: string, file: FileState): Pr
 }
 
 /**
- * Files are read and written by a tool host, which stays as long as the workspace is open; the first process of its sandbox is its parent.
- * A spare, the sandbox that is prepared for the next command, has two processes that wait for it.
+ * A tool host reads and writes files, and stays as long as the workspace is open; the first process of its sandbox is its parent. A spare,
+ * the sandbox prepared for the next command, has two waiting processes.
  */
 function commandsOf(tree: string): string[] {
   const left = processesIn(tree).filter((pid) => ![pid, ...descendants(pid)].some(isToolHost));

@@ -1,4 +1,4 @@
-/** Lets one user at a time in, in the order of asking. */
+/** Lets users in individually, in the order of asking. */
 export function openLock(): <T>(use: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (use) => {

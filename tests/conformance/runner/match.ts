@@ -1,10 +1,10 @@
 import type { Json } from '@holdpoint/contract';
 import { type Matcher, toRegExp } from './matcher.ts';
 
-/** A value that is not there: no such key, no such file. */
+/** A missing value: no such key, no such file. */
 export const missing = Symbol('missing');
 
-/** The result of an operation that threw. */
+/** The result of an operation with a thrown error. */
 export class Thrown {
   readonly message: string;
   constructor(message: string) {
@@ -24,7 +24,7 @@ export interface MatchOptions {
   extraKeys?: boolean;
 }
 
-/** Why a value does not match; undefined: it does. */
+/** Why a value does not match; undefined for a match. */
 export function mismatch(
   found: Found,
   matcher: Matcher,
@@ -38,7 +38,7 @@ export function mismatch(
 }
 
 type Equal = (value: unknown, wanted: unknown) => boolean;
-/** Returns what was expected when the value differs from it. */
+/** Returns the expectation when the value differs. */
 type Check = (found: Found, matcher: Matcher, equal: Equal) => string | undefined;
 
 const checks: readonly Check[] = [
@@ -107,7 +107,7 @@ function isEqual(value: unknown, wanted: unknown, extraKeys: boolean): boolean {
   return value === wanted;
 }
 
-/** Whether each wanted value has one of its own among the values. */
+/** Whether each wanted value has a partner of its own among the values. */
 function isSubset(wanted: readonly unknown[], values: readonly unknown[], equal: Equal): boolean {
   const rest = [...values];
   return wanted.every((one) => {
@@ -135,7 +135,7 @@ function isSetBy(
   });
 }
 
-/** The values of a key of each object; undefined when the value is no list of objects with it. */
+/** The values of a key of each object; undefined for any value but a list of objects with the key. */
 function valuesOf(found: unknown, key: string): unknown[] | undefined {
   if (!Array.isArray(found)) return undefined;
   const all = found.every((one) => isObject(one) && Object.hasOwn(one, key));
@@ -149,7 +149,7 @@ const lengthOf = (found: Found): number | undefined =>
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Thrown);
 
-/** On one line, cut where it is long. */
+/** On a single line; long text is cut. */
 export function show(value: unknown): string {
   if (value === missing) return 'nothing';
   if (value instanceof Thrown) return `thrown: ${value.message}`;

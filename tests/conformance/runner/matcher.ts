@@ -16,7 +16,7 @@ function isRegExp(text: string): boolean {
   }
 }
 
-/** What a value must be. Every key that is given must hold. */
+/** The condition on a value. Every given key must hold. */
 export const matcherSchema = z
   .strictObject({
     equals: z.json(),
@@ -46,7 +46,7 @@ export const matcherSchema = z
   });
 export type Matcher = z.output<typeof matcherSchema>;
 
-/** What a file of the workspace must be. */
+/** The condition on a file of the workspace. */
 export const fileMatcherSchema = z.union([
   z.strictObject({ base64: z.base64() }),
   z.strictObject({ type: z.enum(['directory', 'file', 'symlink']) }),

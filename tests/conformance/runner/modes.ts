@@ -2,7 +2,7 @@ import { chmod } from 'node:fs/promises';
 import type { Setup } from './case.ts';
 import { within } from './source.ts';
 
-/** The modes that a case asks for, deepest paths first: a directory that is closed hides what is below it. */
+/** The modes in a case, deepest paths first: a closed directory hides the paths below. */
 function modesOf({ files, dirs }: Pick<Setup, 'files' | 'dirs'>): { path: string; mode: number }[] {
   const given = [
     ...Object.entries(files).map(([path, file]) => ({ path, mode: typeof file === 'string' ? undefined : file.mode })),
@@ -13,7 +13,7 @@ function modesOf({ files, dirs }: Pick<Setup, 'files' | 'dirs'>): { path: string
     .sort((a, b) => b.path.split('/').length - a.path.split('/').length);
 }
 
-/** Sets them in the run's own copy: what is copied from a source is writable for its owner. */
+/** Sets the modes in the run's own copy: files copied from a source are writable for their owner. */
 export async function setModes(tree: () => Promise<string>, setup: Pick<Setup, 'files' | 'dirs'>): Promise<void> {
   const modes = modesOf(setup);
   if (modes.length === 0) return;

@@ -12,11 +12,11 @@ import type { Made, Scene } from './special/special.ts';
 export interface Place {
   source: string;
   outside: string;
-  /** What was in `outside` before the call. */
+  /** The content of `outside` before the call. */
   before: ReadonlyMap<string, string>;
 }
 
-/** Gathers what a call left behind, and finishes the run: the log is read last. */
+/** Gathers the traces of a call, and finishes the run: the log is read last. */
 export async function observe(
   scene: Scene,
   made: Made,
@@ -60,7 +60,7 @@ async function riskOf({ bench, toolset }: Scene, tool: Case['call']['tool']): Pr
   return tools.find(({ name }) => name === tool)?.label;
 }
 
-/** Milliseconds from the first step that could run to the last that settled; NaN when no time was kept. */
+/** Milliseconds from the first runnable step to the last settled step; NaN when no time was kept. */
 async function runnableToSettled({ bench, run }: Scene, steps: readonly StepDetail[]): Promise<number> {
   const ids = new Set(steps.map(({ id }) => id));
   const { data } = await bench.system.client.listEvents(run.id, { limit: 1000 });

@@ -9,15 +9,15 @@ interface Call {
   args: Json;
 }
 
-/** Decides an approval that a call asks for. */
+/** Decides an approval requested by a call. */
 export type Decide = (approval: Approval) => Promise<void>;
 
 /** An open run of a case. */
 export interface OpenRun {
   id: string;
-  /** Makes the calls as one turn and waits until each is settled. Approvals that they ask for are decided as they come. */
+  /** Makes the calls as a single turn and waits until each is settled. Their approvals are decided at their arrival. */
   make(calls: readonly Call[], options: { concurrent?: boolean | undefined; decide: Decide }): Promise<StepDetail[]>;
-  /** Its copy of the source on the host, as soon as there is one. */
+  /** Its copy of the source on the host, once made. */
   tree(): Promise<string>;
   /** Again: no-op. */
   finish(): Promise<void>;
@@ -31,7 +31,7 @@ const waitMs = 90_000;
 /** @param source a directory */
 export async function openRun({ client, tree }: System, source: string, fields: OpenRunFields): Promise<OpenRun> {
   const workspace = { source: { type: 'directory' as const, path: source } };
-  // A case may leave a setting undefined: JSON leaves it out.
+  // A case may leave a setting undefined: JSON drops the field.
   const settings = fields.settings as CreateRun['settings'];
   const { run } = await client.createRun({ open: true, workspace, ...fields, settings });
   const { id } = run;

@@ -1,6 +1,6 @@
 import type { Case } from './case.ts';
 
-/** Cases that can share a system, with what its operator sets. */
+/** Cases with a shared system, and the settings of its operator. */
 export interface Group<One extends Case> {
   cases: One[];
   /** Fetches may reach loopback, where the stubs are. */
@@ -9,7 +9,10 @@ export interface Group<One extends Case> {
   secrets: Record<string, string>;
 }
 
-/** Few groups: two cases are apart when they want different settings of the operator, or when a text that one must not leak stands in the other. */
+/**
+ * Few groups: two cases are apart when they want different settings of the operator, or when a forbidden text of a case stands in the
+ * other.
+ */
 export function groupCases<One extends Case>(cases: readonly One[]): Group<One>[] {
   const groups: Group<One>[] = [];
   for (const one of cases) {
@@ -33,14 +36,14 @@ function fits<One extends Case>(group: Group<One>, one: One): boolean {
   return group.cases.every((other) => !leaksInto(other, one) && !leaksInto(one, other));
 }
 
-/** Where the stubs are, fetches to loopback are what the case is about. Elsewhere they are refused, as an operator has it. */
+/** For a case with stubs, fetches to loopback are its subject. Other cases have loopback refused, as for an operator. */
 const wantsLoopback = ({ setup: { config, search } }: Case): boolean =>
   config.allow_loopback === true || config.url_allowlist !== undefined || search !== undefined;
 
 const agree = (a: Record<string, string>, b: Record<string, string>): boolean =>
   Object.entries(b).every(([name, value]) => !Object.hasOwn(a, name) || a[name] === value);
 
-/** Whether what the other case writes on purpose would be taken as a leak. Its secrets are not written by itself. */
+/** Whether a deliberate write of the other case would count as a leak. Its secrets are not written without a request. */
 function leaksInto(other: Case, { expect: { log_not_contains } }: Case): boolean {
   const { setup, call, expect } = other;
   const rest = JSON.stringify({ setup: { ...setup, secrets: undefined }, call });

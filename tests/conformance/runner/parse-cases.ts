@@ -1,18 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { type Case, caseSchema } from './case.ts';
 
-/** A line that is no case, or a file that cannot be read: nothing is run. */
+/** An invalid line, or an unreadable file: nothing is run. */
 export class CaseFileError extends Error {
   override readonly name = 'CaseFileError';
 }
 
-/** A case, and where it stands. */
+/** A case, with its place. */
 export interface ReadCase extends Case {
   file: string;
   line: number;
 }
 
-/** Reads every case of the files, in order. @throws CaseFileError that names the file and the line */
+/** Reads every case of the files, in order. @throws CaseFileError with the file and the line */
 export function readCases(files: readonly string[]): ReadCase[] {
   const cases = files.flatMap((file) => parseCases(file, read(file)));
   const seen = new Map<string, ReadCase>();

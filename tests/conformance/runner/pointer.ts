@@ -1,13 +1,13 @@
 import type { Json } from '@holdpoint/contract';
 import { type Found, isObject, missing, Thrown } from './match.ts';
 
-/** A value with the pointer that leads to it. */
+/** A value with its pointer. */
 export interface Located {
   pointer: string;
   found: Found;
 }
 
-/** The values that a JSON pointer leads to. A segment `*` is every value; where there is none, the value is missing. */
+/** The values behind a JSON pointer. A segment `*` is every value; where there is none, the value is missing. */
 export function locate(value: Found, pointer: string): Located[] {
   const segments = pointer.split('/').slice(1);
   let reached: Located[] = [{ pointer: '', found: value }];

@@ -8,7 +8,7 @@ interface Counts {
   skipped: number;
 }
 
-/** One line per case that failed, was skipped or is disputed; the counts by kind; and last `N passed, N failed, N skipped`. */
+/** A line per failed, skipped or disputed case; the counts by kind; and last `N passed, N failed, N skipped`. */
 export function reportLines(outcomes: readonly Outcome[]): string[] {
   const kinds = Map.groupBy(outcomes, kindOf);
   return [
@@ -26,7 +26,7 @@ function count(outcomes: readonly Outcome[]): Counts {
 const totals = ({ passed, failed, skipped }: Counts): string =>
   `${passed} passed, ${failed} failed, ${skipped} skipped`;
 
-/** Codes that no contract gives are this project's choice: a case that rests on them says less about the contract. */
+/** Codes outside of every contract are this project's choice: a case based on them says less about the contract. */
 function kindOf({ one: { expect, origin, toolset } }: Outcome): string {
   const given = adapterOf(toolset)?.givenCodes;
   const isChosen = given !== undefined && expect.error_code?.some((code) => !given.includes(code)) === true;

@@ -21,7 +21,7 @@ import type { Bench } from './system.ts';
 import type { Adapter, RunFields } from './toolsets/adapter.ts';
 import { adapterOf } from './toolsets/index.ts';
 
-/** Runs a case in a run of its own. @returns what does not hold */
+/** Runs a case in a run of its own. @returns the failed expectations */
 export async function runCase(bench: Bench, given: Case): Promise<Failure[]> {
   const adapter = adapterOf(given.toolset);
   if (!adapter || !bench.toolsets.includes(given.toolset)) {
@@ -69,7 +69,7 @@ export async function runCase(bench: Bench, given: Case): Promise<Failure[]> {
   return judge(expect, observed, call);
 }
 
-/** A run names every host that it reaches, also that of the search engine. */
+/** A run names every host in its reach, the search engine's included. */
 function fieldsOf(
   { stubs }: Bench,
   adapter: Adapter,
@@ -100,6 +100,6 @@ function setStubs({ stubs }: Bench, { search, model, agent, graph }: Setup): voi
   if (graph) stubs.graph.answer(graph);
 }
 
-/** Whether a case uses a server that all cases share. */
+/** Whether a case uses a server shared by all cases. */
 export const isShared = ({ setup: { search, model, agent, graph } }: Case): boolean =>
   [search, model, agent, graph].some((stub) => stub !== undefined);

@@ -6,12 +6,12 @@ import type { ReadCase } from './parse-cases.ts';
 import { isShared, runCase } from './run-case.ts';
 import { type Bench, openBench } from './system.ts';
 
-/** How a case ended. A disputed case that fails counts as skipped, and one that passes has failed. */
+/** The end of a case. A failing disputed case counts as skipped, a passing disputed case as failed. */
 export interface Outcome {
   one: ReadCase;
   status: 'passed' | 'failed' | 'skipped';
   failures: readonly Failure[];
-  /** Why it was skipped. */
+  /** The reason of the skip. */
   reason?: string;
 }
 

@@ -3,7 +3,7 @@ import { dirname, join, resolve, sep } from 'node:path';
 import type { Setup, SetupFile } from './case.ts';
 import { generate, printf } from './generate.ts';
 
-/** Writes the files of a case below its source, and those beside it. Modes and times are set later, in the copy of the run. */
+/** Writes the files of a case below its source, and the files outside. Modes and times are set later, in the copy of the run. */
 export async function writeSource(
   { source, outside }: { source: string; outside: string },
   setup: Pick<Setup, 'files' | 'dirs' | 'symlinks' | 'outside' | 'generate'>,

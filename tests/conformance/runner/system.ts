@@ -11,13 +11,13 @@ import { openGraphStub } from './stubs/graph.ts';
 import { openModelStub } from './stubs/model.ts';
 import { openSearchStub } from './stubs/search.ts';
 
-/** A whole system for the cases of a group, with the servers that its operator points it to. */
+/** A whole system for the cases of a group, with the servers named by its operator. */
 export interface Bench extends AsyncDisposable {
   system: System;
   /** A directory for the sources of cases. */
   directory: string;
   toolsets: readonly string[];
-  /** The servers are shared, so a case that uses one has it alone. */
+  /** The servers are shared, so a case with a server has the server alone. */
   stubs: {
     search: Awaited<ReturnType<typeof openSearchStub>>;
     model: Awaited<ReturnType<typeof openModelStub>>;
@@ -86,7 +86,7 @@ async function writeSecrets(folder: string, secrets: Record<string, string>): Pr
   return folder;
 }
 
-/** Asks a command, for the user of the worker is another one. */
+/** Asks a command, because the worker's user is another user. */
 async function runsAsRoot({ client }: System): Promise<boolean> {
   const title = `user of the tools ${randomUUID()}`;
   const plan = { groups: [{ steps: [{ tool: 'bash', args: { command: 'id -u' } }] }] };

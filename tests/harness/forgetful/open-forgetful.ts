@@ -12,11 +12,11 @@ const run = promisify(execFile);
 const source = fileURLToPath(new URL('record-fsync.c', import.meta.url));
 
 /**
- * A directory that loses at a power cut what was not fsynced: names stay, as in a file system with a journal, and each file is truncated to its
- * length at its last fsync. A library that every process preloads records the fsyncs.
+ * A directory with a loss of unsynced bytes at a power cut: names stay, as in a file system with a journal, and each file is truncated to its
+ * length at its last fsync. A library, preloaded by every process, records the fsyncs.
  *
  * Redis and git do not load it, because the system gives them their own environment. So the file of Redis (`appendfsync always`) and the objects
- * and references of git (`core.fsync=committed,reference`) are never truncated. Bytes that were overwritten in place are kept. A mounted disk
+ * and references of git (`core.fsync=committed,reference`) are never truncated. Bytes overwritten in place are kept. A mounted disk
  * is stricter in both.
  */
 export async function openForgetful(): Promise<Disk> {
@@ -36,7 +36,7 @@ export async function openForgetful(): Promise<Disk> {
       appendFileSync(log, describeAll());
     },
     async capture() {
-      // No mount survives a power cut. What the run wrote is in the folders that the mounts were made of.
+      // No mount survives a power cut. The run's writes are in the folders behind the mounts.
       unmountBelow(path);
       const lengths = syncedLengths(log);
       const cuts = everyFile(path).flatMap((file) => {
@@ -58,7 +58,7 @@ export async function openForgetful(): Promise<Disk> {
   };
 }
 
-/** @returns why this machine cannot record fsyncs; undefined when it can */
+/** @returns why this machine cannot record fsyncs; undefined for a machine with records */
 export async function whyNotForgetful(): Promise<string | undefined> {
   if (process.platform !== 'linux') return `recording fsyncs needs Linux, this is ${process.platform}`;
   return run('cc', ['--version']).then(

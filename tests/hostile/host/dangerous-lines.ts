@@ -1,4 +1,4 @@
-/** Lines that would destroy a machine. They run only after a check that they are in a sandbox. */
+/** Lines with the power to destroy a machine. They run only after a check for the sandbox. */
 export const dangerousLines: readonly string[] = [
   'rm -rf /',
   'rm -rf --no-preserve-root /',

@@ -9,8 +9,8 @@ import { until } from '../../harness/until.ts';
 import { projectDir } from './users.ts';
 
 /*
- * Program: the worker's part of a decision, in a separate process that can run as another user. A user is shown a snapshot, a background
- * command changes the tree, and the worker compares the tree before it would run the call.
+ * Program: the worker's part of a decision, in a separate process, possibly of another user. A user is shown a snapshot, a background
+ * command changes the tree, and the worker compares the tree before a run of the call.
  */
 
 const [directory = '', cases = '[]'] = process.argv.slice(2);
@@ -25,7 +25,7 @@ export interface DecisionCase {
 
 export interface DecisionResult {
   name: string;
-  /** Whether the check before the call found another state than the shown one. */
+  /** Whether the check before the call found a state other than the shown state. */
   noticed: boolean;
   changes: { path: string; change: string }[];
   /** Whether two checks in a row find the same state. */

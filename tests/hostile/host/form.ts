@@ -1,7 +1,7 @@
 /** `bounded` is part of `npm run test:faults`. `full` is the command `npm run test:hostile`. */
 export const form: 'bounded' | 'full' = process.env.HOLDPOINT_HOSTILE === 'full' ? 'full' : 'bounded';
 
-/** Cases of every test run, and those that only the full form adds. */
+/** Cases of every test run, and the additional cases of the full form. */
 export interface Cases<Case> {
   bounded: readonly Case[];
   full: readonly Case[];

@@ -13,7 +13,7 @@ import { allOf } from './form.ts';
 import { heavyAnswers, heavyWork } from './heavy-work.ts';
 
 const names: string[] = JSON.parse(process.argv[2] ?? '[]');
-/** A provider whose first answer to a prompt is the heavy answer of that name. */
+/** A provider: the first answer to a prompt is the heavy answer of the prompt's name. */
 const provider = createServer(async (request, response) => {
   const asked = JSON.parse(Buffer.concat(await request.toArray()).toString());
   const heavy = allOf(heavyAnswers).find(({ name }) =>

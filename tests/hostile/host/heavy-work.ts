@@ -4,13 +4,13 @@ import type { Cases } from './form.ts';
 
 type Plan = NonNullable<CreateRun['plan']>;
 
-/** Expensive work that a model can request. */
+/** Expensive work within a model's requests. */
 export interface HeavyWork {
   name: string;
   plan: Plan;
   /** Request to the API once the run has ended. */
   look?: 'diff' | 'patch' | 'files';
-  /** Tool to hold, so that the worker writes a preview. */
+  /** Tool to hold: the worker writes a preview. */
   hold?: string;
 }
 
@@ -22,7 +22,7 @@ const file = (command: string) => bash(`${command} > f.txt`);
 const same = (bytes: number) => file(`head -c ${bytes} /dev/zero | tr '\\0' a`);
 const mb = 1_000_000;
 
-/** The first step makes the file, the others work on it. A refused step is as good as a done one. */
+/** The first step makes the file, the others work on the file. A refused step is as good as a finished step. */
 const steps = (...groups: Parameters<typeof plan>): Plan => ({
   groups: plan(...groups).groups.map((group) => ({ ...group, on_error: 'continue' as const })),
 });

@@ -3,7 +3,7 @@ import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectDir } from './users.ts';
 
-/** Files of this host, compared by content: those that sandboxes see, and those that they must not see. */
+/** Files of this host, compared by content: files visible to sandboxes, and files hidden from them. */
 const precious = [
   ...['/etc/passwd', '/etc/group', '/etc/shadow', '/etc/hosts', '/usr/bin/env', '/usr/bin/bash'],
   ...['passwd', 'group', 'hosts'].map((name) => join(projectDir, 'packages/sandbox/src/inside/etc', name)),
@@ -27,7 +27,7 @@ export function picture(root: string): Record<string, string> {
   return entries;
 }
 
-/** The parts of the system that a command could change without the sandbox. */
+/** The parts of the system in danger from a command without the sandbox. */
 export function systemPicture(): Record<string, string> {
   const files = precious.map((path) => [path, readable(() => digest(path))]);
   const modes = directories.map((path) => [
@@ -44,7 +44,7 @@ export function systemPicture(): Record<string, string> {
   return Object.fromEntries([...files, ...modes, ...kernel]);
 }
 
-/** Files of this host with the word in their name, in the directories where a command might have left one. */
+/** Files of this host with the word in their name, in the directories writable for a command. */
 export const namesWith = (word: string): string[] =>
   writable.flatMap((directory) => {
     const names = readable(() => readdirSync(directory).join('\0')).split('\0');

@@ -1,6 +1,6 @@
 /**
- * Program: a whole Holdpoint works on sources full of traps, with an agent that adds more. Prints the result as JSON.
- * Arguments: directory for the sources, directory where a trap that runs leaves a file.
+ * Program: a whole Holdpoint works on sources full of traps, with an agent to add more. Prints the result as JSON. Arguments: directory for
+ * the sources, directory for the files left by sprung traps.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync } from 'node:fs';
@@ -23,7 +23,7 @@ await git(repository, 'commit', '-q', '-m', 'as it was');
 const folder = join(directory, 'folder');
 cpSync(repository, folder, { recursive: true });
 for (const source of [repository, folder]) {
-  // A repository that it borrows objects from: git reads more refs there.
+  // A repository with borrowed objects: git reads more refs there.
   execFileSync('git', ['init', '-q', '--bare', join(source, '.git/other')], { env: { PATH: process.env.PATH } });
   plantGitFolder(join(source, '.git'), mark);
 }
@@ -33,7 +33,7 @@ const worker = await system.startWorker();
 const { client } = system;
 const report: Record<string, unknown> = {};
 
-/** Traps that an agent can leave in its tree: in new repositories and where its tools read. */
+/** Traps left by an agent in its tree: in new repositories and in the places read by its tools. */
 const agentPlants = [
   'git init -q . 2>/dev/null; git init -q nested; mkdir -p nested/.git/hooks deep/er',
   `for r in . nested; do git -C $r config core.fsmonitor '${mark('agent-fsmonitor')}'; git -C $r config filter.planted.clean '${mark('agent-clean')}; cat'; git -C $r config filter.planted.process '${mark('agent-process')}'; git -C $r config diff.external '${mark('agent-external')}'; for h in pre-commit post-checkout reference-transaction post-index-change; do printf '#!/bin/sh\\n${mark('agent-hook')}\\n' > $r/.git/hooks/$h; chmod +x $r/.git/hooks/$h; done; done`,
@@ -106,7 +106,7 @@ async function carryThrough(
   };
 }
 
-// A publish changes a directory source, so that one is last.
+// A publish changes a directory source, so the directory comes last.
 await carryThrough('git discarded', { type: 'git', path: repository }, 'discard');
 await carryThrough('git published', { type: 'git', path: repository }, 'publish');
 await carryThrough('directory discarded', { type: 'directory', path: folder }, 'discard');

@@ -8,10 +8,10 @@ const hooks = [
   ...['post-rewrite', 'sendemail-validate', 'fsmonitor-watchman', 'post-index-change'],
 ];
 
-/** Returns a shell line that creates a file of this name, as proof that it ran. */
+/** Returns a shell line to create a file of this name, as proof of an execution. */
 export type Mark = (name: string) => string;
 
-/** Plants everything in a `.git` folder that git may run. */
+/** Plants everything git may run in a `.git` folder. */
 export function plantGitFolder(gitDir: string, mark: Mark): void {
   for (const hook of hooks) put(join(gitDir, 'hooks', hook), `#!/bin/sh\n${mark(`hook-${hook}`)}\nexit 0\n`, 0o755);
   for (const hook of hooks)
@@ -50,13 +50,13 @@ export function plantGitFolder(gitDir: string, mark: Mark): void {
   put(join(gitDir, 'objects/info/alternates'), `${join(gitDir, 'other/objects')}\n`);
 }
 
-/** Files in a tree that tools run when they come by. */
+/** Files in a tree, run by passing tools. */
 export function treePlants(mark: Mark): Record<string, string> {
   const script = `${mark('script')}\n`;
   const scripts = ['preinstall', 'install', 'postinstall', 'prepare', 'pretest', 'test', 'prepublishOnly', 'start'];
   return {
     '.gitattributes': '* filter=planted diff=planted merge=planted\n',
-    // without `update = !…`, which git itself refuses to take in
+    // without `update = !…`, refused by git
     '.gitmodules': '[submodule "planted"]\npath = sub\nurl = ./sub\n',
     '.bashrc': script,
     '.bash_profile': script,

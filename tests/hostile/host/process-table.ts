@@ -52,7 +52,7 @@ function parentOf(pid: number): number | undefined {
   return text === null ? undefined : Number(text.slice(text.lastIndexOf(')') + 2).split(' ')[1]);
 }
 
-/** Null when the process has ended, or this user may not read it. */
+/** Null for an ended process, or a process closed to this user. */
 function tryRead<T>(read: () => T): T | null {
   try {
     return read();

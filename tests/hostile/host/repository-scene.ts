@@ -15,7 +15,7 @@ export interface RepositoryScene extends AsyncDisposable {
   open(runId: string, files?: Record<string, string>): Promise<RepositoryRun>;
 }
 
-/** One run, its base and ways to change its tree. */
+/** A run, its base and ways to change its tree. */
 export interface RepositoryRun {
   mount: WorkspaceMount;
   base: string;
@@ -61,7 +61,7 @@ export async function openRepositoryScene(
   };
 }
 
-/** A run at one of its trees. */
+/** A run at a chosen tree. */
 export async function at(
   { scene, workspaces }: Pick<RepositoryScene, 'scene' | 'workspaces'>,
   { runId, epoch, base }: { runId: string; epoch: number; base: string },

@@ -22,23 +22,23 @@ import { argumentsOf, descendants, descriptorsOf, processesIn } from './process-
 import { bwrapCandidate, firstFreeUid, removeTree, type User } from './users.ts';
 import { startWorker, type Worker, type WorkerOptions } from './worker.ts';
 
-/** One worker on this host, with everything around it that must not change. */
+/** A worker on this host, with its protected surroundings. */
 export interface Scene extends AsyncDisposable {
   user: User;
   worker: Worker;
-  /** Accessible for all users, so that the sandbox protects it and not permissions; below a folder that is not, when `user.closed`. */
+  /** Accessible for all users: the sandbox, not permissions, protects the directory; below a closed folder for `user.closed`. */
   directory: string;
   stateDir: string;
-  /** Writable for all users, but no command should reach it. */
+  /** Writable for all users, but out of reach for every command. */
   outside: string;
   canary: string;
-  /** Path of bubblewrap. It belongs to an unprivileged worker's user, as after the set-up. */
+  /** Path of bubblewrap. The program belongs to an unprivileged worker's user, as after the set-up. */
   bwrap: string;
   /** The workspace of another run. */
   neighbour: WorkspaceMount;
   /** In the worker's environment, in a file, and in the arguments of a process. */
   secret: string;
-  /** For names that must not appear on the host. */
+  /** For names forbidden on the host. */
   word: string;
   /** A process outside with the user of the commands in `neighbour`. With an unprivileged worker all commands have this user. */
   bystander: number;
@@ -48,11 +48,11 @@ export interface Scene extends AsyncDisposable {
   expectIntact(): Promise<void>;
 }
 
-/** Text that may name parts of the scene. */
+/** Text with possible names of the scene's parts. */
 export type InScene = string | ((scene: Scene) => string);
 export const inScene = (text: InScene, scene: Scene): string => (typeof text === 'string' ? text : text(scene));
 
-/** One scene for the tests of a `describe`, and a workspace that they share. Both are empty until the first test. */
+/** A scene for the tests of a `describe`, and their shared workspace. Both are empty until the first test. */
 export function useScene(user: User, options?: SceneOptions) {
   const [scene, workspace] = [{} as Scene, {} as WorkspaceMount];
   beforeAll(async () => {
@@ -63,7 +63,10 @@ export function useScene(user: User, options?: SceneOptions) {
   return { scene, workspace };
 }
 
-/** `spares: 0` for a test that counts the processes of a workspace after a command, which a sandbox that waits for the next one has too. */
+/**
+ * `spares: 0` for a test with a count of a workspace's processes after a command: a waiting sandbox for the next command has processes,
+ * too.
+ */
 type SceneOptions = Pick<WorkerOptions, 'limits' | 'spares'>;
 
 export async function openScene(user: User, options: SceneOptions = {}): Promise<Scene> {
@@ -153,7 +156,7 @@ export async function openScene(user: User, options: SceneOptions = {}): Promise
   };
 }
 
-/** A folder that every user may pass, in one that only root may pass. */
+/** A folder open to every user, inside a folder open to root alone. */
 export function makeClosed(top: string): string {
   const directory = join(top, 'closed', 'd');
   mkdirSync(directory, { recursive: true, mode: 0o755 });
@@ -161,7 +164,7 @@ export function makeClosed(top: string): string {
   return directory;
 }
 
-/** Paths of the mount namespaces that the starter of a worker keeps. */
+/** Paths of the mount namespaces kept by the starter of a worker. */
 export function viewsOf({ pid }: Worker): string[] {
   const starters = descendants(pid).filter((one) => argumentsOf(one).includes('/starter/main.mjs'));
   return starters.flatMap((one) =>
@@ -169,19 +172,19 @@ export function viewsOf({ pid }: Worker): string[] {
   );
 }
 
-/** The pool refills with 24 FIFOs when it has fewer than 8. */
+/** The pool refills with 24 FIFOs below 8. */
 const poolPipes = 31;
-/** Ends that the worker keeps of one sandbox, and those that it closes when the sandbox has started. */
+/** Ends kept by the worker per sandbox, and ends closed at the start of the sandbox. */
 const [keptPipes, passedPipes] = [5, 8];
 
-/** FIFOs, the most that may be open now, and everything else except for the control group files of a set-up. */
+/** FIFOs, the permitted number of open FIFOs, and everything else except for the control group files of a set-up. */
 function descriptorsIn({ pid }: Worker): { pipes: number; mostPipes: number; others: string[] } {
   // In a view, the name is a path.
   const sandboxes = descendants(pid).filter((one) => /^(\S*\/)?bwrap\0/.test(argumentsOf(one))).length;
-  // One without a link was closed while the list was read.
+  // A descriptor without a link was closed during the read of the list.
   const open = [...descriptorsOf(pid).values()].filter((link) => link !== '');
   const links = open.filter((link) => !link.startsWith('/sys/fs/cgroup/'));
-  // Those that the pool opens at this moment have a name.
+  // FIFOs opened by the pool at this moment have a name.
   const others = links.filter((link) => !/\/holdpoint-stdio-[\w-]+\/\d+( \(deleted\))?$/.test(link));
   // The spares of two workspaces may be in their set-up, and have no process yet.
   const mostPipes = poolPipes + keptPipes * (sandboxes + 2) + passedPipes * 2;

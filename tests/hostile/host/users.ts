@@ -17,11 +17,14 @@ export interface User {
   uid: number;
   gid: number;
   root: boolean;
-  /** Whether the data of its scene lies below a folder that only this user may pass, so that its sandboxes start in a view of it. @default no */
+  /**
+   * Whether the data of its scene lies below a folder open to this user alone: its sandboxes then start in a view of the folder. @default
+   * no
+   */
   closed?: boolean;
 }
 
-/** Uids that no account uses: far above those of accounts, a hundred for each test process. */
+/** Uids unused by any account: far above the accounts' uids, a hundred for each test process. */
 export const firstFreeUid = 1_000_000 + process.pid * 100;
 
 /** As root the suite tests both kinds of worker, else only the caller's own. */
@@ -38,7 +41,7 @@ const closed = (user: User): User => ({ ...user, name: `${user.name}, in a close
 /** Whose scenes a case runs in: a worker of root has two ways to start a sandbox. */
 export const openAndClosed: readonly User[] = users.flatMap((user) => (user.root ? [user, closed(user)] : [user]));
 
-/** For cases that take minutes: what they try is the same in an open folder. */
+/** For cases of minutes: their attempts are the same in an open folder. */
 export const closedIfRoot: readonly User[] = users.map((user) => (user.root ? closed(user) : user));
 
 /** A temporary directory of a user. */
@@ -67,7 +70,10 @@ export async function runProgram<Result>(user: User, entry: string, args: string
   return JSON.parse(log.trim().split('\n').at(-1) ?? '');
 }
 
-/** Starts a program of this suite as a user, through a mount remap where that user cannot reach the project. The child is the program itself. */
+/**
+ * Starts a program of this suite as a user, through a mount remap when the user cannot reach the project. The child is the program, without
+ * a wrapper.
+ */
 export function startAs(user: User, entry: string, args: readonly string[], options: SpawnOptions): ChildProcess {
   const program = [process.execPath, join(projectDir, entry)];
   if (user.root || user.uid === process.getuid?.()) {
@@ -83,10 +89,10 @@ export function startAs(user: User, entry: string, args: readonly string[], opti
   return spawn(unshare, [...show, ...remap.sources, '--', ...drop, ...moved], options);
 }
 
-/** Removes a folder, including mounted trees, unreadable directories and paths over the maximum length, which Node's rm cannot remove. */
+/** Removes a folder, including mounted trees, unreadable directories and paths over the maximum length, impossible for Node's rm. */
 export function removeTree(path: string): void {
   unmountBelow(path);
   execFileSync('chmod', ['-R', 'u+rwX', path]);
-  // What a workspace on an overlay wrote lies beside it.
+  // The writes of a workspace on an overlay lie next to its tree.
   execFileSync('rm', ['-rf', path, `${path}.overlay`]);
 }

@@ -7,7 +7,7 @@ import { startAs, systemPath, type User } from './users.ts';
 
 type RunOptions = Partial<Omit<Command, 'workspace'>>;
 
-/** A worker in a separate process, which a test can inspect, measure and kill. */
+/** A worker in a separate process, for a test to inspect, measure and kill. */
 export interface Worker extends AsyncDisposable {
   readonly pid: number;
   readonly capabilities: CapabilityReport;
@@ -32,10 +32,10 @@ export interface WorkerOptions {
   home: string;
   bwrap: string;
   limits?: Partial<ProcessLimits>;
-  /** Sandboxes that wait for a next command. @default the sandbox's */
+  /** Sandboxes in wait for a next command. @default the sandbox's */
   spares?: number;
   env?: Record<string, string>;
-  /** An fd that the worker inherits, as from a careless supervisor. */
+  /** An fd inherited by the worker, as from a careless supervisor. */
   leaked?: number;
 }
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Verdict, verdict } from '../../harness/verdict.ts';
 import { type Cut, type ExpectedRun, type Files, sha256 } from '../cut.ts';
 
-/** Every event that the API sent is unchanged in the log. So every acknowledged run exists. */
+/** Every event sent by the API is unchanged in the log. So every acknowledged run exists. */
 export function acknowledgedEvents({ expectedRuns, after }: Cut): Verdict {
   const wrong: string[] = [];
   let looked = 0;
@@ -33,7 +33,7 @@ export function recordedSnapshots({ expectedRuns, after }: Cut): Verdict {
   return verdict('recorded snapshots are complete', parked.length, 'snapshots', wrong);
 }
 
-/** The first step after the cut sees exactly the snapshot that the log names. */
+/** The first step after the cut sees exactly the snapshot named in the log. */
 export function nextStepSees({ expectedRuns, after }: Cut): Verdict {
   const parked = expectedRuns.filter(({ recorded }) => recorded !== undefined);
   const wrong = parked.flatMap((expectedRun) => {

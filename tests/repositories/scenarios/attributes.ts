@@ -4,7 +4,7 @@ import { commitFolder, type Scenario } from '../scenario.ts';
 const pointer = (content: string) =>
   `printf 'version https://git-lfs.github.com/spec/v1\\noid sha256:%s\\nsize %s\\n' "$(printf '${content}' | sha256sum | cut -d ' ' -f 1)" ${content.length}`;
 
-/** The repository had CRLF before it had attributes. LFS content is where git-lfs stores it. */
+/** The repository had CRLF before its attributes. LFS content is in git-lfs's place. */
 export const attributes: Scenario = {
   name: 'line endings and LFS',
   isBounded: true,

@@ -4,7 +4,7 @@ import { commitFolder, type Scenario } from '../scenario.ts';
 
 /** The files of an installed dependency: a real tree of hundreds of files. */
 export function installedPackage(name: string, { isBounded }: { isBounded?: true } = {}): Scenario {
-  /** Not `head`: it exits early, and SIGPIPE kills the writer. */
+  /** Not `head`: an early exit of `head` kills the writer by SIGPIPE. */
   const some = (which: 'head' | 'tail', count: number) =>
     `find . -path ./.git -prune -o -type f -name '*.[jt]s' -size +1k -print | LC_ALL=C sort | ${which === 'head' ? `sed -n '1,${count}p'` : `tail -n ${count}`}`;
   return {

@@ -1,6 +1,6 @@
 import { commitFolder, type Scenario } from '../scenario.ts';
 
-/** Both sides change different lines of the same files, for which `.gitattributes` disables merging or selects union. */
+/** Both sides change different lines of the same files. `.gitattributes` disables merging or selects union for these files. */
 export const mergeDrivers: Scenario = {
   name: 'files with merge attributes',
   make: (folder) => ({

@@ -25,7 +25,7 @@ const everythingGone: Scenario = {
   conflicting: 'echo more >> src/a.txt',
 };
 
-/** Modes with a leading zero, as very old programs wrote them, and a file mode that git no longer writes. */
+/** Modes with a leading zero, as in very old programs, and a file mode git no longer writes. */
 const oldTrees: Scenario = {
   name: 'trees of an old program',
   make(folder) {
@@ -47,7 +47,7 @@ const oldTrees: Scenario = {
   ...work,
 };
 
-/** Unfinished work of a user in every form, and hooks that would leave a trace. */
+/** Unfinished work of a user in every form, and hooks with a trace. */
 const inUse: Scenario = {
   name: 'a repository in use',
   asDirectory: 'full',

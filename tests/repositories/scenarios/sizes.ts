@@ -1,6 +1,6 @@
 import { commitFolder, type Scenario } from '../scenario.ts';
 
-/** Larger than what git or a snapshot holds in memory. */
+/** Larger than the memory limits of git or a snapshot. */
 const large: Scenario = {
   name: 'files of 80 MB',
   asDirectory: 'full',

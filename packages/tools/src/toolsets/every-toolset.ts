@@ -26,5 +26,5 @@ export const createToolsets = ({
   createSageToolset({ graph }),
 ];
 
-/** The toolsets use the search engine without accounts. */
+/** The toolsets use the search engine that needs no account. */
 export const everyToolset = createToolsets({ search: duckDuckGoHtml() });

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { callArgs, parseArgs } from './args.ts';
 import { makeCalls, type Special } from './special.ts';
 
-/** Calls that are started together; their results in order. */
+/** Calls started together; their results in order. */
 export const startedTogether: Special = async (scene, args) => {
   const { calls } = parseArgs(z.strictObject({ calls: z.array(callArgs).min(1) }), args);
   const steps = await makeCalls(scene, calls, { concurrent: true });
@@ -11,7 +11,7 @@ export const startedTogether: Special = async (scene, args) => {
   return { native, ok: native.every((one) => scene.adapter.ok(one)), steps };
 };
 
-/** The same call some times, one after the other. */
+/** The same call several times, in sequence. */
 export const repeated: Special = async (scene, args) => {
   const { times, ...call } = parseArgs(callArgs.extend({ times: z.int().min(2) }), args);
   const steps = [];

@@ -23,7 +23,7 @@ export const approvalMatch: Special = async (_scene, args) => {
 
 const formatArgs = callArgs.extend({ format: z.enum(['human', 'json']) });
 
-/** What the contract prints of the result of a call. */
+/** The contract's output for the result of a call. */
 export const outputForm: Special = async (scene, args) => {
   const { format, ...call } = parseArgs(formatArgs, args);
   const steps = await makeCalls(scene, [call]);

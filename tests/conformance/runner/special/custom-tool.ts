@@ -14,7 +14,7 @@ const customArgs = z.strictObject({
   args: z.record(z.string(), z.json()),
 });
 
-/** Defines a tool of a function and calls it. */
+/** Defines a tool from a function and calls the tool. */
 export const customTool: Special = async (scene, args) => {
   const { define, args: given } = parseArgs(customArgs, args);
   const { behaviour, parameters, ...about } = define;

@@ -8,7 +8,7 @@ import { type Scene, type Special, SpecialError } from './special.ts';
 
 const opsSchema = z.strictObject({ ops: z.array(z.array(z.json()).min(1)).min(1) });
 
-/** Operations on the registry of a contract, in this process; its calls are those of the run. */
+/** Operations on the registry of a contract, in this process; its calls run in the run. */
 export const onRegistry: Special = async (scene, args) => {
   const { ops } = parseArgs(opsSchema, args);
   const registry = registryOf(scene, ops);
@@ -39,7 +39,7 @@ function registryOf({ bench, run, toolset }: Scene, ops: readonly (readonly Json
   }
 }
 
-/** As JSON has it: undefined is null, functions are left out. */
+/** In the form of JSON: undefined is null, functions are left out. */
 async function resultOf(operate: () => unknown): Promise<Found> {
   try {
     return JSON.parse(JSON.stringify((await operate()) ?? null)) as Json;

@@ -7,7 +7,7 @@ import type { OpenRun } from '../open-run.ts';
 import type { Bench } from '../system.ts';
 import type { Adapter } from '../toolsets/adapter.ts';
 
-/** What a call of a case can use. */
+/** The parts for a call of a case. */
 export interface Scene {
   bench: Bench;
   run: OpenRun;
@@ -19,19 +19,19 @@ export interface Scene {
 export interface Made {
   native: Found;
   ok: boolean;
-  /** The steps that it became; none where it is no call of a tool. */
+  /** The steps of the call; none without a call of a tool. */
   steps: readonly StepDetail[];
 }
 
-/** A call whose name begins with `$`: it asks for more than one tool. */
+/** A call with a name starting with `$`: a request for more than a tool. */
 export type Special = (scene: Scene, args: Case['call']['args']) => Promise<Made>;
 
-/** What a special tool is given is not in its form. The case fails. */
+/** Arguments of a special tool in a wrong form. The case fails. */
 export class SpecialError extends Error {
   override readonly name = 'SpecialError';
 }
 
-/** Makes calls of tools, one turn. */
+/** Makes calls of tools in a single turn. */
 export const makeCalls = (
   { run, decider }: Scene,
   calls: readonly { tool: string; args: Json }[],

@@ -7,7 +7,7 @@ import { makeCalls, type Special } from './special.ts';
 
 const argsSchema = z.strictObject({ calls: z.array(callArgs).min(1), validator: z.enum(['pass', 'fail']) });
 
-/** Calls on the staging copy, which are then published: the validator decides whether they reach the source. */
+/** Calls on the staging copy, published afterwards: the validator decides whether they reach the source. */
 export const transaction: Special = async (scene, args) => {
   const { calls } = parseArgs(argsSchema, args);
   const steps = [];
@@ -18,13 +18,13 @@ export const transaction: Special = async (scene, args) => {
   return { native, ok: published === undefined, steps };
 };
 
-/** The validators that the run of a transaction begins with. */
+/** The validators at the start of a transaction's run. */
 export const validatorsOf = ({ tool, args }: Pick<Case['call'], 'tool' | 'args'>): { command: string }[] => {
   if (tool !== '$transaction') return [];
   return [{ command: parseArgs(argsSchema, args).validator === 'pass' ? 'true' : 'false' }];
 };
 
-/** @returns why nothing was published; undefined: it was */
+/** @returns the reason when nothing was published; undefined after a publish */
 async function publish({ bench: { system }, run }: Parameters<Special>[0]): Promise<string | undefined> {
   await run.finish();
   try {

@@ -8,13 +8,13 @@ export interface Stub extends AsyncDisposable {
   port: number;
 }
 export interface HttpStub extends Stub {
-  /** Requests so far, also those that no route has. */
+  /** Requests so far, requests without a route included. */
   hits(): number;
-  /** What it answers from now on. */
+  /** The answers from now on. */
   serve(routes: readonly Route[]): void;
 }
 
-/** A server on loopback that answers as a case says, and 404 otherwise. */
+/** A server on loopback with the answers of a case, and 404 otherwise. */
 export async function openHttpStub(): Promise<HttpStub> {
   let hits = 0;
   let routes: readonly Route[] = [];
@@ -35,7 +35,7 @@ export async function openHttpStub(): Promise<HttpStub> {
   };
 }
 
-/** The query of a request counts where the route has one. */
+/** The query of a request counts when the route has a query. */
 function isFor({ path, method }: Route, { url = '/', method: asked }: IncomingMessage): boolean {
   const isPath = path === url || path === url.split('?')[0];
   return isPath && (method === undefined || method.toUpperCase() === asked);

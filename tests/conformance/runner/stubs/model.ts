@@ -3,11 +3,11 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { AgentStub } from '../case.ts';
 import { bodyOf, listen, type Stub } from './http.ts';
 
-/** A server of the chat completions format, with one answer to everything. */
+/** A server of the chat completions format, with the same answer to everything. */
 export interface ModelStub extends Stub {
   url: string;
   reply(text: string): void;
-  /** As a sub-agent that ends in this way: its last message is `stdout`, and a failure is an error of the provider. */
+  /** As a sub-agent with this end: its last message is `stdout`, and a failure is an error of the provider. */
   act(agent: AgentStub): void;
 }
 

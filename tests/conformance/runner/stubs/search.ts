@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { Hit } from '../case.ts';
 import { listen, type Stub } from './http.ts';
 
-/** A search engine that answers in the form of HOLDPOINT_SEARCH_ENDPOINT. */
+/** A search engine in the form of HOLDPOINT_SEARCH_ENDPOINT. */
 export interface SearchStub extends Stub {
   url: string;
   find(hits: readonly Hit[]): void;

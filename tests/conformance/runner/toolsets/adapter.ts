@@ -3,7 +3,7 @@ import type { CreateRun } from '@holdpoint/contract/wire';
 import type { CallContext, Config } from '../case.ts';
 import { type Found, isObject, missing } from '../match.ts';
 
-/** What a case asks of its run, in the words of the cases. */
+/** The wishes of a case for its run, in the words of the cases. */
 interface Wanted {
   config: Config;
   context: CallContext;
@@ -16,19 +16,19 @@ export type RunFields = Pick<CreateRun, 'network' | 'permissions' | 'modes' | 's
   settings?: Record<string, Json | undefined>;
 };
 
-/** How a toolset takes an operator's settings, and how its results tell of success. One file per toolset. */
+/** How a toolset takes an operator's settings, and how its results tell of success. A file per toolset. */
 export interface Adapter {
-  /** What an operator's settings and the context of a call are as fields of the run. */
+  /** The fields of the run for an operator's settings and the context of a call. */
   fields(wanted: Wanted): RunFields;
   ok(native: Found): boolean;
   errorCode(native: Found): string | undefined;
-  /** The part of a result in which pointers start. */
+  /** The part of a result at the start of pointers. */
   root(native: Found): Found;
-  /** Codes that the contract itself gives; all others are the project's choice. Undefined: the contract gives every code. */
+  /** Codes given by the contract; all others are the project's choice. Undefined: the contract gives every code. */
   givenCodes?: readonly string[];
 }
 
-/** The value of a key; missing where the result is no object with it. */
+/** The value of a key; missing for any result but an object with the key. */
 export const field = (native: Found, key: string): Found =>
   isObject(native) && Object.hasOwn(native, key) ? (native[key] as Json) : missing;
 
@@ -38,7 +38,7 @@ export function textAt(native: Found, ...keys: string[]): string | undefined {
   return typeof found === 'string' ? found : undefined;
 }
 
-/** Hosts with ports that a run may reach, of the origins in a list. */
+/** Hosts with ports in reach of a run, from a list of origins. */
 export const hostsOf = (urls: readonly string[]): string[] =>
   urls.map((url) => {
     const { hostname, port, protocol } = new URL(url);

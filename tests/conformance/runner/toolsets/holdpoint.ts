@@ -1,7 +1,7 @@
 import { isObject } from '../match.ts';
 import { type Adapter, hostsOf, textAt } from './adapter.ts';
 
-/** The default toolset has no contract of its own; its cases try the runner. Success is the value itself. */
+/** The default toolset has no contract of its own; its cases try the runner. The value alone means success. */
 export const holdpoint: Adapter = {
   fields: ({ config: { url_allowlist, deterministic, registry }, context: { permissions, dryRun } }) => ({
     network: url_allowlist && { allow: hostsOf(url_allowlist) },

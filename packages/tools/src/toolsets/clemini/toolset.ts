@@ -36,5 +36,5 @@ export function createCleminiToolset({ search }: { search: SearchPort }): Toolse
   });
 }
 
-/** Uses the search engine without accounts. */
+/** Uses the search engine that needs no account. */
 export const clemini = createCleminiToolset({ search: duckDuckGoHtml() });

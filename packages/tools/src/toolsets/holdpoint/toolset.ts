@@ -45,5 +45,5 @@ export function createHoldpointToolset({ search }: { search: SearchPort }): Tool
   });
 }
 
-/** Uses the search engine without accounts. */
+/** Uses the search engine that needs no account. */
 export const holdpoint = createHoldpointToolset({ search: duckDuckGoHtml() });

@@ -40,5 +40,5 @@ function listedFetches({ settings }: RuledRun): PolicyRule[] {
   return hosts.length === 0 ? [] : [{ name: 'listed-address', match: { tool: 'web_fetch', hosts }, action: 'allow' }];
 }
 
-/** Uses the search engine without accounts. */
+/** Uses the search engine that needs no account. */
 export const workbench = createWorkbenchToolset({ search: duckDuckGoHtml() });
