@@ -52,6 +52,7 @@ import { secretsRoutes } from './routes/secrets/secrets.ts';
 import { downloadArchiveRoute } from './routes/snapshots/download-archive.ts';
 import { listSnapshotsRoute } from './routes/snapshots/list-snapshots.ts';
 import { readFilesRoutes } from './routes/snapshots/read-files.ts';
+import { cancelStepRoute } from './routes/steps/cancel-step.ts';
 import { readStepsRoutes } from './routes/steps/read-steps.ts';
 import { tasksRoutes } from './routes/tasks/tasks.ts';
 import { readToolsRoutes } from './routes/tools/read-tools.ts';
@@ -170,6 +171,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   forkRunRoute(app);
   undoRunRoute(app);
   readStepsRoutes(app);
+  cancelStepRoute(app);
   readEventsRoutes(app);
   readTraceRoute(app);
   readApprovalsRoutes(app);

@@ -1,5 +1,7 @@
 import type { Json } from '@holdpoint/contract';
+import type { SendCalls } from '@holdpoint/contract/wire';
 import type { createClient } from './client.ts';
+import { ApiError } from './errors.ts';
 
 interface BackendCall {
   toolset: string;
@@ -9,7 +11,7 @@ interface BackendCall {
   signal?: AbortSignal | undefined;
 }
 
-type Client = Pick<ReturnType<typeof createClient>, 'sendCalls' | 'getCalls' | 'getStep' | 'cancelRun'>;
+type Client = Pick<ReturnType<typeof createClient>, 'sendCalls' | 'getCalls' | 'getStep' | 'cancelStep'>;
 
 interface Waiting extends BackendCall {
   settle: PromiseWithResolvers<Json>;
@@ -19,7 +21,7 @@ interface Waiting extends BackendCall {
  * Makes the calls of a registry in an open run. Calls made together with `concurrent` share a turn and run side by side; all others run in
  * sequence, in the order of the calls. The promise of a held call settles after the decision of a person.
  *
- * An abort before the send drops the call. An abort of a running call cancels the run and so ends its tool: later calls fail.
+ * An abort before the send drops the call. An abort of a running call cancels its step and so ends its tool: the other calls continue.
  *
  * @param run an open run of `client.createRun({ open: true, toolset, … })`
  */
@@ -66,14 +68,17 @@ function nextTurn(waiting: Waiting[]): Waiting[] {
 const mostTogether = 50;
 
 async function makeTurn(client: Client, runId: string, turn: readonly Waiting[]): Promise<void> {
-  const cancel = (): void => void client.cancelRun(runId).catch(() => {});
+  const calls = turn.map(({ tool, args }) => ({ tool, args }));
+  // A request whose answer is lost is sent again, and makes no second call.
+  const sent = [runId, { calls, concurrent: turn.length > 1 }, crypto.randomUUID()] as const;
+  const over = new AbortController();
   try {
-    for (const { signal } of turn) signal?.addEventListener('abort', cancel, { once: true });
-    const calls = turn.map(({ tool, args }) => ({ tool, args }));
-    // A request whose answer is lost is sent again, and makes no second call.
-    const idempotencyKey = crypto.randomUUID();
-    const concurrent = turn.length > 1;
-    let received = await client.sendCalls(runId, { calls, concurrent }, { idempotencyKey, waitS });
+    for (const [index, { signal }] of turn.entries()) {
+      const cancel = (): void => void cancelCall(client, sent, index, over.signal);
+      if (signal?.aborted) cancel();
+      else signal?.addEventListener('abort', cancel, { once: true, signal: over.signal });
+    }
+    let received = await post(client, sent, waitS);
     while (!received.settled) received = await client.getCalls(runId, received.number, { waitS });
     for (const [index, { settle }] of turn.entries()) {
       const step = received.steps[index];
@@ -83,9 +88,30 @@ async function makeTurn(client: Client, runId: string, turn: readonly Waiting[])
   } catch (error) {
     for (const { settle } of turn) settle.reject(error);
   } finally {
-    for (const { signal } of turn) signal?.removeEventListener('abort', cancel);
+    over.abort();
   }
 }
+
+type Sent = readonly [runId: string, body: SendCalls, idempotencyKey: string];
+
+const post = (client: Client, [runId, body, idempotencyKey]: Sent, waitS: number) =>
+  client.sendCalls(runId, body, { idempotencyKey, waitS });
+
+/** The same request again says which step the call is. Tries until the turn is over: the calls may wait behind others, and an answer may be lost. */
+async function cancelCall(client: Client, sent: Sent, index: number, over: AbortSignal): Promise<void> {
+  for (; !over.aborted; await pause(againMs)) {
+    try {
+      const step = (await post(client, sent, 0)).steps[index];
+      if (step !== undefined) await client.cancelStep(step.id);
+      return;
+    } catch (error) {
+      if (error instanceof ApiError && error.code === 'step_settled') return;
+    }
+  }
+}
+
+const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+const againMs = 200;
 
 /** Seconds; a call may wait for a person for longer. */
 const waitS = 60;

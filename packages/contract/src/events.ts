@@ -96,6 +96,7 @@ const settled = {
     .optional()
     .describe('What models used that its tool asked, as far as no `step.model_used` has it'),
   restore,
+  writes: z.literal(true).optional().describe('The step was the writer of the tree, and is no more'),
 };
 
 /** The last calls of an answer with more calls than a turn may have. They become no steps and never run. */
@@ -288,6 +289,9 @@ const stepEvents = [
     model: z.string(),
     usage: modelUsageSchema.describe('What one request of the tool used; recorded before the tool has the answer'),
   }),
+  stepEvent('step.cancel_requested', { by: z.string(), message: z.string().optional() }).describe(
+    'The step ends, and never starts again. One that runs nothing settles in the same append',
+  ),
   stepEvent('step.retried', { attempt, reason: problemSchema, restore }),
   stepEvent('step.indeterminate', { attempt, reason: problemSchema, restore }),
   stepEvent('step.succeeded', settled),

@@ -21,6 +21,7 @@ import {
   getRun,
   type Idempotency,
   requestCancel,
+  requestCancelOfStep,
   requestDiscarding,
   requestPause,
   requestPublication,
@@ -147,6 +148,10 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       async step(id: string) {
         await owned.part('step', id);
         return getStep(deps, id);
+      },
+      /** @throws EngineError `step_not_found`, `step_not_begun`, `step_settled` */
+      async cancelStep(id: string, request: { message?: string | undefined }) {
+        await requestCancelOfStep(deps, await owned.part('step', id), id, { ...request, by });
       },
       attempts: ofRun(deps, listAttempts),
       /** The result of a step by its toolset's contract; undefined before it is settled. */

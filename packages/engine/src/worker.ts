@@ -15,7 +15,7 @@ export { type AbortReason, abortReason, HandBack, type JobContext, type JobEnd }
 export { countRepair } from './log/count-repair.ts';
 export { controlChannel, liveChannel, liveJoinChannel } from './log/keys.ts';
 export { readTenant } from './log/known-tenants.ts';
-export { readFields, readRun, readTask } from './log/read-state.ts';
+export { readFields, readRun, readStep, readTask } from './log/read-state.ts';
 export { scriptedPlanner } from './planners/scripted.ts';
 export type {
   AgentKinds,

@@ -187,6 +187,8 @@ export const engineProblems: Record<EngineErrorCode, ProblemKind> = {
   rule_not_found: { status: 404, title: 'No such rule' },
   invalid_decision: { status: 422, title: 'Invalid decision' },
   run_not_active: { status: 409, title: 'The run is not active' },
+  step_settled: { status: 409, title: 'The step is over' },
+  step_not_begun: { status: 409, title: 'The call has not begun' },
   run_not_open: { status: 409, title: 'The run is not open' },
   calls_pending: { status: 409, title: 'Calls are not settled' },
   too_many_calls: { status: 429, title: 'Too many calls wait' },

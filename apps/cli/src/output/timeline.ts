@@ -129,6 +129,10 @@ function detailOf(event: RunEvent, call: string): string {
       return `${call}${event.data.attempt > 1 ? ` (attempt ${event.data.attempt})` : ''}`;
     case 'step.held':
       return `${call} waits for a person after all: ${event.data.reason}; nothing ran`;
+    case 'step.cancel_requested': {
+      const { by, message } = event.data;
+      return `${call} by ${by}${message === undefined ? '' : `: ${message}`}`;
+    }
     case 'step.retried':
     case 'step.indeterminate':
       return `${call} ${problemText(event.data.reason)}`;
@@ -336,6 +340,7 @@ function paintOf({ type }: RunEvent, colors: Colors): (text: string) => string {
     case 'step.rejected':
     case 'step.expired':
     case 'step.retried':
+    case 'step.cancel_requested':
     case 'step.indeterminate':
       return colors.yellow;
     case 'step.created':

@@ -350,8 +350,10 @@ const elapsed = (ms: number): string => (ms < 60_000 ? `${Math.floor(ms / 1000)}
 
 const growingLines = 6;
 
-const isEndOfAttempt = ({ type }: Pick<RunEvent, 'type'>): boolean =>
-  type.startsWith('step.') && type !== 'step.created' && type !== 'step.queued' && type !== 'step.started';
+const isEndOfAttempt = ({ type }: Pick<RunEvent, 'type'>): boolean => type.startsWith('step.') && !goesOn.has(type);
+const goesOn: ReadonlySet<string> = new Set<RunEvent['type']>([
+  ...(['step.created', 'step.queued', 'step.started', 'step.cancel_requested'] as const),
+]);
 
 const isEndOfAsking = ({ type }: RunEvent): boolean =>
   type === 'turn.planned' || type === 'run.paused' || type === 'model.retrying';

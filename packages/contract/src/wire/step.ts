@@ -23,6 +23,10 @@ const stepShape = {
   worker: z.string().nullable(),
   snapshot: z.string().nullable().describe('The snapshot that the step left'),
   error: problemSchema.nullable(),
+  cancel: z
+    .strictObject({ by: z.string(), at: time, message: z.string().nullable() })
+    .nullable()
+    .describe('Who canceled the call, and when. It may still run, or have ended by itself at that moment'),
   duration_ms: z.number().nullable(),
   created_at: time,
   started_at: time.nullable(),
@@ -66,6 +70,9 @@ export const stepDetailSchema = z
   })
   .meta({ id: 'StepDetail' });
 export type StepDetail = z.infer<typeof stepDetailSchema>;
+
+/** POST /v1/steps/{id}/cancel. */
+export const cancelStepSchema = z.strictObject({ message: z.string().max(10_000).optional() });
 
 export const stepPageSchema = pageOf(stepSchema);
 

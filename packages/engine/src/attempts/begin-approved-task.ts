@@ -8,6 +8,7 @@ import {
   type StepState,
   scopeOf,
   settleBegun,
+  settleCanceled,
   type TaskState,
 } from '../domain/index.ts';
 import { append, readSpec, readStep } from '../log/index.ts';
@@ -78,6 +79,8 @@ export async function settleCall(deps: WorkerDeps, task: Pick<TaskState, 'about'
     const found = await readStep(deps.redis, runId, task.about.step_id);
     const begins = found?.step.status === 'deferred' ? found.step.deferred?.begins : undefined;
     if (found === undefined || begins === undefined) return;
-    if ((await append(deps, runId, settleBegun(found.run, found.step, begins))).ok) return;
+    const { run, step } = found;
+    const transition = step.cancel === undefined ? settleBegun(run, step, begins) : settleCanceled(run, step);
+    if ((await append(deps, runId, transition)).ok) return;
   }
 }

@@ -7,7 +7,7 @@ import {
   type StepState,
   startAttempt,
 } from '../domain/index.ts';
-import type { AbortReason, JobContext } from '../jobs/index.ts';
+import { type JobContext, untilCanceled } from '../jobs/index.ts';
 import { append } from '../log/index.ts';
 import { guardTree } from '../trees/inspect-tree.ts';
 import { confirmFiles } from './begin-approved.ts';
@@ -42,7 +42,7 @@ export async function beginAttempt(
   if (isHarmless(step)) return beginRead(deps, run, next, context, start);
   const started = await append(deps, run.id, start);
   if (!started.ok) return 'not started';
-  return { executed: await runAttempt(deps, run, next, context) };
+  return { executed: await runAttempt(deps, run, next, untilCanceled(context)) };
 }
 
 /** Nothing remains of the call when its start is refused afterwards. A tool that ends a task is no such call. */
@@ -66,21 +66,18 @@ async function beginRead(
   context: JobContext,
   start: BoundTransition,
 ): Promise<Begun | 'not started'> {
-  const ending = new AbortController();
-  // AbortSignal.any costs 14 µs, a listener one.
-  if (context.signal.aborted) ending.abort(context.signal.reason);
-  context.signal.addEventListener('abort', () => ending.abort(context.signal.reason), { once: true });
-  const executing = runAttempt(deps, run, step, { ...context, signal: ending.signal });
+  const ending = untilCanceled(context);
+  const executing = runAttempt(deps, run, step, ending);
   const early = await within(executing, soonMs);
   if (early?.kind === 'result' && !early.result.created && !early.result.restore) return { executed: early, start };
   // Its error is thrown below. When the start is refused, it counts as little as a result.
   executing.catch(() => undefined);
   const started = await append(deps, run.id, start).catch((error: unknown) => {
-    ending.abort('lock-lost' satisfies AbortReason);
+    ending.abort('lock-lost');
     throw error;
   });
   if (started.ok) return { executed: await executing };
-  ending.abort('lock-lost' satisfies AbortReason);
+  ending.abort('lock-lost');
   return 'not started';
 }
 

@@ -10,6 +10,7 @@ import {
   type StepState,
 } from '../domain/index.ts';
 import { append, fromPayload, readApproval, readWholeLog, toPayload } from '../log/index.ts';
+import { endCanceled } from './end-canceled.ts';
 
 /** An attempt that ended without an outcome, and why. */
 export interface Interruption {
@@ -26,7 +27,7 @@ const attemptsPerRound = 5;
 
 /**
  * The effect of a lost attempt decides: a `read` runs again; a `workspace` step runs again on a new tree, made from the snapshot before it; an
- * `external` step is parked until a person says what happened.
+ * `external` step is parked until a person says what happened. A step whose end was asked for settles.
  */
 export async function recoverAttempt(
   deps: WorkerDeps,
@@ -38,12 +39,14 @@ export async function recoverAttempt(
     { run_id: run.id, step_id: step.id, attempt: step.attempt, reason: interruption.reason, err: interruption.error },
     'an attempt ended without an outcome',
   );
+  if (await endCanceled(deps, run.id, step)) return;
   if (step.effect === 'external' && mayWrite(step) && !interruption.neverBegan)
     return park(deps, run, step, interruption.reason);
   const exhausted =
     interruption.lastTry || interruption.retryable === false || (step.interruptions + 1) % attemptsPerRound === 0;
   const pause = exhausted && (run.status === 'running' || run.status === 'waiting');
-  await append(deps, run.id, retryAttempt(run, step, interruption.reason, { pause }));
+  const { ok } = await append(deps, run.id, retryAttempt(run, step, interruption.reason, { pause }));
+  if (!ok) await endCanceled(deps, run.id, step);
 }
 
 async function park(deps: WorkerDeps, run: RunState, step: StepState, reason: Problem): Promise<void> {

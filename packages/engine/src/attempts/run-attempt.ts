@@ -1,6 +1,8 @@
 import {
   ForbiddenChange,
+  isTerminal,
   type Json,
+  type Problem,
   type ResultPreview,
   type RunSpec,
   type ToolOutcome,
@@ -13,6 +15,7 @@ import { approvedResult, dropResult } from '../approvals/result-preview.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   type AttemptResult,
+  canceledError,
   denialOf,
   forbiddenChange,
   heads,
@@ -23,7 +26,7 @@ import {
   scopeOf,
 } from '../domain/index.ts';
 import { abortReason, HandBack, type JobContext, leaveIfAborted, readError } from '../jobs/index.ts';
-import { fromPayload, readSpec, toResult } from '../log/index.ts';
+import { fromPayload, readSpec, readStep, toResult } from '../log/index.ts';
 import { openPast } from '../queries/past-calls.ts';
 import { beginTask } from './begin-task.ts';
 import { captureCall, dropChanges } from './capture-call.ts';
@@ -69,36 +72,41 @@ export async function runAttempt(
         ? denied(verdict)
         : await withAllowedModel(deps, run, await call(deps, run, step, { taskId, modelUse, context }));
     leaveIfAborted(context.signal);
-    const reason = abortReason(context.signal);
-    if (made.status === 'deferred') {
+    const canceled = abortReason(context.signal) === 'canceled' ? await whyCanceled(deps, run, step) : undefined;
+    if (made.status === 'deferred' && canceled?.of !== 'step') {
       const { on, until } = made;
       if ('task_id' in on) return { kind: 'deferred', until, taskId: on.task_id };
       // An earlier attempt began it: a step begins one task at most.
       if (step.task !== undefined) return { kind: 'deferred', until, taskId };
       return { kind: 'deferred', until, taskId, created: await beginTask(deps, step, taskId, on.task) };
     }
+    const ended: Ended =
+      made.status === 'deferred' ? { status: 'failed', error: canceled?.error ?? runCanceled } : made;
     // The blob of a large result is written beside the snapshot. Its failure counts where the value is awaited.
-    const value = made.value === undefined ? undefined : toResult(deps.blobs, made.value as Json);
+    const value = ended.value === undefined ? undefined : toResult(deps.blobs, ended.value as Json);
     value?.catch(() => {});
-    const isCanceled = reason === 'canceled';
-    const { outcome, snapshot } = writes && !isCanceled ? await captureCall(deps, run, step, made) : { outcome: made };
-    if (writes && isCanceled) await dropSecrets(deps, run);
+    const keepsFiles = canceled?.of !== 'run';
+    const { outcome, snapshot } =
+      writes && keepsFiles ? await captureCall(deps, run, step, ended) : { outcome: ended, snapshot: undefined };
+    if (writes && !keepsFiles) await dropSecrets(deps, run);
+    // A call that wrote a secret failed, whatever ended it.
+    const isCanceled = canceled !== undefined && outcome === ended;
     const error = outcome.status === 'succeeded' ? undefined : outcome.error;
     const spec = await readSpec(deps, run);
     const begun =
-      outcome.status === 'succeeded' && reason !== 'canceled' && step.task === undefined ? outcome.task : undefined;
+      outcome.status === 'succeeded' && canceled === undefined && step.task === undefined ? outcome.task : undefined;
     return {
       kind: 'result',
       result: {
         attempt: step.attempt,
-        status: reason === 'canceled' ? 'killed' : outcome.status,
+        status: isCanceled ? 'killed' : outcome.status,
         value: await value,
-        error: reason === 'canceled' ? { code: 'ECANCELED', message: 'The run was canceled.' } : error,
+        error: isCanceled ? canceled.error : error,
         instead: outcome.status === 'succeeded' && isLeftOut(spec, step) ? 'dry_run' : undefined,
         duration_ms: tookSince(spec, startedAt),
         capabilities: outcome.capabilities,
         ...modelUse.result(),
-        command: made.command,
+        command: ended.command,
         snapshot: snapshot && { ...snapshot, parent: run.snapshot ?? '' },
         created: begun && (await beginTask(deps, step, taskId, begun)),
       },
@@ -114,6 +122,22 @@ export async function runAttempt(
     return { kind: 'indeterminate', interruption: { reason: problem, retryable, error, neverBegan } };
   }
 }
+
+type Ended = Exclude<ToolOutcome, { status: 'deferred' }>;
+
+/** The run is canceled, and its files with it; or one of its calls, and the run goes on with the files that the call left. */
+async function whyCanceled(
+  deps: WorkerDeps,
+  run: RunState,
+  { id, attempt }: StepState,
+): Promise<{ of: 'run' | 'step'; error: Problem }> {
+  const found = await readStep(deps.redis, run.id, id);
+  const isOver = found === undefined || found.run.status === 'canceling' || isTerminal(found.run.status);
+  if (isOver || found.step.cancel === undefined) return { of: 'run', error: runCanceled };
+  return { of: 'step', error: canceledError({ ...found.step, status: 'running', attempt }) };
+}
+
+const runCanceled: Problem = { code: 'ECANCELED', message: 'The run was canceled.' };
 
 /** Applies what a person saw and approved. Nothing runs again. */
 async function applied(deps: WorkerDeps, run: RunState, step: StepState, shown: ResultPreview): Promise<AttemptResult> {

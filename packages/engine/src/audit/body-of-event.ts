@@ -7,7 +7,7 @@ const recorded: ReadonlySet<string> = new Set<RunEvent['type']>([
   ...(['run.created', 'run.resumed', 'run.extended', 'run.paused', 'run.rewound', 'run.canceling'] as const),
   ...(['run.canceled', 'run.succeeded', 'run.failed', 'message.received', 'task.kill_requested'] as const),
   ...(['step.succeeded', 'step.failed', 'step.killed', 'step.timed_out', 'step.rejected'] as const),
-  ...(['step.expired', 'step.canceled', 'task.ended'] as const),
+  ...(['step.expired', 'step.canceled', 'step.cancel_requested', 'task.ended'] as const),
   ...(['approval.requested', 'approval.decided', 'approval.expired', 'approval.canceled'] as const),
   ...(['approval.voted', 'approval.delegated', 'approval.escalated', 'rule.remembered', 'rule.revoked'] as const),
   ...(['workspace.publish_requested', 'workspace.published', 'workspace.conflicted'] as const),

@@ -1,3 +1,4 @@
+export { requestCancelOfStep } from './cancel-step.ts';
 export { finishRun } from './finish-run.ts';
 export { forkRun } from './fork-run.ts';
 export { requestTaskKill } from './kill-task.ts';

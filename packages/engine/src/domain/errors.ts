@@ -37,6 +37,11 @@ const registry = {
     next: 'Leave the command out of `prepare`, or have it run by a step, where a person can be asked. Nothing was submitted.',
   },
   run_not_active: { retryable: false, next: 'Read the run to see how it ended.' },
+  step_settled: { retryable: false, next: 'Read the step to see its outcome. Nothing was changed.' },
+  step_not_begun: {
+    retryable: true,
+    next: 'Cancel it when the calls before it are settled, or cancel the run. Nothing was changed.',
+  },
   run_not_open: {
     retryable: false,
     next: 'Only a run that was submitted with `open` takes calls. Write to any other run with POST /v1/runs/{id}/messages.',

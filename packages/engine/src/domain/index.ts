@@ -55,7 +55,6 @@ export { agentsAre, openTasksAre, seqIs, type Transition } from './transition.ts
 export { askAgain, editorsOf } from './transitions/ask-again.ts';
 export {
   type AttemptResult,
-  cancelStep,
   countConnections,
   deferAttempt,
   recordConnection,
@@ -67,6 +66,13 @@ export {
   settleBegun,
   startAttempt,
 } from './transitions/attempt.ts';
+export {
+  canceledError,
+  cancelStep,
+  requestStepCancel,
+  type StepCancel,
+  settleCanceled,
+} from './transitions/cancel-step.ts';
 export {
   afterModelWait,
   askModelNow,

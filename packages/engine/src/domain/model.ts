@@ -40,6 +40,7 @@ export {
   leaseIs,
   noMerge,
   noOpenTasks,
+  notCanceled,
   openIs,
   parkedIs,
   publicationIs,

@@ -42,6 +42,8 @@ export const parkedIs = (parked: number) => fieldIs(runField.parked, parked);
 export const openIs = (open: number) => fieldIs(runField.open, open);
 export const turnIs = (turn: number) => fieldIs(runField.turn, turn);
 export const stepIs = (id: string, ...status: StepStatus[]) => fieldIs(stepField.status(id), ...status);
+/** No caller asked for the end of the step. */
+export const notCanceled = (id: string) => isAbsent(stepField.cancel(id));
 export const attemptIs = (id: string, attempt: number) => fieldIs(stepField.attempt(id), attempt);
 export const approvalIs = (id: string, ...status: ApprovalStatus[]) => fieldIs(approvalField.status(id), ...status);
 export const taskIs = (id: string, ...status: TaskStatus[]) => fieldIs(taskField.status(id), ...status);

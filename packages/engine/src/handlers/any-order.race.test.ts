@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
 import { listPendingApprovals } from '../approvals/list-approvals.ts';
+import { requestCancelOfStep } from '../commands/cancel-step.ts';
 import { finishRun } from '../commands/finish-run.ts';
 import { forkRun } from '../commands/fork-run.ts';
 import { retryRun } from '../commands/retry-run.ts';
@@ -106,6 +107,7 @@ const happenings = fc.array(
     fc.record({ kind: fc.constant('idle' as const) }),
     fc.record({ kind: fc.constant('finish' as const) }),
     fc.record({ kind: fc.constant('cancel' as const), who }),
+    fc.record({ kind: fc.constant('end a step' as const), who, at: fc.nat({ max: 5 }), twice: fc.boolean() }),
   ),
   { maxLength: 12 },
 );
@@ -146,7 +148,9 @@ test.each([
             expect((await readCalls(deps, id, number)).waiting).toEqual([]);
           }
           const alive = steps.filter((step) => step.status !== 'undone');
-          const wrote = alive.filter((step) => step.effect === 'workspace' && step.outcome?.attempt != null);
+          const writes = alive.filter((step) => step.effect === 'workspace' && step.outcome?.attempt != null);
+          // The changes of a call that was canceled after its worker had died are dropped.
+          const wrote = writes.filter(({ status, snapshot }) => status !== 'killed' || snapshot !== undefined);
           const tree = treeOf(id);
           // Nothing of the workspace is there twice, nothing that was recorded is missing, and nothing undone is left.
           // Writes are there in the order in which they were planned.
@@ -239,6 +243,14 @@ async function happen(deps: InMemoryWorker['deps'], runId: string, happening: Ha
       return finishRun(deps, runId, {}).catch(unlessEngineError);
     case 'cancel':
       return requestCancel(deps, await idOf(deps, runId, happening.who), { by: 'test' }).catch(unlessEngineError);
+    case 'end a step': {
+      const id = await idOf(deps, runId, happening.who);
+      const { steps } = await listSteps(deps, id);
+      const stepId = steps.toReversed()[happening.at]?.id ?? 'step_none';
+      const end = () => requestCancelOfStep(deps, id, stepId, { by: 'test' }).catch(unlessEngineError);
+      await Promise.all(happening.twice ? [end(), end()] : [end()]);
+      return;
+    }
     case 'fork':
       await forkRun(deps, runId, { fromStep: happening.from, changes: {}, by: 'test' }).catch(unlessEngineError);
       return;

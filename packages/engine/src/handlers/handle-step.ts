@@ -3,7 +3,14 @@ import { expireStep } from '../approvals/expire-step.ts';
 import { parkAttempt } from '../approvals/hold-attempt.ts';
 import { awaitDecision } from '../approvals/index.ts';
 import { dropResult } from '../approvals/result-preview.ts';
-import { type Again, appendWithTask, beginAttempt, recoverAttempt, whileFrozen } from '../attempts/index.ts';
+import {
+  type Again,
+  appendWithTask,
+  beginAttempt,
+  endCanceled,
+  recoverAttempt,
+  whileFrozen,
+} from '../attempts/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   cancelStep,
@@ -16,9 +23,10 @@ import {
   type RunState,
   type StepState,
   settleBegun,
+  settleCanceled,
   toolsChanged,
 } from '../domain/index.ts';
-import { abortReason, done, doneAt, type JobContext, type JobEnd, pauseOrRetry } from '../jobs/index.ts';
+import { abortReason, done, doneAt, type JobContext, type JobEnd, pauseOrRetry, untilCanceled } from '../jobs/index.ts';
 import { append, readSpec, readStep, takePrimed } from '../log/index.ts';
 import type { StepJob } from '../queues/queues.ts';
 import { openGateAhead, reconcile } from '../reconcile/reconcile.ts';
@@ -64,6 +72,10 @@ async function move(deps: WorkerDeps, run: RunState, step: StepState, context: J
     case 'running':
       return lost(deps, run, step, context);
     case 'deferred':
+      if (step.cancel !== undefined && run.status !== 'canceling' && (await isWaitOver(deps, run, step))) {
+        const appended = await append(deps, run.id, settleCanceled(run, step));
+        return appended.ok ? forward(deps, run, context, done) : 'again';
+      }
       if (isOpen && !(await isWaitOver(deps, run, step))) {
         return { kind: 'sleep', until: Date.parse(step.deferred?.until ?? '') };
       }
@@ -87,10 +99,11 @@ async function openGate(
   step: StepState,
   context: JobContext,
 ): Promise<JobEnd | Again> {
+  const { signal } = untilCanceled(context);
   try {
-    if ((await openGateAhead(deps, run, step, context.signal)) === 'again') return 'again';
+    if ((await openGateAhead(deps, run, step, signal)) === 'again') return 'again';
   } catch (error) {
-    if (abortReason(context.signal) !== 'canceled') await pauseOrRetry(deps, run, error, context);
+    if (abortReason(signal) !== 'canceled') await pauseOrRetry(deps, run, error, context);
   }
   await reconcile(deps, run.id, context.signal);
   // A step that passed its gate has this job already, so reconcile added none.
@@ -140,6 +153,7 @@ async function attempt(
     }
     case 'held':
       await parkAttempt(deps, run, { ...step, attempt: number }, result.verdict, context.signal);
+      await endCanceled(deps, run.id, { id: step.id, attempt: number });
       return 'again';
     case 'deferred': {
       const { until, taskId, created } = result;
@@ -147,11 +161,16 @@ async function attempt(
       const transition = deferAttempt(step.id, number, wait);
       if (created === undefined) {
         const deferred = await append(deps, run.id, transition);
-        return deferred.ok ? { kind: 'sleep', until } : 'again';
+        if (deferred.ok) return { kind: 'sleep', until };
+        await endCanceled(deps, run.id, { id: step.id, attempt: number });
+        return 'again';
       }
       const begun = await appendWithTask(deps, run, created, transition);
       if ('full' in begun) return settle(deps, run, step, refusal(number, begun.full), context);
-      if (!begun.ok) return 'again';
+      if (!begun.ok) {
+        await endCanceled(deps, run.id, { id: step.id, attempt: number });
+        return 'again';
+      }
       await reconcile(deps, run.id, context.signal);
       return { kind: 'sleep', until };
     }

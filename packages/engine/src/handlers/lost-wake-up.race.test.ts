@@ -1,6 +1,7 @@
-import type { ModelRetrying, RunSpec } from '@holdpoint/contract';
+import { isSettled, type ModelRetrying, type RunSpec } from '@holdpoint/contract';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openAdmission } from '../admission/admission.ts';
+import { requestCancelOfStep } from '../commands/cancel-step.ts';
 import { finishRun } from '../commands/finish-run.ts';
 import { requestTaskKill } from '../commands/kill-task.ts';
 import { retryRun } from '../commands/retry-run.ts';
@@ -62,6 +63,15 @@ const kill: Act = async (deps, runId) => {
   for (const { id } of await readTasks(deps.redis, runId)) await requestTaskKill(deps, runId, id, 'ann');
 };
 
+const cancelSteps: Act = async (deps, runId) => {
+  const { steps } = await listSteps(deps, runId);
+  for (const { id } of steps.filter(({ status }) => !isSettled(status))) {
+    await requestCancelOfStep(deps, runId, id, ann).catch((error: unknown) => {
+      if (!(error instanceof EngineError && error.code === 'step_settled')) throw error;
+    });
+  }
+};
+
 /** Another run takes the only place, and gives it back. */
 const other = 'run_other';
 const fillPlace: Act = ({ admission }) =>
@@ -102,6 +112,9 @@ const stories: Record<string, { before?: Act[]; during?: Act[]; end?: Act[] }> =
   calls: { during: [send] },
   'calls of a paused run': { before: [pause], during: [send, resume] },
   finish: { during: [finish] },
+  'cancel of its steps': { during: [cancelSteps] },
+  'cancel of its steps, while the other jobs run': { during: [cancelSteps, deliver] },
+  'pause, and cancel of its steps': { during: [pause, cancelSteps], end: [resume] },
   'kill of its tasks': { during: [kill, deliver] },
   publish: { during: [publish] },
   'publish and discard': { during: [publish], end: [discard] },

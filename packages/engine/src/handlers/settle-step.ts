@@ -1,5 +1,12 @@
 import type { Problem } from '@holdpoint/contract';
-import { type Again, appendWithTask, beginApprovedTask, bindTask, settleAndRelease } from '../attempts/index.ts';
+import {
+  type Again,
+  appendWithTask,
+  beginApprovedTask,
+  bindTask,
+  endCanceled,
+  settleAndRelease,
+} from '../attempts/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   type AttemptResult,
@@ -38,7 +45,9 @@ export async function settle(
       const { snapshot, attempt: number } = result;
       return settle(deps, run, step, { ...refusal(number, begun.full), snapshot }, context);
     }
-    return begun.ok ? forward(deps, run, context, done) : 'again';
+    if (begun.ok) return forward(deps, run, context, done);
+    await endCanceled(deps, run.id, { id: step.id, attempt: result.attempt });
+    return 'again';
   }
   if (result.restore) {
     const appended = await append(deps, run.id, transition);

@@ -10,5 +10,6 @@ export {
   type JobSleep,
   leaveIfAborted,
   lockLost,
+  untilCanceled,
 } from './job.ts';
 export { pauseOrRetry } from './pause-or-retry.ts';

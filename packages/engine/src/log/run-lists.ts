@@ -44,7 +44,10 @@ export function listAhead(
     quietly((async () => stand(redis, { tenant: tenant ?? (await readTenant(redis, runId)), runId, seq, standing }))());
 }
 
-const isCommand = ({ type }: RunEvent): boolean => type === 'approval.decided' || type === 'task.kill_requested';
+const commands: ReadonlySet<string> = new Set<RunEvent['type']>([
+  ...(['approval.decided', 'task.kill_requested', 'step.cancel_requested'] as const),
+]);
+const isCommand = ({ type }: RunEvent): boolean => commands.has(type);
 
 /** What fails here is found and corrected later; what it goes with succeeds or fails by itself. */
 function quietly(sent: Promise<unknown>): void {

@@ -55,6 +55,7 @@ export const stepSpans: SpansOf<EventsOf<'step'>> = {
     });
     set(trace, step_id, { [attribute.attempts]: attempt });
   },
+  'step.cancel_requested': (trace, { step_id }) => note(trace, step_id, 'cancel requested'),
   'step.held': (trace, { step_id, data }) => endAttempt(trace, step_id, data.attempt, { outcome: 'held' }),
   'step.deferred': (trace, { seq, step_id, data: { attempt, task_id, begins } }) => {
     isolated(trace, spanKeys.attempt(step_id, attempt), begins?.capabilities);

@@ -1,4 +1,4 @@
-import type { WorkerDeps } from '@holdpoint/engine/worker';
+import type { AbortReason, WorkerDeps } from '@holdpoint/engine/worker';
 import { type Job, Worker, type WorkerOptions } from 'bullmq';
 import type { InJob } from '../traces/trace-jobs.ts';
 import { EarlyFinish } from './early-finish.ts';
@@ -11,6 +11,8 @@ export interface QueueWorker<Data> {
   /** The jobs that it runs now. */
   running: Set<Job<Data>>;
   stuck: StuckHandlers;
+  /** Ends what a job does for its step; the job itself goes on. */
+  cancelCall(job: Job<Data>): void;
   /** Waits until every job that is done has looked at its run once more. */
   looked(): Promise<unknown>;
 }
@@ -34,13 +36,14 @@ export function openWorker<Data extends { run_id: string }>(
 ): QueueWorker<Data> {
   const running = new Set<Job<Data>>();
   const seen = new WeakMap<Job<Data>, number>();
+  const calls = new WeakMap<Job<Data>, AbortController>();
   const looks = new Set<Promise<void>>();
   const held = () => isHeld?.(worker) ?? false;
   const { concurrency = 1 } = options;
   const slots = new SharedSlots({ deps, worker: () => worker, slots: concurrency, running, isHeld: held });
   const mayTakeNext = () => slots.mayTakeNext();
   const finishing = new EarlyFinish(deps.redis, { worker: () => worker, mayTakeNext, isSilent: kind.takesNextStep });
-  const handle = processor(deps, kind, { running, seen, inJob, isHeld: held, finishing, stuck, slots });
+  const handle = processor(deps, kind, { running, seen, calls, inJob, isHeld: held, finishing, stuck, slots });
   const worker: Worker<Data> = new Worker<Data>(queue, handle, options);
   slots.start();
   worker.on('completed', (job) => {
@@ -55,5 +58,6 @@ export function openWorker<Data extends { run_id: string }>(
       .finally(() => looks.delete(looking));
     looks.add(looking);
   });
-  return { worker, running, stuck, looked: () => Promise.all(looks) };
+  const cancelCall = (job: Job<Data>) => calls.get(job)?.abort('canceled' satisfies AbortReason);
+  return { worker, running, stuck, cancelCall, looked: () => Promise.all(looks) };
 }

@@ -38,6 +38,8 @@ export function processor<Data extends { run_id: string }>(
     running: Set<Job<Data>>;
     /** What the jobs that are done have seen of their runs. */
     seen: WeakMap<Job<Data>, number>;
+    /** What ends the calls that the jobs make. */
+    calls: WeakMap<Job<Data>, AbortController>;
     /** Whether this worker takes no jobs now. A job that it was already waiting for still arrives. */
     isHeld?: () => boolean;
     /** Undefined: no traces are exported. */
@@ -96,7 +98,10 @@ export function processor<Data extends { run_id: string }>(
     }
     const mine = { job, leave: new AbortController() };
     inside.set(job.id, mine);
+    const call = new AbortController();
+    options.calls.set(job, call);
     const context: JobContext = {
+      canceled: call.signal,
       signal: signal === undefined ? mine.leave.signal : AbortSignal.any([signal, mine.leave.signal]),
       lastTry: job.attemptsMade + 1 >= (job.opts.attempts ?? 1),
       ...(again && { finish: () => options.finishing.start(job, token) }),

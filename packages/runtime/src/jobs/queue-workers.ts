@@ -36,10 +36,14 @@ export interface RunningWorkers {
   active(): Set<string>;
   /** Aborts what this process does for a run. */
   cancelRun(runId: string): void;
+  /** Aborts the call of a step that this process runs; its job goes on. */
+  cancelStep(stepId: string): void;
   /** Aborts a background command that this process runs. */
   killTask(taskId: string): void;
   /** What this process does now: ids of runs with a step, a task or a turn. */
   running(): string[];
+  /** Ids of the steps that this process runs, and their runs. */
+  steps(): { run_id: string; step_id: string }[];
   /** Ids of the background commands that this process runs, and their runs. */
   tasks(): { run_id: string; task_id: string }[];
   /** The jobs of each queue that this process may run at once, and runs; and the handlers that ignored their abort and hold no place. */
@@ -201,6 +205,7 @@ export async function startQueueWorkers({
 
   return {
     active: () => new Set(opened.flatMap(({ running }) => [...running].map(({ data }) => data.run_id))),
+    steps: () => [...steps.running].map((job) => job.data),
     tasks: () => [...tasks.running].map((job) => job.data),
     running: () => [
       ...[...steps.running].map(({ data }) => `${data.run_id}/${data.step_id}`),
@@ -221,6 +226,9 @@ export async function startQueueWorkers({
       for (const job of turns.running) if (job.data.run_id === runId) turns.worker.cancelJob(String(job.id), reason);
       for (const job of steps.running) if (job.data.run_id === runId) steps.worker.cancelJob(String(job.id), reason);
       for (const job of tasks.running) if (job.data.run_id === runId) tasks.worker.cancelJob(String(job.id), reason);
+    },
+    cancelStep(stepId) {
+      for (const job of steps.running) if (job.data.step_id === stepId) steps.cancelCall(job);
     },
     killTask(taskId) {
       for (const job of tasks.running) {

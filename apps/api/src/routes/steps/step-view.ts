@@ -41,7 +41,7 @@ export function toWaitingStep(
     ...{ id, run_id: runId, turn: null, index, name: name ?? null, tool, effect, risk, args },
     ...{ status: isDropped ? 'canceled' : 'pending', error: isDropped ? dropped : null, created_at: received_at },
     ...{ attempts: 0, approval_id: null, worker: null, snapshot: null, duration_ms: null, started_at: null },
-    ...{ settled_at: null, result: null, reads: null, verdict: null },
+    ...{ cancel: null, settled_at: null, result: null, reads: null, verdict: null },
   };
 }
 
@@ -64,6 +64,7 @@ function shared(runId: string, step: StepState): Omit<Step, 'number' | 'args' | 
     worker: step.worker ?? null,
     snapshot: step.snapshot ?? null,
     error: outcome?.error ?? null,
+    cancel: step.cancel === undefined ? null : { message: null, ...step.cancel },
     duration_ms: outcome?.duration_ms ?? null,
     created_at: step.created_at,
     started_at: step.started_at ?? null,

@@ -45,6 +45,8 @@ export const stepChanges: ChangesOf<EventsOf<'step'>> = {
     state.set(stepField.deferred(step_id), { until, task_id, begins });
   },
   'step.model_used': (state, { data: { usage } }) => countUsage(state, usage),
+  'step.cancel_requested': (state, { step_id, time, data }) =>
+    state.set(stepField.cancel(step_id), { ...data, at: time }),
   'step.retried': (state, { step_id, time, data }) => {
     state.set(stepField.status(step_id), 'queued');
     state.increase(stepField.queued_ms(step_id), -Date.parse(time));
@@ -68,7 +70,7 @@ type SettledStatus = 'succeeded' | 'failed' | 'killed' | 'timed_out' | 'rejected
 
 function settleAs(status: SettledStatus) {
   return (state: StateChanges, { step_id, time, data }: EventOf<`step.${SettledStatus}`>): void => {
-    const { value, error, attempt, duration_ms, inherited_from, grants, times, instead, usage, restore } = data;
+    const { value, error, attempt, duration_ms, inherited_from, grants, times, instead, usage, restore, writes } = data;
     state.set(stepField.status(step_id), status);
     const origin = { inherited_from, grants, times };
     state.set(stepField.outcome(step_id), { attempt, value, error, duration_ms, instead, ...origin });
@@ -77,6 +79,7 @@ function settleAs(status: SettledStatus) {
     state.pack(step_id);
     state.increase(runField.open, -1);
     if (usage !== undefined) countUsage(state, usage);
+    if (writes) state.clear(runField.writer);
     if (restore) requireRestore(state);
   };
 }

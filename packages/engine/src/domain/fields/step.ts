@@ -60,6 +60,12 @@ export const stepTable = {
   ),
   task: optional(text(z.string(), 'The task that the step started.')),
   worker: optional(text(z.string(), 'Worker of the last attempt.')),
+  cancel: optional(
+    json(
+      z.strictObject({ by: z.string(), at: z.string(), message: z.string().optional() }),
+      'Who asked for the end of the step. It never starts again.',
+    ),
+  ),
   created_at: time('Time of step.created.'),
   queued_ms: integer(
     'Milliseconds in the status queued, minus the time (since the epoch) at which it was queued if it is queued.',
@@ -77,7 +83,7 @@ export const stepField = cellsById(stepTable);
 export const settledColumns = [
   ...(['status', 'call', 'created_at', 'started_at', 'settled_at', 'effect', 'attempt', 'args', 'outcome'] as const),
   ...(['interruptions', 'written', 'approval', 'approved_snapshot', 'snapshot', 'deferred', 'task', 'worker'] as const),
-  ...(['queued_ms', 'began_at', 'created_seq', 'settled_seq'] as const),
+  ...(['queued_ms', 'began_at', 'created_seq', 'settled_seq', 'cancel'] as const),
 ] satisfies (keyof typeof stepTable)[];
 
 /** Between the fields of a record. No JSON text, id or time has it; in a name it becomes a space. */

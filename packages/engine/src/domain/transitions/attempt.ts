@@ -17,6 +17,7 @@ import {
   isRestored,
   leaseIs,
   noMerge,
+  notCanceled,
   type RunState,
   runIs,
   type StepState,
@@ -65,7 +66,7 @@ export const deferAttempt = (
   attempt: number,
   { until, taskId, created, begins }: { until: string; taskId: string; created?: NewEvent; begins?: Begins },
 ): Transition => ({
-  if: [stepIs(stepId, 'running'), attemptIs(stepId, attempt)],
+  if: [stepIs(stepId, 'running'), attemptIs(stepId, attempt), notCanceled(stepId)],
   events: [
     ...(created === undefined ? [] : [created]),
     {
@@ -81,7 +82,10 @@ export function settleBegun(run: RunState, step: StepState, { skipped, ...outcom
   const { id: step_id, attempt } = step;
   const snapshot = run.snapshot ?? '';
   return {
-    if: [stepIs(step_id, 'deferred'), attemptIs(step_id, attempt), leaseIs(run.lease), snapshotIs(snapshot)],
+    if: [
+      ...[stepIs(step_id, 'deferred'), attemptIs(step_id, attempt), notCanceled(step_id)],
+      ...[leaseIs(run.lease), snapshotIs(snapshot)],
+    ],
     events: [
       {
         type: 'workspace.snapshotted',
@@ -165,7 +169,10 @@ export function retryAttempt(run: RunState, step: StepState, reason: Problem, op
   ];
   if (options.pause) events.push({ type: 'run.paused', data: { reason, from: run.status } });
   return {
-    if: [stepIs(step.id, 'running'), attemptIs(step.id, step.attempt), ...(options.pause ? [runIs(run.status)] : [])],
+    if: [
+      ...[stepIs(step.id, 'running'), attemptIs(step.id, step.attempt), notCanceled(step.id)],
+      ...(options.pause ? [runIs(run.status)] : []),
+    ],
     events,
   };
 }
@@ -186,7 +193,7 @@ export function recordIndeterminate(
 ): Transition {
   const waiting = parkedChange(run, 1);
   return {
-    if: [...waiting.if, stepIs(step.id, 'running'), attemptIs(step.id, step.attempt)],
+    if: [...waiting.if, stepIs(step.id, 'running'), attemptIs(step.id, step.attempt), notCanceled(step.id)],
     events: [
       {
         type: 'step.indeterminate',
@@ -215,29 +222,4 @@ export function recordIndeterminate(
 }
 
 /** The worker of the attempt may only be frozen. If the attempt may have changed the tree, a new tree replaces that one. */
-const restoreAfter = (step: StepState): { restore?: true } => ({ restore: mayWrite(step) || undefined });
-
-/** A step of a run that is being canceled settles; an open approval closes with it. */
-export function cancelStep(step: StepState, approvalOpen: boolean): Transition {
-  const error: Problem = { code: 'ECANCELED', message: 'The run was canceled.' };
-  // A step that waits for a task or for another attempt has run before.
-  const ran = step.attempt > 0;
-  const events: NewEvent[] = [];
-  if (approvalOpen && step.approval !== undefined) {
-    events.push({
-      type: 'approval.canceled',
-      step_id: step.id,
-      data: { approval_id: step.approval, reason: 'the run was canceled' },
-    });
-  }
-  events.push(
-    ran
-      ? {
-          type: 'step.killed',
-          step_id: step.id,
-          data: { attempt: step.attempt, error, ...(step.status === 'running' ? restoreAfter(step) : {}) },
-        }
-      : { type: 'step.canceled', step_id: step.id, data: { attempt: null, error } },
-  );
-  return { if: [runIs('canceling'), stepIs(step.id, step.status), attemptIs(step.id, step.attempt)], events };
-}
+export const restoreAfter = (step: StepState): { restore?: true } => ({ restore: mayWrite(step) || undefined });

@@ -1,5 +1,5 @@
 import type { RunState, StepState } from '../state.ts';
-import { attemptIs, leaseIs, snapshotIs, stepIs, type Transition } from '../transition.ts';
+import { attemptIs, leaseIs, notCanceled, snapshotIs, stepIs, type Transition } from '../transition.ts';
 import { type Answered, eventsOf, type Held, mayWrite } from './gate-steps.ts';
 import { parkedChange } from './waiting.ts';
 
@@ -20,6 +20,7 @@ export function holdAttempt(
       ...waiting.if,
       stepIs(step_id, 'running'),
       attemptIs(step_id, attempt),
+      notCanceled(step_id),
       leaseIs(run.lease),
       snapshotIs(snapshot),
     ],

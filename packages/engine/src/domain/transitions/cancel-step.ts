@@ -1,0 +1,143 @@
+import { isTaskOver, type NewEvent, type Problem } from '@holdpoint/contract';
+import {
+  type ApprovalState,
+  approvalIs,
+  attemptIs,
+  leaseIs,
+  notCanceled,
+  type RunState,
+  runIs,
+  type StepState,
+  snapshotIs,
+  stepIs,
+  type TaskState,
+  type Transition,
+  taskIs,
+  writerIs,
+} from '../model.ts';
+import { restoreAfter } from './attempt.ts';
+import { parkedChange } from './waiting.ts';
+
+/** Who asks for the end of a step. */
+export interface StepCancel {
+  by: string;
+  message?: string | undefined;
+}
+
+/** What a step has open: the approval that it waits for, and the task that it began and waits for. */
+interface Open {
+  approval: ApprovalState | undefined;
+  task: TaskState | undefined;
+}
+
+/**
+ * A caller ends one step. A step that runs nothing settles at once. A running attempt is ended by its worker, and a step that waits for its own
+ * task settles when the task has ended: a settled step has no process.
+ */
+export function requestStepCancel(run: RunState, step: StepState, cancel: StepCancel, open: Open): Transition {
+  const request: NewEvent = { type: 'step.cancel_requested', step_id: step.id, data: cancel };
+  const still = [stepIs(step.id, step.status), attemptIs(step.id, step.attempt), notCanceled(step.id)];
+  if (step.status === 'running') return { if: [runIs(run.status), ...still], events: [request] };
+  if (open.task !== undefined && !isTaskOver(open.task.status)) {
+    const { id: task_id, status, kill } = open.task;
+    const killing: NewEvent[] = kill ? [] : [{ type: 'task.kill_requested', data: { task_id, by: cancel.by } }];
+    return { if: [runIs(run.status), ...still, taskIs(task_id, status)], events: [request, ...killing] };
+  }
+  const settled = settleStep(run, { ...step, cancel: { ...cancel, at: '' } }, open.approval);
+  return { if: [...settled.if, ...still], events: [request, ...settled.events] };
+}
+
+/** Settles a step whose end was asked for, and that has no outcome of its own. What a running attempt left in the tree is dropped. */
+export const settleCanceled = (run: RunState, step: StepState): Transition => {
+  const { if: conditions, events } = settleStep(run, step, undefined);
+  return { if: [...conditions, stepIs(step.id, step.status), attemptIs(step.id, step.attempt)], events };
+};
+
+function settleStep(run: RunState, step: StepState, approval: ApprovalState | undefined): Transition {
+  const waiting = approval === undefined ? { if: [runIs(run.status)], events: [] } : parkedChange(run, -1);
+  const isWriter = run.writer === step.id;
+  const isBeginning = step.status === 'deferred' && step.deferred?.begins !== undefined;
+  return {
+    if: [
+      ...waiting.if,
+      ...(approval === undefined ? [] : [approvalIs(approval.id, 'pending')]),
+      ...(isWriter ? [writerIs(step.id)] : []),
+      ...(isBeginning ? [leaseIs(run.lease), snapshotIs(run.snapshot ?? '')] : []),
+    ],
+    events: [
+      ...(approval === undefined ? [] : [approvalCanceled(step, approval.id, reasonOf(step))]),
+      // The tree is as its command met it, or would have.
+      ...(isBeginning ? [unchanged(run, step)] : []),
+      stepEnded(step, hasRun(step), canceledError(step), {
+        writes: isWriter || undefined,
+        ...(leavesTree(step) && !isBeginning ? restoreAfter(step) : {}),
+      }),
+      ...waiting.events,
+    ],
+  };
+}
+
+/** An attempt that was let at the tree, and settles without a snapshot of it. */
+const leavesTree = ({ status }: StepState): boolean => status === 'running' || status === 'deferred';
+
+const unchanged = ({ snapshot = '' }: RunState, { id: step_id, attempt }: StepState): NewEvent => ({
+  type: 'workspace.snapshotted',
+  step_id,
+  data: { attempt, snapshot, parent: snapshot, files_changed: 0, skipped: 0 },
+});
+
+const reasonOf = ({ cancel }: StepState): string => `${cancel?.by} canceled the call`;
+
+/** What the planner reads of a call that a caller ended. */
+export function canceledError(step: StepState): Problem {
+  const { cancel, effect } = step;
+  const says = cancel?.message === undefined ? '' : ` They say: ${cancel.message}`;
+  return {
+    code: 'ECANCELED',
+    message: `${cancel?.by} canceled this call ${whenCanceled(step)}.${says}`,
+    next:
+      hasRun(step) && effect === 'external'
+        ? 'It is not known whether the call took effect: find out before you make it again.'
+        : 'This was a decision, and no fault of the tool. Continue without the call, or find another way.',
+  };
+}
+
+function whenCanceled(step: StepState): string {
+  if (step.status === 'running' || step.status === 'deferred') return 'while it ran';
+  return hasRun(step) ? 'before it ran again' : 'before it ran';
+}
+
+/** An attempt that was held did nothing, and leaves no start. */
+const hasRun = ({ attempt, started_at }: StepState): boolean => attempt > 0 && started_at !== undefined;
+
+/** A step of a run that is being canceled settles; an open approval closes with it. */
+export function cancelStep(step: StepState, approvalOpen: boolean): Transition {
+  const error: Problem = { code: 'ECANCELED', message: 'The run was canceled.' };
+  const restore = step.status === 'running' ? restoreAfter(step) : {};
+  return {
+    if: [runIs('canceling'), stepIs(step.id, step.status), attemptIs(step.id, step.attempt)],
+    events: [
+      ...(approvalOpen && step.approval !== undefined
+        ? [approvalCanceled(step, step.approval, 'the run was canceled')]
+        : []),
+      // A step that waits for a task or for another attempt has run before.
+      stepEnded(step, step.attempt > 0, error, restore),
+    ],
+  };
+}
+
+const approvalCanceled = ({ id: step_id }: StepState, approval_id: string, reason: string): NewEvent => ({
+  type: 'approval.canceled',
+  step_id,
+  data: { approval_id, reason },
+});
+
+function stepEnded(
+  { id: step_id, attempt }: StepState,
+  ran: boolean,
+  error: Problem,
+  more: { restore?: true | undefined; writes?: true | undefined },
+): NewEvent {
+  if (ran) return { type: 'step.killed', step_id, data: { attempt, error, ...more } };
+  return { type: 'step.canceled', step_id, data: { attempt: null, error, ...more } };
+}
