@@ -210,6 +210,7 @@ async function describe(app: App): Promise<void> {
       info: {
         title: 'Holdpoint',
         version: manifest.version,
+        license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
         description: 'Durable agent runs: every tool call is a job, every risky step waits for a person.',
       },
       servers: [{ url: '/', description: 'The server of this document' }],

@@ -67,6 +67,8 @@ interface CommandOutput {
 /** Changes bytes as they arrive, and may hold some until more arrive. */
 interface OutputFilter {
   push(chunk: Buffer): Buffer;
+  /** What is held and may be shown, once nothing was printed for a second. */
+  rest?(): Buffer;
   end(): Buffer;
 }
 

@@ -7,6 +7,7 @@ import { type SpaceGuard, writtenBy } from './disk-space/space-guard.ts';
 import { resolveLimits } from './limits.ts';
 import { OutputPace } from './output-pace.ts';
 import type { MeasuredUse } from './process/command-use.ts';
+import { Silence } from './silence.ts';
 import type { StillStart } from './still-start.ts';
 import { type Command, type Driver, SandboxError, type Tree, type TreeEnd, type TreeRequest } from './tree.ts';
 import { sizeBefore, watch } from './watch.ts';
@@ -136,6 +137,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   const cuts = output === undefined && command.over_output !== 'kill';
   const pace = cuts ? new OutputPace([tree.stdout, tree.stderr], deps.now) : undefined;
   const flushes: (() => void)[] = [];
+  const silences: Silence[] = [];
   const collect = (stream: Readable, capture: Capture, name: 'stdout' | 'stderr') => {
     const keep = (chunk: Buffer) => {
       capture.push(chunk); // with `output`, it may explain a failed set-up
@@ -149,8 +151,13 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
       }
     };
     const filter = command.filter?.();
+    const silence = filter?.rest && new Silence(() => keep(filter.rest?.() ?? noBytes));
+    if (silence) silences.push(silence);
     flushes.push(() => filter && keep(filter.end()));
-    const filtered = (chunk: Buffer) => keep(filter?.push(chunk) ?? chunk);
+    const filtered = (chunk: Buffer) => {
+      keep(filter?.push(chunk) ?? chunk);
+      silence?.begin();
+    };
     stream.on('data', (chunk: Buffer) => {
       if (output !== undefined) return filtered(chunk);
       const remaining = limits.output_bytes - printed;
@@ -181,6 +188,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   const watching = watch(deps, { tree, path, limits, before, onBreach: kill });
   try {
     const end = await tree.ended;
+    for (const silence of silences) silence.stop();
     for (const flush of flushes) flush();
     if (broken !== undefined) throw broken.error;
     // It ended by itself, and the worker saw that after it sent the kill: one that SIGKILL ends has a signal.
@@ -193,6 +201,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   } finally {
     leave();
     pace?.stop();
+    for (const silence of silences) silence.stop();
     watching.stop();
     clearTimeout(timer);
     clearTimeout(grace);
@@ -200,6 +209,8 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     command.stop?.removeEventListener('abort', onStop);
   }
 }
+
+const noBytes = Buffer.alloc(0);
 
 const dropped = ({ bytes }: Capture): CapturedStream => ({ text: '', bytes, truncated: false });
 

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { useTestHost } from './testing/host.ts';
 
@@ -38,6 +40,42 @@ test('a command keeps as much of its output as asked, through a filter', async (
   for (const kept_bytes of [0, -1, 1.5, 65 * mib]) {
     await expect(run(kept_bytes)).rejects.toMatchObject({ code: 'ECOMMANDINVALID' });
   }
+});
+
+test('what a filter holds is shown once a command is silent, while it still runs', async () => {
+  const workspace = host.makeWorkspace();
+  const seen = Promise.withResolvers<void>();
+  let shown = '';
+  const argv = ['/bin/bash', '-c', 'printf "ready? t"; until [ -e go ]; do sleep 0.05; done; printf oken'] as const;
+  const running = host.sandbox.run({
+    ...{ workspace, argv, signal },
+    filter: () => {
+      let held = '';
+      const take = (most: number) => {
+        const out = held.slice(0, held.length - most);
+        held = held.slice(out.length);
+        return Buffer.from(out);
+      };
+      return {
+        push(chunk) {
+          held += chunk.toString();
+          return take(1);
+        },
+        rest: () => take(0),
+        end: () => take(0),
+      };
+    },
+    watch: {
+      write(_, chunk) {
+        shown += chunk.toString();
+        if (shown.endsWith('t')) seen.resolve();
+      },
+    },
+  });
+  await seen.promise;
+  writeFileSync(join(workspace.path, 'go'), '');
+  const { stdout } = await running;
+  expect([stdout.text, shown]).toEqual(['ready? token', 'ready? token']);
 });
 
 test('the output of commands that print at once stays apart', async () => {

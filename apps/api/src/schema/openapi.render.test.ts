@@ -40,7 +40,10 @@ const operationSchema = z.strictObject({
 /** What of OpenAPI 3.1 this API uses: anything else in the document is a mistake. */
 const documentSchema = z.strictObject({
   openapi: z.literal('3.1.0'),
-  info: z.strictObject({ title: z.string(), version: z.string(), description: z.string() }),
+  info: z.strictObject({
+    ...{ title: z.string(), version: z.string(), description: z.string() },
+    license: z.strictObject({ name: z.string(), identifier: z.string() }),
+  }),
   servers: z.tuple([z.strictObject({ url: z.literal('/'), description: z.string() })]),
   security: z.array(z.strictObject({ key: z.array(z.string()) })),
   components: z.strictObject({
@@ -125,6 +128,7 @@ const routes = [
   'post /v1/runs/{id}/resume',
   'post /v1/runs/{id}/retry',
   'post /v1/runs/{id}/undo',
+  'post /v1/steps/{id}/cancel',
   'post /v1/tasks/{id}/kill',
   'put /v1/log-level',
   'put /v1/policies/{name}',
@@ -180,6 +184,20 @@ describe('the OpenAPI document', () => {
 
   test('is valid by the schema of OpenAPI 3.1', async () => {
     expect(await new Validator().validate(structuredClone(document))).toEqual({ valid: true });
+  });
+
+  test('no alternative fits any value: the others would say nothing', () => {
+    const empty: string[] = [];
+    const look = (value: unknown, at: string): void => {
+      if (typeof value !== 'object' || value === null) return;
+      for (const [name, item] of Object.entries(value)) {
+        const isChoice = (name === 'anyOf' || name === 'oneOf') && Array.isArray(item);
+        if (isChoice && item.some((one) => Object.keys(one as object).length === 0)) empty.push(at);
+        look(item, `${at}/${name}`);
+      }
+    };
+    look(document, '#');
+    expect(empty).toEqual([]);
   });
 
   test('has a component for each shape that clients name', () => {

@@ -184,7 +184,7 @@ export type Run = z.infer<typeof runSchema>;
 export const runDetailSchema = z
   .strictObject({
     ...runShape,
-    output: z.json().nullable().describe('The final answer as a value, when the request has an `output_schema`'),
+    output: z.json().describe('The final answer as a value, when the request has an `output_schema`; otherwise null'),
     waits_for: placeWaitSchema
       .optional()
       .describe('It stands in line for a place among the runs in progress; absent: it does not'),

@@ -18,6 +18,8 @@ export class Automaton {
   readonly #more = new Map<number, number>();
   readonly #fail: Int32Array;
   readonly #depth: Int32Array;
+  /** Length of the shortest pattern that goes through a node. */
+  readonly #shortest: Int32Array;
   /** The longest pattern with its end at a node: its index + 1. 0: none. */
   readonly #ends: Int32Array;
   readonly #patterns: readonly Pattern[];
@@ -31,6 +33,7 @@ export class Automaton {
     this.#hasMore = new Uint8Array(most);
     this.#fail = new Int32Array(most);
     this.#depth = new Int32Array(most);
+    this.#shortest = new Int32Array(most);
     this.#ends = new Int32Array(most);
     let nodes = 1;
     patterns.forEach(({ bytes }, index) => {
@@ -43,6 +46,8 @@ export class Automaton {
           this.#depth[nodes] = (this.#depth[node] ?? 0) + 1;
           node = nodes++;
         }
+        const shortest = this.#shortest[node] || bytes.length;
+        this.#shortest[node] = Math.min(shortest, bytes.length);
       }
       this.#ends[node] ||= index + 1;
     });
@@ -66,6 +71,13 @@ export class Automaton {
   /** How many of the last bytes may become a match, or belong to a match with its end here. */
   depth(node: number): number {
     return this.#depth[node] as number;
+  }
+
+  /** How many of the last bytes are half of a pattern or more; 0: none. Less than half stands in many a text. */
+  likely(node: number): number {
+    let at = node;
+    while (at !== 0 && this.depth(at) * 2 < (this.#shortest[at] as number)) at = this.#fail[at] as number;
+    return this.depth(at);
   }
 
   /** The longest pattern with its end at a node. */

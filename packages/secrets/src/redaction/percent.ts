@@ -35,6 +35,10 @@ export class PercentDecoder {
     return this.#reader.pending ?? (this.#open.length > 0 ? this.#at : undefined);
   }
 
+  get likely(): number | undefined {
+    return this.#reader.likely;
+  }
+
   /** The characters were no encoding and stand for themselves. */
   #release(): void {
     const open = this.#open;

@@ -45,6 +45,12 @@ export class Reader {
     return this.#node === 0 ? undefined : this.#positionBefore(this.#automaton.depth(this.#node));
   }
 
+  /** The same for the beginning of a match that has half of it or more. */
+  get likely(): number | undefined {
+    const bytes = this.#automaton.likely(this.#node);
+    return bytes === 0 ? undefined : this.#positionBefore(bytes);
+  }
+
   #positionBefore(bytes: number): number {
     return this.#positions[(this.#count - bytes) & this.#mask] as number;
   }

@@ -5,6 +5,11 @@ import { type Patterns, Scanner } from './scanner.ts';
 export interface RedactionStream {
   /** Returns bytes known to be free of secrets. The stream holds a possible beginning of a secret until more bytes arrive. */
   push(chunk: Uint8Array): Buffer;
+  /**
+   * Returns the held bytes of a silent stream, unless they are half of a secret or more. The rest of a secret that follows later becomes a
+   * mark.
+   */
+  rest(): Buffer;
   /** The held bytes. */
   end(): Buffer;
 }
@@ -19,12 +24,14 @@ export function openRedactionStream(patterns: Patterns): RedactionStream {
   let replaced = 0;
   let spans: Span[] = [];
 
-  const release = (until: number): Buffer => {
+  /** @param to no byte before the last release comes again: a match may begin in what was released. */
+  const release = (to: number): Buffer => {
+    const until = Math.max(to, start);
     const parts: Buffer[] = [];
     let at = Math.max(start, replaced);
-    const clean = (to: number) => {
-      if (to > at) parts.push(held.subarray(at - start, to - start));
-      at = Math.max(at, to);
+    const clean = (end: number) => {
+      if (end > at) parts.push(held.subarray(at - start, end - start));
+      at = Math.max(at, end);
     };
     const later: Span[] = [];
     for (const span of spans.sort((a, b) => a.from - b.from)) {
@@ -37,7 +44,7 @@ export function openRedactionStream(patterns: Patterns): RedactionStream {
       }
     }
     clean(until);
-    held = held.subarray(Math.max(until - start, 0));
+    held = held.subarray(until - start);
     start = until;
     spans = later;
     return Buffer.concat(parts);
@@ -50,6 +57,7 @@ export function openRedactionStream(patterns: Patterns): RedactionStream {
       spans.push(...scanner.take());
       return release(Math.min(scanner.settled, start + held.length));
     },
+    rest: () => release(Math.min(scanner.likely, start + held.length)),
     end: () => release(start + held.length),
   };
 }

@@ -93,6 +93,40 @@ describe('streams', () => {
     }
   });
 
+  it('shows what it held when nothing follows, unless that is half of a value or more', () => {
+    const stream = openRedactor([
+      { name: 'URL', value: 'https://user:word@host' },
+      { name: 'SHORT', value: 'tokens-8' },
+    ]).stream();
+    const push = (text: string) => stream.push(Buffer.from(text)).toString();
+    const rest = () => stream.rest().toString();
+    expect([push('go to '), push('https://'), rest()]).toEqual(['go to ', '', 'https://']);
+    // The rest of a value that comes later is replaced, and what stands behind it stays.
+    expect([push('user:w'), rest(), push('ord@host!')]).toEqual(['', '', '[secret URL]!']);
+    expect([push('wait'), rest(), push(' tok'), rest()]).toEqual(['wai', 't', ' ', '']);
+    expect([push('y'), rest(), push('tok'), rest(), stream.end().toString()]).toEqual(['toky', '', '', 'tok', '']);
+  });
+
+  it('never shows half of a value, wherever the pauses are', () => {
+    const half = bytes.subarray(0, Math.ceil(bytes.length / 2));
+    assert(
+      property(uint8Array({ maxLength: 30 }), uint8Array({ maxLength: 40 }), (noise, sizes) => {
+        const stream = redactor.stream();
+        const input = Buffer.concat([noise, bytes, noise]);
+        const parts: Buffer[] = [];
+        let at = 0;
+        for (const size of sizes) {
+          parts.push(stream.push(input.subarray(at, at + (size % 9))), stream.rest());
+          at += size % 9;
+        }
+        const out = Buffer.concat([...parts, stream.push(input.subarray(at)), stream.end()]);
+        expect(out.includes(half)).toBe(false);
+        expect(out.toString('latin1')).toContain('[secret TOKEN]');
+        expect(out.subarray(-noise.length || out.length)).toEqual(Buffer.from(noise));
+      }),
+    );
+  });
+
   it('marks a run of overlapping values once', () => {
     const periodic = openRedactor([{ name: 'A', value: 'aaaaaaaa' }]);
     const stream = periodic.stream();

@@ -76,7 +76,7 @@ const nothingToRedact: Redactor = {
   isEmpty: true,
   text: (text) => text,
   json: (value) => value,
-  stream: () => ({ push: (chunk) => Buffer.from(chunk), end: () => Buffer.alloc(0) }),
+  stream: () => ({ push: (chunk) => Buffer.from(chunk), rest: () => Buffer.alloc(0), end: () => Buffer.alloc(0) }),
   find: () => [],
   search: () => ({ read: () => {}, found: () => [] }),
 };

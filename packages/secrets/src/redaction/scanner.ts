@@ -78,4 +78,8 @@ export class Scanner {
       this.#percent.pending ?? this.#at,
     );
   }
+  /** The same, but for matches of which less than half is there. */
+  get likely(): number {
+    return Math.min(this.#text.likely ?? this.#at, this.#compact.likely ?? this.#at, this.#percent.likely ?? this.#at);
+  }
 }

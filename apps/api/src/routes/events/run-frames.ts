@@ -3,9 +3,8 @@ import { endOfStream, liveEvent } from '@holdpoint/contract/wire';
 import { notificationChannel, type RunState } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 import { frame, heartbeat, opening } from '../../live/stream.ts';
+import { waitingEvents } from '../../live/waiting-events.ts';
 
-/** An event is up to 32 KiB, so at most 1.6 MiB wait for a slow reader. */
-const page = 50;
 /** Names the live text in a subscription's set of notifications. */
 const liveText = 'live';
 
@@ -34,12 +33,13 @@ export async function* runFrames(
         continue;
       }
       readAt = performance.now();
-      const events = await deps.engine.events.list(runId, { after: seq, limit: page });
-      for (const event of events) {
+      const limit = waitingEvents.pageSize();
+      const events = await deps.engine.events.list(runId, { after: seq, limit });
+      for await (const event of waitingEvents.each(events)) {
         seq = event.seq;
         yield frame({ event: event.type, id: seq, data: event });
       }
-      if (events.length === page) continue;
+      if (events.length === limit) continue;
       const run = await deps.engine.runs.find(runId);
       if (run === undefined) return;
       if (run.seq <= seq && isLast(run)) {

@@ -1,0 +1,22 @@
+/** How long a stream prints nothing before what is held of it is shown, ms. */
+const silenceMs = 1000;
+
+/** Acts once a stream has printed nothing for a second. */
+export class Silence {
+  readonly #act: () => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(act: () => void) {
+    this.#act = act;
+  }
+
+  /** The stream has just printed. A timer that is there is only put back. */
+  begin(): void {
+    if (this.#timer === undefined) this.#timer = setTimeout(this.#act, silenceMs).unref();
+    else this.#timer.refresh();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}
