@@ -23,7 +23,7 @@ const begun = (runId: string, file = 'begun') =>
 const stubborn = (marker: string) =>
   `echo kept > kept; trap "" TERM; setsid sleep ${marker} & touch begun; sleep ${marker}`;
 
-test('a running command dies with all its processes, its files stay, and the run goes on', async () => {
+test('a running command dies with all its processes, its files stay, and the run continues', async () => {
   const marker = `4${process.pid}11`;
   const run = await submit({ on_error: 'continue', steps: [bash(stubborn(marker))] }, { steps: [bash('cat kept')] });
   await begun(run);
@@ -105,7 +105,7 @@ test('an acknowledged cancel outlives the kill of the API and of a worker that n
   expect((await system.client.getStep(await stepAt(run, 1))).result).toMatchObject({ stdout: '' });
 });
 
-test('a model reads who canceled its call, and goes on', async () => {
+test('a model reads who canceled its call, and continues', async () => {
   const marker = `4${process.pid}14`;
   mock.on(
     { userMessage: 'sleep well', hasToolResult: false },

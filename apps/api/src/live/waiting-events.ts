@@ -34,5 +34,5 @@ export class WaitingEvents {
   }
 }
 
-/** Of this process. */
+/** The count of this process. */
 export const waitingEvents = new WaitingEvents();

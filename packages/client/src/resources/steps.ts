@@ -43,7 +43,7 @@ export const stepRequests = ({ ask }: Transport) => ({
   getStep: async (id: string, { signal }: Options = {}): Promise<StepDetail> =>
     (await ask({ path: at('steps', id), signal }, stepDetailSchema)).body,
 
-  /** The run and its other calls go on. Again: nothing. @throws ApiError `step_settled`, `step_not_begun` */
+  /** The run and its other calls continue. Again: nothing. @throws ApiError `step_settled`, `step_not_begun` */
   cancelStep: async (id: string, body: { message?: string } = {}, { signal }: Options = {}): Promise<StepDetail> =>
     (await ask({ method: 'POST', path: at('steps', id, '/cancel'), body, signal }, stepDetailSchema)).body,
 

@@ -125,7 +125,7 @@ export async function runAttempt(
 
 type Ended = Exclude<ToolOutcome, { status: 'deferred' }>;
 
-/** The run is canceled, and its files with it; or one of its calls, and the run goes on with the files that the call left. */
+/** The run is canceled, and its files with it; or one of its calls, and the run continues with the files that the call left. */
 async function whyCanceled(
   deps: WorkerDeps,
   run: RunState,

@@ -65,7 +65,7 @@ function waiting(nth = 1) {
   return { began: began.promise, execute };
 }
 
-test('a queued call is over with the answer, never runs, and its siblings go on', async () => {
+test('a queued call is over with the answer, never runs, and its siblings continue', async () => {
   const { deps, executions } = inMemoryWorker(engine);
   const runId = await submit(deps, [[read, read], [read]]);
   await plan(deps, runId);
@@ -140,7 +140,7 @@ test('an approved call that has not begun gives the place of the writer back', a
   await soundLog(deps, runId);
 });
 
-test('a running call is killed with the files that it left, and its siblings go on', async () => {
+test('a running call is killed with the files that it left, and its siblings continue', async () => {
   const { began, execute } = waiting();
   const { deps, executions, treeOf } = inMemoryWorker(engine, { execute });
   const runId = await submit(deps, [[write, write], [read]]);
@@ -193,7 +193,7 @@ test.each(['read', 'workspace', 'external'])(
   },
 );
 
-test('a call whose outcome nobody knows is over, and its question with it', async () => {
+test('a call with an unknown outcome is over, and its question with it', async () => {
   const { deps, executions } = inMemoryWorker(engine, {
     execute: () => {
       throw new Died();
@@ -283,7 +283,7 @@ test('a second cancel changes nothing, and a call that was over before is refuse
   await expect(requestCancelOfStep(deps, runId, 'step_none', ann)).rejects.toMatchObject({ code: 'step_not_found' });
 });
 
-test('a call of a paused run is over at once, and the run goes on when it is resumed', async () => {
+test('a call of a paused run is over at once, and the run continues when it is resumed', async () => {
   const { deps } = inMemoryWorker(engine);
   const runId = await submit(deps, [[write], [read]], hold('workspace'));
   await deliverAll(deps);

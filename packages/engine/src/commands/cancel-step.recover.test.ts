@@ -121,7 +121,7 @@ test('a cancel that races with deliveries, decisions, kills and the cancel of th
           if (name === 'cancel the run') return requestCancel(deps, runId, { by: 'test' }).catch(unlessRefused);
           if (name === 'kill its task' && task) return deps.queues.wakeTask(runId, task.id);
           if (name === 'sweep') return sweepOnce(deps);
-          // Two deliveries of one job are two workers, one of which has lost it.
+          // Two deliveries of one job are two workers, and one has lost it.
           if (name === 'deliver') return deliverSome(deps, 1).catch(unlessRefused);
           const dying = dyingAt(deps, 3, 'after');
           if (name === 'die') return deliverSome(deps, 1, () => dying.deps).catch(unlessRefused);

@@ -19,7 +19,7 @@ interface CancelRequest {
 }
 
 /**
- * Ends one call of a run; its siblings go on. The call never starts again, whatever dies next. A running call is killed, and its files are kept
+ * Ends one call of a run; its siblings continue. The call never starts again, whatever dies next. A running call is killed, and its files are kept
  * as they are then; a call that waits for its own background command or sub-agent ends with that. No-op for a step whose end was asked for.
  * @throws EngineError `step_not_found`, `step_not_begun`, `step_settled`
  */

@@ -4,7 +4,7 @@ import { EngineError } from '../domain/index.ts';
 export interface JobContext {
   /** Aborted with one of the `AbortReason`s. */
   signal: AbortSignal;
-  /** Aborted when the call of a step is canceled. The job goes on: it records the end of the call, and what follows. */
+  /** Aborted when the call of a step is canceled. The job continues: it records the end of the call, and what follows. */
   canceled?: AbortSignal;
   /** No retry of the queue is left after this one. */
   lastTry: boolean;

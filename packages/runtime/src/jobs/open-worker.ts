@@ -11,7 +11,7 @@ export interface QueueWorker<Data> {
   /** The jobs that it runs now. */
   running: Set<Job<Data>>;
   stuck: StuckHandlers;
-  /** Ends what a job does for its step; the job itself goes on. */
+  /** Ends what a job does for its step; the job itself continues. */
   cancelCall(job: Job<Data>): void;
   /** Waits until every job that is done has looked at its run once more. */
   looked(): Promise<unknown>;

@@ -36,7 +36,7 @@ export interface RunningWorkers {
   active(): Set<string>;
   /** Aborts what this process does for a run. */
   cancelRun(runId: string): void;
-  /** Aborts the call of a step that this process runs; its job goes on. */
+  /** Aborts the call of a step that this process runs; its job continues. */
   cancelStep(stepId: string): void;
   /** Aborts a background command that this process runs. */
   killTask(taskId: string): void;

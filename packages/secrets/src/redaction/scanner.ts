@@ -78,7 +78,7 @@ export class Scanner {
       this.#percent.pending ?? this.#at,
     );
   }
-  /** The same, but for matches of which less than half is there. */
+  /** The same, except for matches with less than half of their bytes so far. */
   get likely(): number {
     return Math.min(this.#text.likely ?? this.#at, this.#compact.likely ?? this.#at, this.#percent.likely ?? this.#at);
   }

@@ -10,7 +10,7 @@ export function cancelStepRoute(app: App): void {
       schema: {
         tags: ['steps'],
         operationId: 'cancelStep',
-        summary: 'Cancel one call of a run; the run and the other calls go on',
+        summary: 'Cancel one call of a run; the run and the other calls continue',
         description:
           'The request is recorded before the answer, and the call never starts again. A call that runs is killed soon after, with its processes; ' +
           'its files stay as it left them. A call that waits for its background command or sub-agent ends with that; any other one is over with the ' +

@@ -10,7 +10,7 @@ interface CancelOptions extends ApiOptions, ConfirmOptions {
 }
 
 export const cancelStepCommand = (shell: Shell): Command =>
-  withYes(apiCommand('cancel', 'cancel one call of a run; the run and its other calls go on'))
+  withYes(apiCommand('cancel', 'cancel one call of a run; the run and its other calls continue'))
     .argument('[run]', 'id of the run; not needed with the whole id of the step')
     .argument('[step]', 'its number in `runs steps`, its id or name')
     .option('--message <text>', 'reason, for the log and the model')
