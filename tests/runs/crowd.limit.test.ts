@@ -30,7 +30,7 @@ test('a crowd goes through few places: its first run ends early, a short run pas
   const first = await Promise.any(crowd.map(({ run }) => finished(client, run.id)));
   expect(first.status).toBe('succeeded');
 
-  const short = await succeed(client, { plan: plan([bash('echo short')]) });
+  await succeed(client, { plan: plan([bash('echo short')]) });
   const after = await Promise.all(crowd.map(({ run }) => client.getRun(run.id)));
   expect(after.filter(({ status }) => status === 'queued').length).toBeGreaterThan(runs / 2);
 
@@ -39,7 +39,8 @@ test('a crowd goes through few places: its first run ends early, a short run pas
     expect(await client.waitForRun(id, { signal: AbortSignal.timeout(240_000) })).toMatchObject({
       status: 'succeeded',
     });
-  const spans = await Promise.all([...all, short.id].map((id) => spanOf(client, id)));
+  // The short run may have a place beside them.
+  const spans = await Promise.all(all.map((id) => spanOf(client, id)));
   expect(mostAtOnce(spans)).toBeLessThanOrEqual(places);
 
   const firstEnd = Math.min(...spans.map(({ to }) => to));

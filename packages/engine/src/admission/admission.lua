@@ -22,9 +22,11 @@ for at = 1, #all, 2 do
   else cap.w, cap.a = cap.w + tonumber(w), cap.a + tonumber(a) end
 end
 local spare = { w = math.ceil(cap.w / 4), a = math.ceil(cap.a / 4) }
+-- Short runs (kind 's') find as many beside all others. So a run of one call waits for no long one, whoever has the places.
+cap.s = spare.w
 
 -- held: 'KIND TENANT SINCE STEPS RANK TOUCHED'
-local entries, used, by, none = {}, { w = 0, a = 0 }, { w = {}, a = {} }, 0
+local entries, used, by = {}, { w = 0, a = 0, s = 0 }, { w = {}, a = {}, s = {} }
 local function count(kind, tenant, n)
   used[kind] = used[kind] + n
   by[kind][tenant] = (by[kind][tenant] or 0) + n
@@ -55,9 +57,19 @@ end
 -- A new run whose planner is a model asks first, and works then.
 local function may(kind, tenant)
   if kind == 'n' then return fits('a', tenant) and fits('w', tenant) end
+  if kind == 's' then return fits('w', tenant) or used.s < cap.s end
   return fits(kind, tenant)
 end
-local function as(kind) return kind == 'n' and 'a' or kind end
+-- The kind of the place that a run gets which may have one. A run that has begun keeps its place.
+local function as(kind, tenant)
+  if kind == 'n' then return 'a' end
+  if kind == 's' then return fits('w', tenant) and 'w' or 's' end
+  return kind
+end
+local function held_as(e, kind)
+  if e.kind == 's' or kind == 's' then return e.kind end
+  return kind == 'n' and 'a' or kind
+end
 local function key(name) return lines .. ':' .. name end
 
 local function leave_line(run)
@@ -86,7 +98,7 @@ local function waiting()
   end
   return found
 end
-local function has(tenant) return (by.w[tenant] or 0) + (by.a[tenant] or 0) end
+local function has(tenant) return (by.w[tenant] or 0) + (by.a[tenant] or 0) + (by.s[tenant] or 0) end
 -- The next place goes to the tenant that has fewest, and there to the run that is first.
 local function grant()
   local granted = {}
@@ -101,13 +113,14 @@ local function grant()
     if not best then return granted end
     local turn, steps = string.match(redis.call('HGET', line, best.run) or '', '^%S+ %S+ (%d+) (%d+)$')
     leave_line(best.run)
-    keep(best.run, { kind = as(best.kind), tenant = best.tenant, since = now, steps = tonumber(steps) or 0, rank = best.rank, touched = now })
+    keep(best.run, { kind = as(best.kind, best.tenant), tenant = best.tenant, since = now, steps = tonumber(steps) or 0, rank = best.rank, touched = now })
     granted[#granted + 1] = best.run .. ' ' .. (turn or '1')
   end
 end
 -- Why a run that has a place should give it to one that waits and could take it: '', 'share' or 'quantum'.
 local function why_yield(run, steps)
   local e = entries[run]
+  if e.kind == 's' then return '' end
   local is_over = steps - e.steps >= quantum_steps or now - e.since >= quantum_ms
   local why, all_waiting = '', waiting()
   -- More runs than places: the reserve of the others is in use, or runs that waited for people all came back. The largest tenant gives way.
@@ -134,7 +147,7 @@ if op == 'enter' then
     local why = why_yield(run, steps)
     if why == '' then
       local e = entries[run]
-      e = { kind = as(kind), tenant = e.tenant, since = e.since, steps = e.steps, rank = e.rank, touched = now }
+      e = { kind = held_as(e, kind), tenant = e.tenant, since = e.since, steps = e.steps, rank = e.rank, touched = now }
       keep(run, e)
       return { 1, unpack(grant()) }
     end
@@ -151,7 +164,7 @@ if op == 'review' then
   for at = 6, #ARGV, 5 do
     local run, kind, tenant, steps, rank = ARGV[at], ARGV[at + 1], ARGV[at + 2], tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
     local e = entries[run]
-    if e then keep(run, { kind = kind, tenant = e.tenant, since = e.since, steps = e.steps, rank = e.rank, touched = now })
+    if e then keep(run, { kind = held_as(e, kind), tenant = e.tenant, since = e.since, steps = e.steps, rank = e.rank, touched = now })
     -- The job of a run in line sleeps: it just gave its place to another.
     elseif redis.call('HEXISTS', line, run) == 0 then
       keep(run, { kind = kind, tenant = tenant, since = now, steps = steps, rank = rank, touched = now })
@@ -202,4 +215,4 @@ elseif was then
   state = may(kind, tenant) and 'free' or 'line'
   ahead = redis.call('ZRANK', key(kind .. ' ' .. tenant), run) or 0
 end
-return { state, used.w, cap.w, used.a, cap.a, redis.call('HLEN', line), ahead, kind }
+return { state, used.w + used.s, cap.w, used.a, cap.a, redis.call('HLEN', line), ahead, kind }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { defaultTenant, type RunSpec } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import type { RunState } from '../domain/index.ts';
-import { behindOf, rankOf } from './rank.ts';
+import { behindOf, isShort, rankOf } from './rank.ts';
 
 /** How many runs a worker has in progress: those that work on their files, and those that ask a model. */
 export interface RunPlaces {
@@ -102,7 +102,7 @@ export function openAdmission({ redis, workerId, places, wake, now }: Options): 
       const behind = behindOf(spec);
       const isModel = run.header.planner === 'model';
       const isNew = run.status === 'queued';
-      const kind = isModel ? (isNew ? 'n' : 'a') : 'w';
+      const kind = isModel ? (isNew ? 'n' : 'a') : isShort(spec) ? 's' : 'w';
       const rank = rankOf(Date.parse(run.created_at), behind, !isNew);
       const tenant = run.tenant ?? defaultTenant;
       const reply = await ask('enter', run.id, kind, tenant, run.turn + 1, run.steps, rank, behind);
@@ -160,7 +160,7 @@ const grantedOf = (text: string): Granted => {
   return { runId, turn: Number(turn) };
 };
 
-const awaited = { w: 'working', a: 'asking', n: 'both' } as const;
+const awaited = { w: 'working', s: 'working', a: 'asking', n: 'both' } as const;
 
 const standingOf = ([state, working, workingOf, asking, askingOf, waiting, ahead, kind]: unknown[]): Standing => ({
   state: state as Standing['state'],

@@ -22,6 +22,13 @@ export function behindOf({ goal, priority }: Pick<RunSpec, 'goal' | 'priority'>)
 export const rankOf = (createdAt: number, behind: number, hasBegun: boolean): number =>
   createdAt + behind - (hasBegun ? begunMs : 0);
 
+/** A plan of so few calls is over soon. */
+const callsOfShort = 3;
+
+/** Whether a run may have one of the places that are only for short runs. */
+export const isShort = ({ goal, priority, prepare }: Pick<RunSpec, 'goal' | 'priority' | 'prepare'>): boolean =>
+  goal.planner === 'scripted' && priority !== 'low' && prepare === undefined && callsOf(goal) <= callsOfShort;
+
 const callsOf = (goal: RunSpec['goal']): number => {
   if (goal.planner === 'open') return 1;
   return goal.planner === 'model' ? guessedCalls : goal.plan.groups.reduce((sum, { steps }) => sum + steps.length, 0);

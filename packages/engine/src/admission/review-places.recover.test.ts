@@ -17,7 +17,8 @@ beforeAll(() => {
 });
 afterAll(() => taker.close());
 
-const spec = specOf([[{ args: { effect: 'read' } }], [{ args: { effect: 'read' } }]]);
+/** Too long for a short run. */
+const spec = specOf(Array.from({ length: 4 }, () => [{ args: { effect: 'read' } }]));
 const holding = specOf([[{ args: { effect: 'workspace' } }]], {
   policy: { rules: [{ match: { effect: 'workspace' }, action: 'hold' }] },
 });
@@ -157,8 +158,7 @@ test('a run that is canceled in line leaves it', async () => {
 
 test('runs that all come back from people are brought to the bound again, one turn later', async () => {
   const deps = worker();
-  const two = specOf([[{ args: { effect: 'read' } }], [{ args: { effect: 'read' } }], [{ args: { effect: 'read' } }]]);
-  const runs = [await submit(deps, two), await submit(deps, two), await submit(deps, two)];
+  const runs = [await submit(deps), await submit(deps), await submit(deps)];
   for (const id of runs) {
     await deps.admission?.leave(runs[0] ?? '', { force: true });
     await deps.admission?.leave(runs[1] ?? '', { force: true });

@@ -59,7 +59,7 @@ class World {
   }
 
   /** One second: each run that is awake makes a turn of one step, if it may. @param slots steps per second of all runs */
-  async tick(slots = this.places): Promise<void> {
+  async tick(slots = this.places + 2 * Math.ceil(this.places / 4)): Promise<void> {
     this.now += 1000;
     const queue = [...this.lives.values()].filter(({ awake, endedAt }) => awake && endedAt === undefined);
     let made = 0;
@@ -122,6 +122,25 @@ describe('runs in progress', () => {
     expect(world.open.length).toBeGreaterThan(40);
   });
 
+  it('let a short run begin at once beside long ones of its tenant, but not any number of short runs', async () => {
+    const world = new World(8);
+    for (let n = 0; n < 60; n++) world.submit({ id: `run_${n}`, of: 10_000 });
+    for (let n = 0; n < 5; n++) await world.tick();
+    // All in line stand before the short ones.
+    world.now += 3 * 3_600_000;
+    for (let n = 0; n < 10; n++) world.submit({ id: `run_short_${n}`, of: 2 });
+    world.most = 0;
+    await world.tick(100);
+    const begun = [...world.lives.values()].filter(({ id, steps }) => id.startsWith('run_short') && steps > 0);
+    expect(begun).toHaveLength(2);
+    expect(world.most).toBe(10);
+    for (let n = 0; n < 12; n++) await world.tick(100);
+    expect([...world.lives.values()].filter(({ id, endedAt }) => id.startsWith('run_short') && !endedAt)).toEqual([]);
+    const guest = world.submit({ id: 'run_guest', tenant: 'b', of: 10_000 });
+    await world.tick(100);
+    expect(guest.steps).toBe(1);
+  });
+
   it('give long runs no place for ever: one that waits gets it after a quantum', async () => {
     const world = new World(4);
     for (let n = 0; n < 4; n++) world.submit({ id: `run_long_${n}`, of: 10_000 });
@@ -159,7 +178,7 @@ describe('runs in progress', () => {
     const world = new World(1);
     world.submit({ id: 'run_first', of: 5 });
     await world.tick();
-    for (const priority of ['low', 'normal', 'high'] as const) world.submit({ id: `run_${priority}`, of: 3, priority });
+    for (const priority of ['low', 'normal', 'high'] as const) world.submit({ id: `run_${priority}`, of: 4, priority });
     while (world.open.length > 0) await world.tick();
     const began = [...world.lives.values()].toSorted((a, b) => (a.beganAt ?? 0) - (b.beganAt ?? 0));
     expect(began.map(({ id }) => id)).toEqual(['run_first', 'run_high', 'run_normal', 'run_low']);

@@ -91,10 +91,10 @@ const workspaceSlots = 4;
 
 /**
  * Each run that has a place finds a slot for its turn: the admission bounds them (`engine/src/admission`), with a fourth more for tenants that
- * have few.
+ * have few, and a fourth of those that work for short runs.
  */
 const turnSlots = ({ turns, runs }: Pick<RuntimeConfig, 'turns' | 'runs'>): number =>
-  turns + Math.ceil(turns / 4) + runs + Math.ceil(runs / 4);
+  turns + Math.ceil(turns / 4) + runs + 2 * Math.ceil(runs / 4);
 
 /**
  * A lock is renewed after an eighth to a quarter of its time. Where 40 processes wait for each core, an event loop is late by 1.3 s (median)
