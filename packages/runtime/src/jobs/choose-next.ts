@@ -5,8 +5,8 @@ export interface Owner {
 }
 
 /**
- * Chooses the waiting jobs that should begin next, in their order: the next one is of the tenant that has fewest jobs, there of the run that has
- * fewest, and there the first in the queue. The chosen ones count as well.
+ * Chooses the next jobs to begin, in their order: always from the tenant with the fewest jobs, there from the run with the fewest, and there
+ * the first in the queue. Chosen jobs count as running.
  * @param waiting in the order of the queue
  */
 export function chooseNext<J extends Owner>(waiting: readonly J[], running: readonly Owner[], most: number): J[] {

@@ -90,8 +90,8 @@ interface Start {
 const workspaceSlots = 4;
 
 /**
- * Each run that has a place finds a slot for its turn: the admission bounds them (`engine/src/admission`), with a fourth more for tenants that
- * have few, and a fourth of those that work for short runs.
+ * Each run that has a place finds a slot for its turn: the admission bounds them (`engine/src/admission`), with a fourth more for tenants with
+ * few runs, and a fourth of the working runs for short ones.
  */
 const turnSlots = ({ turns, runs }: Pick<RuntimeConfig, 'turns' | 'runs'>): number =>
   turns + Math.ceil(turns / 4) + runs + 2 * Math.ceil(runs / 4);

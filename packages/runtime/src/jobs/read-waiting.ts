@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 /** A job that waits for a slot. */
 export interface WaitingJob {
   id: string;
-  /** 0: before all that have one. */
+  /** 0: before all other jobs. */
   priority: number;
   run: string;
 }
@@ -12,10 +12,10 @@ export interface WaitingJob {
 const scoreUnit = 0x100000000;
 const perRound = 500;
 
-/** By key of a queue: the runs of the jobs that waited at the last look. */
+/** By queue: the runs of the waiting jobs at the last look. */
 const known = new WeakMap<object, Map<string, string>>();
 
-/** The jobs of a queue that wait, in the order in which workers take them. */
+/** The waiting jobs of a queue, in the order of their begin. */
 export async function readWaiting(redis: Redis, queue: { toKey(type: string): string }): Promise<WaitingJob[]> {
   const [first, scored] = await Promise.all([
     redis.lrange(queue.toKey('wait'), 0, -1),

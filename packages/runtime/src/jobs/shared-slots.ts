@@ -3,14 +3,14 @@ import { Job, WaitingError, type Worker } from 'bullmq';
 import { chooseNext, type Owner } from './choose-next.ts';
 import { readWaiting, type WaitingJob } from './read-waiting.ts';
 
-/** How often a worker whose slots are all taken looks at what waits, ms. */
+/** How often a worker without a free slot looks at the waiting jobs, ms. */
 const lookMs = 100;
 /** A look at a long queue is followed by a rest of so many times its length. */
 const restPerLook = 5;
-/** The priorities before that of all jobs. */
+/** Priorities smaller than the one of all jobs. */
 const most = jobPriority.priority - 1;
 
-/** Beside the slots of a queue a quarter more is a reserve, for tenants that have fewer jobs here than that. */
+/** Beside the slots of a queue a quarter more is a reserve for tenants with fewer jobs in this worker. */
 const reserveOf = (slots: number): number => Math.ceil(slots / 4);
 
 interface Options<Data> {
@@ -23,9 +23,9 @@ interface Options<Data> {
 
 /**
  * Shares the slots of a queue between tenants, and between the runs of each. While a slot is free, jobs begin in the order of their queue. While
- * none is, the worker looks at the jobs that wait and gives the ones whose tenants have less than the others a higher priority, so they get the
- * next free slots; and it takes one job more than it has slots for a tenant that has less than the reserve. Nothing but the order of the queue is
- * changed, so a worker that dies loses nothing.
+ * none is, the worker looks at the waiting jobs and moves the jobs of tenants with the fewest running ones to the front, so these get the next
+ * free slots. A tenant with fewer jobs than the reserve gets a slot beyond the others. Only the order of the queue changes, so a killed worker
+ * loses nothing.
  */
 export class SharedSlots<Data extends { run_id: string }> {
   readonly #options: Options<Data>;
@@ -39,13 +39,13 @@ export class SharedSlots<Data extends { run_id: string }> {
     this.#reserve = reserveOf(options.slots);
   }
 
-  /** Whether the worker may take another job for one that ends. */
+  /** Whether the worker may take another job when one ends. */
   mayTakeNext(): boolean {
     return this.#options.running.size <= this.#options.slots;
   }
 
   /**
-   * Puts a job back that found no slot for its tenant.
+   * Puts a job without a slot for its tenant back.
    * @throws WaitingError it was put back
    */
   async admit(job: Job<Data>, token: string | undefined): Promise<void> {
@@ -59,7 +59,7 @@ export class SharedSlots<Data extends { run_id: string }> {
     throw new WaitingError();
   }
 
-  /** Looks at what waits from time to time, until the worker closes. */
+  /** Looks at the waiting jobs from time to time, until the worker closes. */
   start(): void {
     const again = async (): Promise<void> => {
       const from = performance.now();
@@ -112,14 +112,14 @@ export class SharedSlots<Data extends { run_id: string }> {
     await one.changePriority({ priority, lifo: priority === jobPriority.priority }).catch(() => undefined);
   }
 
-  /** A worker whose slots are all taken looks at its concurrency when a job ends, or when it is resumed. */
+  /** A worker without a free slot looks at its concurrency when a job ends, or when the worker is resumed. */
   async #takeOneMore(): Promise<void> {
     const worker = this.#options.worker();
     if (!this.#takesJobs() || this.#options.running.size < this.#options.slots) return;
     worker.concurrency = this.#options.running.size + 1;
     await worker.pause(true);
     await worker.resume();
-    // It was held at the same moment.
+    // Another part held the worker at the same moment.
     if (this.#options.isHeld()) await worker.pause(true);
   }
 
@@ -144,7 +144,7 @@ interface Change {
   priority: number;
 }
 
-/** What has to change so that the chosen jobs are the first, and no others stand before the rest. */
+/** The changes of priorities after which the chosen jobs are the first, and no others stand before the rest. */
 function newOrder(waiting: readonly WaitingJob[], chosen: readonly WaitingJob[]): Change[] {
   if (chosen.every((job, at) => waiting[at] === job)) return [];
   const wanted = new Map(chosen.map((job, at) => [job, at + 1]));
