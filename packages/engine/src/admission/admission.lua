@@ -22,7 +22,7 @@ for at = 1, #all, 2 do
   else cap.w, cap.a = cap.w + tonumber(w), cap.a + tonumber(a) end
 end
 local spare = { w = math.ceil(cap.w / 4), a = math.ceil(cap.a / 4) }
--- Short runs (kind 's') find as many beside all others. So a run of one call waits for no long one, whoever has the places.
+-- Short runs (kind 's') find as many beside all others. So a run of one call waits for no long one.
 cap.s = spare.w
 
 -- held: 'KIND TENANT SINCE STEPS RANK TOUCHED'
