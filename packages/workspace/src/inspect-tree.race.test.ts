@@ -2,9 +2,16 @@ import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, 
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { createLayers } from './layers/layers.ts';
+import type { LayersSetting } from './layers/port.ts';
 import { publishNow, readTree, runId, type Temporary, temporary } from './testing/index.ts';
 
 // Another program changes the tree of a run between its steps, while the same worker runs.
+
+const trial = temporary();
+const canMount = (await createLayers({ setting: 'always', dataDir: trial.dataDir }).reason()) === undefined;
+trial[Symbol.dispose]();
+const forms: LayersSetting[] = canMount ? ['copy', 'always'] : ['copy'];
 
 const count = 12;
 const name = (index: number) => `folder-${index % 3}/deep-${index % 2}/file-${index}.txt`;
@@ -40,9 +47,9 @@ type Act = keyof typeof acts;
 const names = Object.keys(acts) as Act[];
 
 /** A worker with a clock of its own. */
-function worker() {
+function worker(layers: LayersSetting) {
   let now = 1_700_000_000_000;
-  const t = temporary({ layers: 'copy', now: () => now });
+  const t = temporary({ layers, now: () => now });
   const pass = (ms: number): void => {
     now += ms;
   };
@@ -59,43 +66,49 @@ async function nextStep(t: Temporary, at: { epoch: number; snapshot: string }) {
   return { state, tree: (await t.workspaces.locate({ runId, epoch: at.epoch })).path };
 }
 
-test.each(names)('%s from outside is in no step, and in no publish', async (act) => {
-  const { t, pass } = worker();
-  using _ = t;
-  const source = t.source(files);
-  const { id, path } = await t.begin(source);
-  const at = { epoch: 1, snapshot: id };
-  await nextStep(t, at);
-  pass(10_000);
-  acts[act](join(path, name(0)));
-  const { state, tree } = await nextStep(t, at);
-  expect(state).toMatchObject({ status: 'lost', reason: 'tree_changed', detail: expect.stringContaining('differ') });
-  writeFileSync(join(tree, 'own.txt'), 'own\n');
-  const taken = await t.workspaces.snapshot({ runId, epoch: at.epoch, parent: id, message: 'step' });
-  expect(taken.files_changed).toBe(1);
-  await publishNow(t.workspaces, { runId, snapshot: taken.id });
-  expect(readTree(source)).toEqual({ ...readTree(t.source(files)), 'own.txt': 'file own\n' });
-});
+test.each(forms.flatMap((layers) => names.map((act) => [act, layers] as const)))(
+  '%s from outside is in no step, and in no publish (layers: %s)',
+  async (act, layers) => {
+    const { t, pass } = worker(layers);
+    using _ = t;
+    const source = t.source(files);
+    const { id, path } = await t.begin(source);
+    const at = { epoch: 1, snapshot: id };
+    await nextStep(t, at);
+    pass(10_000);
+    acts[act](join(path, name(0)));
+    const { state, tree } = await nextStep(t, at);
+    expect(state).toMatchObject({ status: 'lost', reason: 'tree_changed', detail: expect.stringContaining('differ') });
+    writeFileSync(join(tree, 'own.txt'), 'own\n');
+    const taken = await t.workspaces.snapshot({ runId, epoch: at.epoch, parent: id, message: 'step' });
+    expect(taken.files_changed).toBe(1);
+    await publishNow(t.workspaces, { runId, snapshot: taken.id });
+    expect(readTree(source)).toEqual({ ...readTree(t.source(files)), 'own.txt': 'file own\n' });
+  },
+);
 
-test('an unchanged tree is sound however long a run waits, and its files are not compared at each step', async () => {
-  const { t, pass } = worker();
-  using _ = t;
-  const { id, path } = await t.begin(t.source(files));
-  const at = { epoch: 1, snapshot: id };
-  for (const ms of [0, 3000, 100_000, 10]) {
-    pass(ms);
-    expect((await nextStep(t, at)).state).toEqual({ status: 'sound' });
-  }
-  // A step that only reads looks at no file, and neither does one that follows soon.
-  appendFileSync(join(path, name(0)), 'changed\n');
-  const look = { runId, epoch: 1, writer: '', snapshot: id, isShared: false };
-  pass(10);
-  expect(await t.workspaces.inspect({ ...look, forWriter: true })).toEqual({ status: 'sound' });
-  pass(10_000);
-  expect(await t.workspaces.inspect({ ...look, forWriter: false })).toEqual({ status: 'sound' });
-  expect(await t.workspaces.inspect({ ...look, isShared: true, forWriter: true })).toEqual({ status: 'sound' });
-  expect(await t.workspaces.inspect({ ...look, forWriter: true })).toMatchObject({ status: 'lost' });
-});
+test.each(forms)(
+  'an unchanged tree is sound however long a run waits, and its files are not compared at each step (layers: %s)',
+  async (layers) => {
+    const { t, pass } = worker(layers);
+    using _ = t;
+    const { id, path } = await t.begin(t.source(files));
+    const at = { epoch: 1, snapshot: id };
+    for (const ms of [0, 3000, 100_000, 10]) {
+      pass(ms);
+      expect((await nextStep(t, at)).state).toEqual({ status: 'sound' });
+    }
+    // A step that only reads looks at no file, and neither does one that follows soon.
+    appendFileSync(join(path, name(0)), 'changed\n');
+    const look = { runId, epoch: 1, writer: '', snapshot: id, isShared: false };
+    pass(10);
+    expect(await t.workspaces.inspect({ ...look, forWriter: true })).toEqual({ status: 'sound' });
+    pass(10_000);
+    expect(await t.workspaces.inspect({ ...look, forWriter: false })).toEqual({ status: 'sound' });
+    expect(await t.workspaces.inspect({ ...look, isShared: true, forWriter: true })).toEqual({ status: 'sound' });
+    expect(await t.workspaces.inspect({ ...look, forWriter: true })).toMatchObject({ status: 'lost' });
+  },
+);
 
 test('no publish changes a path that no step changed, whatever is changed between the steps', {
   timeout: 600_000,
@@ -106,32 +119,36 @@ test('no publish changes a path that no step changed, whatever is changed betwee
     own: fc.array(act, { minLength: 1, maxLength: 2 }),
   });
   await fc.assert(
-    fc.asyncProperty(fc.array(turn, { minLength: 1, maxLength: 3 }), async (turns) => {
-      const { t, pass } = worker();
-      using _ = t;
-      const source = t.source(files);
-      const { id } = await t.begin(source);
-      const at = { epoch: 1, snapshot: id };
-      const touched = new Set<string>();
-      for (const { outside, own } of turns) {
-        pass(5000);
-        const { path } = await t.workspaces.locate({ runId, epoch: at.epoch });
-        await t.workspaces.inspect({ runId, epoch: at.epoch, writer: '', snapshot: at.snapshot, isShared: false });
-        pass(5000);
-        for (const one of outside) attempt(path, one);
-        const { tree } = await nextStep(t, at);
-        const before = readTree(tree);
-        for (const one of own) attempt(tree, one);
-        for (const one of changedPaths(before, readTree(tree))) touched.add(one);
-        const parent = at.snapshot;
-        const taken = await t.workspaces.snapshot({ runId, epoch: at.epoch, parent, message: 'step' });
-        at.snapshot = taken.id;
-      }
-      const before = readTree(source);
-      await publishNow(t.workspaces, { runId, snapshot: at.snapshot });
-      const strange = changedPaths(before, readTree(source)).filter((one) => !touched.has(one));
-      expect(strange).toEqual([]);
-    }),
+    fc.asyncProperty(
+      fc.constantFrom(...forms),
+      fc.array(turn, { minLength: 1, maxLength: 3 }),
+      async (layers, turns) => {
+        const { t, pass } = worker(layers);
+        using _ = t;
+        const source = t.source(files);
+        const { id } = await t.begin(source);
+        const at = { epoch: 1, snapshot: id };
+        const touched = new Set<string>();
+        for (const { outside, own } of turns) {
+          pass(5000);
+          const { path } = await t.workspaces.locate({ runId, epoch: at.epoch });
+          await t.workspaces.inspect({ runId, epoch: at.epoch, writer: '', snapshot: at.snapshot, isShared: false });
+          pass(5000);
+          for (const one of outside) attempt(path, one);
+          const { tree } = await nextStep(t, at);
+          const before = readTree(tree);
+          for (const one of own) attempt(tree, one);
+          for (const one of changedPaths(before, readTree(tree))) touched.add(one);
+          const parent = at.snapshot;
+          const taken = await t.workspaces.snapshot({ runId, epoch: at.epoch, parent, message: 'step' });
+          at.snapshot = taken.id;
+        }
+        const before = readTree(source);
+        await publishNow(t.workspaces, { runId, snapshot: at.snapshot });
+        const strange = changedPaths(before, readTree(source)).filter((one) => !touched.has(one));
+        expect(strange).toEqual([]);
+      },
+    ),
     { numRuns: process.env.HOLDPOINT_CRASH === 'full' ? 300 : 10 },
   );
 });
