@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { rejects, test } from '../testing/fixture.ts';
@@ -32,6 +32,29 @@ test('git gc, repack and prune in a loop disturb none of 16 runs', { timeout: 30
     runs.map((id) => t.workspaces.materialise({ runId: id, source: { type: 'git', path } })),
   );
   expect(made.map((one) => one.files)).toEqual(runs.map(() => 200));
+});
+
+test('git gc, repack and prune in a loop disturb none of 20 publishes to a branch that moves', {
+  timeout: 300_000,
+}, async ({ t }) => {
+  const files = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`d${n % 10}/f${n}.txt`, `${n}\n`]));
+  const path = t.source(files, 'git');
+  git(path, 'branch', 'work');
+  const runs = Array.from({ length: 20 }, (_, n) => `run_${n}`);
+  const finals = new Map<string, string>();
+  for (const id of runs) {
+    const begun = await t.begin({ type: 'git', path, ref: 'work' }, id);
+    writeFileSync(join(begun.path, `${id}.txt`), `${id}\n`);
+    finals.set(id, (await t.snapshot(begun.base.id, id)).id);
+  }
+  await using _loop = keepTidying(path);
+  const ends: unknown[] = [];
+  for (const id of runs) ends.push(await t.publish({ runId: id, snapshot: finals.get(id) ?? '', branch: 'work' }));
+  expect(ends).toEqual(runs.map(() => expect.objectContaining({ status: 'published' })));
+  expect(git(path, 'fsck', '--connectivity-only')).not.toMatch(/missing|broken/);
+  expect(readdirSync(join(path, '.git/objects/pack')).filter((name) => name.endsWith('.keep'))).toEqual([]);
+  const shown = git(path, 'ls-tree', '--name-only', 'work').split('\n');
+  expect(shown).toEqual(expect.arrayContaining(runs.map((id) => `${id}.txt`)));
 });
 
 /** A run whose source is changed after it was checked and before git reads it. */

@@ -9,7 +9,7 @@ import type { LfsObject } from './attributes/clean-changes.ts';
 import { branchName, type GitInput, scopeOf } from './git-input.ts';
 import { makeCandidate, makeTree, type Since, treeOf } from './make-tree.ts';
 import { type Intent, readIntent } from './publish-intent.ts';
-import { hasCommit, isCheckedOut, isMerged, openBranch, type SourceBranch } from './source-refs.ts';
+import { endWatch, hasCommit, isCheckedOut, isMerged, openBranch, type SourceBranch } from './source-refs.ts';
 
 type GitTarget = Extract<PublishPlan['target'], { type: 'git' }>;
 
@@ -30,11 +30,24 @@ export interface GitPlan {
  * as a whole. The commit is a function of its inputs, so a call after a crash creates the same commit.
  */
 export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
-  const { record, folder, snapshot } = input;
+  const { record, folder } = input;
   const branch = branchName(input.target.branch ?? `holdpoint/${folder.runId}`);
+  const at = await openBranch(deps, { record, branch, runId: folder.runId });
+  try {
+    return await planAt(deps, input, { branch, at });
+  } finally {
+    endWatch(at?.source);
+  }
+}
+
+async function planAt(
+  deps: Deps,
+  input: GitInput,
+  { branch, at }: { branch: string; at: SourceBranch | undefined },
+): Promise<GitPlan> {
+  const { record, folder, snapshot } = input;
   const fixed = describeTarget(input, branch);
   const base = record.base_commit ?? '';
-  const at = await openBranch(deps, { record, branch, runId: folder.runId });
   const source = at?.source;
   const tip = at?.tip ?? null;
   const own = at && (await publishedBefore(deps, input, at));

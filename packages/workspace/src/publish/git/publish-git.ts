@@ -6,7 +6,7 @@ import { storeLfsObjects } from './attributes/lfs-store.ts';
 import type { GitInput } from './git-input.ts';
 import { type GitPlan, planGit } from './plan-git.ts';
 import { preparePublish, writeIntent } from './publish-intent.ts';
-import { dropOwnRef, moveBranch, openBranch, ownRef, sendObjects, updateRef } from './source-refs.ts';
+import { dropOwnRef, endWatch, moveBranch, openBranch, ownRef, placeCommit } from './source-refs.ts';
 
 /**
  * Publishes to a branch of the source repository: objects, a private ref to keep them, then the branch by compare-and-set. The user's work
@@ -39,9 +39,7 @@ async function executePlan(
   await preparePublish(folder);
   if (source.remote === undefined) {
     await storeLfsObjects(deps, { shadow: folder.shadow, source, objects });
-    await sendObjects(deps, { folder, source, commit, has: parent });
-    deps.onPoint('publish-git.objects');
-    await updateRef(deps, source, [ownRef(folder.runId), commit]);
+    await placeCommit(deps, { folder, source, commit, has: parent });
     deps.onPoint('publish-git.ref');
   }
   const { candidate, digest } = plan;
@@ -65,7 +63,8 @@ export async function removePublishRef(
   if (record.source.type !== 'git' || isRemote(record.source) || !existsSync(folder.publish)) return;
   try {
     const own = await openBranch(deps, { record, branch: ownRef(folder.runId), runId: folder.runId });
-    if (own !== undefined && own.tip !== null) await dropOwnRef(deps, own.source, folder.runId);
+    endWatch(own?.source);
+    if (own !== undefined) await dropOwnRef(deps, own.source, folder.runId);
   } catch (error) {
     deps.logger.warn({ run_id: folder.runId, err: error }, 'could not open the source repository');
   }

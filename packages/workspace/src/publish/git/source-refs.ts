@@ -1,12 +1,13 @@
-import { constants, existsSync, readdirSync } from 'node:fs';
+import { constants, existsSync, readdirSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { isRemote, placeOf } from '@holdpoint/contract';
 import { type Deps, errnoOf, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
 import { readRows } from '../../host-git/read-rows.ts';
 import { openRemoteTarget } from '../../remote/remote-target.ts';
 import { pipePack } from '../../source-repository/pipe-pack.ts';
-import { asOwner, openRepository, type Repository } from '../../source-repository/repository.ts';
+import { asOwner, openWatched, type Repository } from '../../source-repository/repository.ts';
 
 /** A branch of the source, and the refs around its name. */
 export interface SourceBranch {
@@ -22,7 +23,7 @@ export interface SourceBranch {
 
 /**
  * Opens the user's repository, or asks a remote repository, and reads the branch with a single program. undefined when the repository is
- * gone or unreadable. Throws when any part of the repository is out of bounds.
+ * gone or unreadable. Throws when any part of the repository is out of bounds. The caller ends the watch of the repository.
  */
 export async function openBranch(
   deps: Deps,
@@ -31,8 +32,21 @@ export async function openBranch(
   const { origin, source } = record;
   if (isRemote(source)) return remoteBranch(await openRemoteTarget(deps, { branch, runId, source, record }), branch);
   const path = source.type === 'git' ? placeOf(source) : '';
-  const repository = await openRepository(deps, { path, gitDir: origin ?? '', use: 'publish' });
+  const repository = await openWatched(deps, { path, gitDir: origin ?? '', use: 'publish' });
   if (repository === undefined) return undefined;
+  try {
+    const found = await readBranchOf(deps, repository, branch);
+    if (found === undefined) endWatch(repository);
+    return found;
+  } catch (error) {
+    endWatch(repository);
+    throw error;
+  }
+}
+
+export const endWatch = (repository: Repository | undefined): void => repository?.watch?.[Symbol.dispose]();
+
+async function readBranchOf(deps: Deps, repository: Repository, branch: string): Promise<SourceBranch | undefined> {
   const refs = await readAround(deps, repository, branch);
   if (refs === undefined) return undefined;
   const own = refs.get(branch);
@@ -173,15 +187,50 @@ async function symbolicRef(deps: Deps, source: Repository, name: string): Promis
   return found.code === 0 ? found.stdout.toString('utf8').trim() : undefined;
 }
 
+interface Sent {
+  folder: RunFolder;
+  source: Repository;
+  commit: string;
+  has: string;
+}
+
+/** For 3 seconds: a repository that is broken fails in the same way. */
+const mostTries = 8;
+const retryMs = 100;
+
+/**
+ * Brings a commit into the repository, and keeps it there by a ref of the run. `git gc --prune=now` and `git prune` remove a pack that git
+ * still writes, and a pack without a ref: then the commit is sent again.
+ */
+export async function placeCommit(deps: Deps, input: Sent): Promise<void> {
+  for (let tries = 1; ; tries++) {
+    try {
+      await sendObjects(deps, input);
+      deps.onPoint('publish-git.objects');
+      await updateRef(deps, input.source, [ownRef(input.folder.runId), input.commit]);
+      return;
+    } catch (error) {
+      if (!isPruned(error) || tries === mostTries) throw error;
+      await delay(retryMs * tries);
+    }
+  }
+}
+
+const pruned =
+  /no such file or directory|unable to (?:rename|open|read|find|create)|nonexistent object|not a valid object|bad object/i;
+
+const isPruned = (error: unknown): boolean =>
+  error instanceof WorkspaceError && error.code === 'EGITFAILED' && pruned.test(error.message);
+
+/** Marks the pack of a run: a `git repack` that listed the refs before the run had its own deletes no pack with a mark. */
+const keepNote = (runId: string): string => `holdpoint ${runId}`;
+
 /** A fetch could also refuse the shallow shadow repository, or copy its shallowness. */
-export async function sendObjects(
-  deps: Deps,
-  input: { folder: RunFolder; source: Repository; commit: string; has: string },
-): Promise<void> {
+async function sendObjects(deps: Deps, input: Sent): Promise<void> {
   const { at, options } = asOwner(input.source);
   await pipePack(deps.git, {
     pack: { args: [`--git-dir=${input.folder.shadow}`, 'pack-objects', '--revs', '--stdout', '-q'] },
-    index: { args: [...at, 'index-pack', '--stdin', '--strict'], options },
+    index: { args: [...at, 'index-pack', '--stdin', '--strict', `--keep=${keepNote(input.folder.runId)}`], options },
     revs: `${input.commit}\n^${input.has}\n`,
   }).catch(refused);
 }
@@ -219,15 +268,28 @@ export async function moveBranch(
 /** A ref to keep the new objects of a run in the user's repository until the branch does. */
 export const ownRef = (runId: string): string => `refs/holdpoint/${runId}/out`;
 
-/** A leftover ref is harmless: the discard of the run tries the removal again. */
+/**
+ * Removes the ref, and then the mark of the pack: a repack from then on sees the branch. A leftover is harmless: the discard of the run tries
+ * the removal again.
+ */
 export async function dropOwnRef(deps: Deps, source: Repository, runId: string): Promise<void> {
   const { at, options } = asOwner(source);
   const ref = ownRef(runId);
   try {
-    if ((await readBranch(deps, source, ref)) === undefined) return;
-    await deps.git.run([...at, 'update-ref', '--no-deref', '-d', ref], options);
+    if ((await readBranch(deps, source, ref)) !== undefined)
+      await deps.git.run([...at, 'update-ref', '--no-deref', '-d', ref], options);
+    await dropMark(source, runId);
   } catch (error) {
     deps.logger.warn({ run_id: runId, ref, err: error }, 'could not remove a ref in the source repository');
+  }
+}
+
+async function dropMark(source: Repository, runId: string): Promise<void> {
+  if (source.remote !== undefined) return;
+  const folder = join(source.common, 'objects/pack');
+  for (const name of readdirSync(folder).filter((one) => one.endsWith('.keep'))) {
+    const path = join(folder, name);
+    if ((await readSmall(path))?.trim() === keepNote(runId)) rmSync(path, { force: true });
   }
 }
 
