@@ -70,7 +70,6 @@ export {
   canceledError,
   cancelStep,
   requestStepCancel,
-  type StepCancel,
   settleCanceled,
 } from './transitions/cancel-step.ts';
 export {

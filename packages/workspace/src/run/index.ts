@@ -1,6 +1,6 @@
 export { createRunFolder, makingFolder, removeAbandonedBuilds, temporaryPath } from './create-run-folder.ts';
 export { formerTimes } from './former-times.ts';
-export { createLooks, type Looks } from './looks.ts';
+export { createLooks } from './looks.ts';
 export { makeTree } from './make-tree.ts';
 export { removeAside } from './remove-aside.ts';
 export {

@@ -19,7 +19,7 @@ import { restoreAfter } from './attempt.ts';
 import { parkedChange } from './waiting.ts';
 
 /** Who asks for the end of a step. */
-export interface StepCancel {
+interface StepCancel {
   by: string;
   message?: string | undefined;
 }

@@ -105,7 +105,7 @@ async function danglingTarget(deps: Deps, source: Repository, branch: string): P
 }
 
 /** The commit of a ref. Not by `rev-parse`: for a missing `refs/heads/x` the command finds `refs/heads/refs/heads/x`. */
-export async function readBranch(deps: Deps, source: Repository, ref: string): Promise<string | undefined> {
+async function readBranch(deps: Deps, source: Repository, ref: string): Promise<string | undefined> {
   if (source.remote !== undefined) return source.remote.branches.get(ref);
   const { at, options } = asOwner(source);
   // A pattern also matches the refs below. git sorts them behind the ref.
