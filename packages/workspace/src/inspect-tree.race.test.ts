@@ -153,6 +153,43 @@ test('no publish changes a path that no step changed, whatever is changed betwee
   );
 });
 
+test('what file tools did is no change by another program', async () => {
+  const paths = ['a.txt', 'deep/b.txt', 'deep/er/c.txt', 'other/d.txt', name(0), name(1)];
+  const change = fc.tuple(fc.constantFrom('write', 'remove', 'remove the folder', 'folder'), fc.constantFrom(...paths));
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...forms),
+      fc.array(change, { minLength: 1, maxLength: 6 }),
+      async (layers, all) => {
+        const { t, pass } = worker(layers);
+        using _ = t;
+        const { id, path } = await t.begin(t.source(files));
+        let parent = id;
+        for (const [kind, named] of all) {
+          const [changed, at] =
+            kind === 'remove the folder' ? [dirname(named), join(path, dirname(named))] : [named, join(path, named)];
+          if (changed === '.') continue;
+          try {
+            if (kind === 'write') {
+              mkdirSync(dirname(at), { recursive: true });
+              writeFileSync(at, `${parent}\n`);
+            } else if (kind === 'folder') mkdirSync(at, { recursive: true });
+            else rmSync(at, { recursive: true });
+          } catch {
+            // The tree does not have what the call needs.
+          }
+          const taken = { runId, epoch: 1, parent, message: 'step', paths: [changed] };
+          parent = (await t.workspaces.snapshot(taken)).id;
+          pass(1_000_000);
+          const look = { runId, epoch: 1, writer: '', snapshot: parent, isShared: false, forWriter: true };
+          expect(await t.workspaces.inspect(look)).toEqual({ status: 'sound' });
+        }
+      },
+    ),
+    { numRuns: process.env.HOLDPOINT_CRASH === 'full' ? 300 : 20 },
+  );
+});
+
 const changedPaths = (before: Record<string, string>, after: Record<string, string>): string[] =>
   Object.keys({ ...before, ...after }).filter((one) => before[one] !== after[one]);
 
