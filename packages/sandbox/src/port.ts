@@ -67,7 +67,7 @@ interface CommandOutput {
 /** Changes bytes as they arrive, and may hold some until more arrive. */
 interface OutputFilter {
   push(chunk: Buffer): Buffer;
-  /** What is held and may be shown, once nothing was printed for a second. */
+  /** Returns the held bytes after a second without output. */
   rest?(): Buffer;
   end(): Buffer;
 }

@@ -1,4 +1,4 @@
-/** How long a stream prints nothing before what is held of it is shown, ms. */
+/** Milliseconds without output after which a filter shows its held bytes. */
 const silenceMs = 1000;
 
 /** Acts once a stream has printed nothing for a second. */

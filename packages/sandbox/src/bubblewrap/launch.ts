@@ -112,12 +112,14 @@ function planChain(deps: LaunchDeps, request: TreeRequest): ExecChain {
 
 const sealWith = (deps: SealDeps) => (first: ProcessIdentity) => seal(deps, first);
 
+const groupOf = ({ workspace, hostFiles }: TreeRequest) => ({ workspace: workspace.id, isOwn: hostFiles !== null });
+
 /** Starts a sandbox that waits for its command. */
 function setUp(deps: LaunchDeps, { chain, request }: Planned): SetUp {
   const { cgroups } = deps;
   const isWeighted = cgroups?.limits.cpu ?? false;
   const { started, announcement } = deps.records.announced(request, () => {
-    const group = cgroups?.make(request.limits, request.workspace.id) ?? null;
+    const group = cgroups?.make(request.limits, groupOf(request)) ?? null;
     const removeGroup = () => {
       if (group) cgroups?.remove(group);
     };

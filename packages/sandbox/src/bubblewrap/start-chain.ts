@@ -25,6 +25,8 @@ export interface StartedChain {
  * a processor, and a five-hundredth at the usual priority. Child processes inherit it.
  */
 const lowPriority = 19;
+/** A file tool does not wait behind them, nor the worker behind a file tool. */
+const ownPriority = 5;
 
 /**
  * Starts the first program of a chain with its inherited fds.
@@ -64,7 +66,7 @@ export function startChain(
           program: chain.program,
           args: chain.args,
           options: chain.start,
-          niceness: deps.isWeighted ? 0 : lowPriority,
+          niceness: deps.isWeighted ? 0 : isCommand ? lowPriority : ownPriority,
           view: chain.view,
         },
         stdio: [

@@ -3,15 +3,19 @@ import { dirname, join } from 'node:path';
 import { weightOfAll } from './control-files.ts';
 import type { Controller, Hierarchy } from './locate.ts';
 
-/** The parent of the groups of commands in one hierarchy. */
+/** The parents of the groups in one hierarchy. */
 export interface CgroupDir {
   version: 1 | 2;
   controllers: Controller[];
+  /** The parent of the groups of commands. */
   directory: string;
+  /** The parent of the groups of tool hosts and parsers. Without the cpu controller: the parent of commands. */
+  own: string;
 }
 
-/** All workers of a host share this directory. */
+/** All workers of a host share these directories. */
 const directoryName = 'holdpoint';
+const ownDirectoryName = 'holdpoint-own';
 const wanted = ['memory', 'pids', 'cpu'] as const;
 
 /**
@@ -51,9 +55,11 @@ function isLimited(directory: string): boolean {
 }
 
 function makeInV1(parent: string, controllers: Controller[]): CgroupDir | null {
-  const directory = make(parent);
-  if (directory !== null && controllers.includes('cpu')) setWeight(1, directory);
-  return directory === null ? null : { version: 1, controllers, directory };
+  const directory = make(parent, directoryName);
+  if (directory === null) return null;
+  if (!controllers.includes('cpu')) return { version: 1, controllers, directory, own: directory };
+  setWeight(1, directory);
+  return { version: 1, controllers, directory, own: make(parent, ownDirectoryName) ?? directory };
 }
 
 /** Version 2 passes controllers only to the children of a group that has no processes itself. The host's root group is an exception. */
@@ -69,11 +75,15 @@ function makeInV2(parent: string): CgroupDir | null {
   try {
     accessSync(parent, constants.W_OK);
     enable(parent);
-    const directory = make(parent);
+    const directory = make(parent, directoryName);
     if (directory === null) return null;
     enable(directory);
-    if (controllers.includes('cpu')) setWeight(2, directory);
-    return { version: 2, controllers: [...controllers, 'cpuacct'], directory };
+    const all: Controller[] = [...controllers, 'cpuacct'];
+    if (!controllers.includes('cpu')) return { version: 2, controllers: all, directory, own: directory };
+    setWeight(2, directory);
+    const own = make(parent, ownDirectoryName) ?? directory;
+    enable(own);
+    return { version: 2, controllers: all, directory, own };
   } catch {
     return null; // EBUSY: the group has processes. EACCES or EROFS: it belongs to another user.
   }
@@ -88,8 +98,8 @@ function setWeight(version: 1 | 2, directory: string): void {
   }
 }
 
-function make(parent: string): string | null {
-  const directory = join(parent, directoryName);
+function make(parent: string, name: string): string | null {
+  const directory = join(parent, name);
   try {
     mkdirSync(directory, { recursive: true });
     accessSync(directory, constants.W_OK);

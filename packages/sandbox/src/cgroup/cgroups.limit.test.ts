@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { identify, pidNamespace } from '@holdpoint/process';
 import { expect } from 'vitest';
@@ -29,8 +29,10 @@ const cgroupDirs = (): CgroupDir[] =>
   makeCgroupDirs(
     locateHierarchies(readFileSync('/proc/self/mountinfo', 'utf8'), readFileSync('/proc/self/cgroup', 'utf8')),
   );
+/** The parents of the groups of commands, and of tool hosts and parsers. */
+const parents = (): string[] => [...new Set(cgroupDirs().flatMap(({ directory, own }) => [directory, own]))];
 const ownGroups = () =>
-  cgroupDirs().flatMap(({ directory }) => readdirSync(directory).filter((name) => name.includes(`-${process.pid}-`)));
+  parents().flatMap((directory) => readdirSync(directory).filter((name) => name.includes(`-${process.pid}-`)));
 
 inCgroup('one memory limit applies to all processes together', async ({ workspace }) => {
   const limits = { memory_bytes: 64 * mib };
@@ -91,6 +93,45 @@ inCgroup('one CPU time limit applies to all processes together', async () => {
   expect(end).toEqual({ status: 'quota', quota: 'cpu', limit: 1 });
 });
 
+/** CPU ticks of the processes of a workspace's user that run now. Each workspace of a root host has a user of its own. */
+function ticksOf({ uid }: WorkspaceMount): number {
+  return readdirSync('/proc').reduce((sum, pid) => {
+    try {
+      if (!/^\d+$/.test(pid) || statSync(`/proc/${pid}`).uid !== uid) return sum;
+      const [, , , , , , , , , , , user = 0, system = 0] = readFileSync(`/proc/${pid}/stat`, 'latin1')
+        .replace(/^.*\) /, '')
+        .split(' ')
+        .map(Number);
+      return sum + user + system;
+    } catch {
+      return sum; // it has ended
+    }
+  }, 0);
+}
+
+inCgroup('a tool host does not wait behind the commands of other runs', async ({ workspace }) => {
+  const searched = host.makeWorkspace();
+  // ripgrep has no shortcut for this pattern: it reads half a megabyte a second.
+  writeFileSync(join(searched.path, 'text'), `${'éa '.repeat(330)}\n`.repeat(8 * 1024), { mode: 0o644 });
+  const stop = new AbortController();
+  const busy = [workspace, ...Array.from({ length: 5 }, () => host.makeWorkspace())];
+  const commands = busy.map((one) =>
+    host.run(one, 'for i in 1 2 3 4; do (while :; do :; done) & done; touch up; wait', { signal: stop.signal }),
+  );
+  await until(() => busy.every(({ path }) => existsSync(join(path, 'up'))));
+  const args = ['-j1', '-a', '--no-mmap', '-c', '-e', '\\b(\\w+\\b.){1,40}\\d'];
+  const searching = host.sandbox.search({ workspace: searched, path: '.', args, signal: stop.signal });
+  await until(() => ticksOf(searched) > 50);
+  const before = { own: ticksOf(searched), theirs: busy.reduce((sum, one) => sum + ticksOf(one), 0) };
+  await until(() => ticksOf(searched) > before.own + 100);
+  const own = ticksOf(searched) - before.own;
+  const theirs = busy.reduce((sum, one) => sum + ticksOf(one), 0) - before.theirs;
+  stop.abort();
+  await Promise.allSettled([...commands, searching]);
+  // Among equals the search gets an eighth of two processors. Its weight is twice that of all commands: four fifths of the one that it runs on.
+  expect(own / (own + theirs)).toBeGreaterThan(0.28);
+});
+
 inCgroup('a run with more commands gets no larger share of the processors', async () => {
   // All commands compute in the same eight seconds, after the last of them is up, and print their CPU time before and after them.
   const line = (index: number) => `touch up-${index}; until [ -s go ]; do sleep 0.02; done; begin=$(<go)
@@ -132,7 +173,7 @@ inCgroup('a command leaves no control group behind, however it ends', async ({ w
 
 inCgroup('groups of a dead worker are removed with their processes, others stay', async () => {
   const cgroups = openCgroups() ?? expect.fail();
-  const living = cgroups.make(resolveLimits(), 'run_living');
+  const living = cgroups.make(resolveLimits(), { workspace: 'run_living', isOwn: false });
   const dead = spawn('/bin/true');
   const start = identify(dead.pid ?? 0)?.start ?? 1;
   await once(dead, 'exit');
@@ -142,7 +183,7 @@ inCgroup('groups of a dead worker are removed with their processes, others stay'
   const left = spawn('/bin/sleep', ['1000']);
   const leftOfRun = spawn('/bin/sleep', ['1000']);
   const ended = Promise.all([once(left, 'exit'), once(leftOfRun, 'exit')]);
-  for (const { directory } of cgroupDirs()) {
+  for (const directory of parents()) {
     mkdirSync(join(directory, name));
     mkdirSync(join(directory, run, name), { recursive: true });
     writeFileSync(join(directory, name, 'cgroup.procs'), String(left.pid));
@@ -152,13 +193,13 @@ inCgroup('groups of a dead worker are removed with their processes, others stay'
   openCgroups();
   expect((await ended).map(([, signal]) => signal)).toEqual(['SIGKILL', 'SIGKILL']);
   openCgroups();
-  for (const { directory } of cgroupDirs()) {
+  for (const directory of parents()) {
     expect(readdirSync(directory)).not.toContain(name);
     expect(readdirSync(directory)).not.toContain(run);
     expect(readdirSync(directory)).toContain(other);
   }
   expect(living.tryRemove()).toBe(true);
-  for (const { directory } of cgroupDirs()) rmdirSync(join(directory, other));
+  for (const directory of parents()) rmdirSync(join(directory, other));
 });
 
 test('a limit that is not enforced is not reported', async ({ workspace }) => {

@@ -19,7 +19,7 @@ export interface CgroupLimits {
 /** A killed process leaves its group after it has freed its memory. */
 const removalTimeoutMs = 5000;
 
-/** The control groups of this worker's commands. */
+/** The control groups of this worker's commands, tool hosts and parsers. */
 export class Cgroups {
   readonly #dirs: readonly CgroupDir[];
   readonly #owner: string;
@@ -54,10 +54,17 @@ export class Cgroups {
     return useful.length === 0 ? null : new Cgroups(useful);
   }
 
-  /** @param workspace id: the commands of each workspace together get the same share of the processors */
-  make(limits: ProcessLimits, workspace: string): CommandGroup {
+  /**
+   * All commands together get half of the share of one worker process, so the worker stays ahead of them. Tool hosts and parsers get the share of
+   * one process besides: a file tool in the group of commands would wait behind every command of the host.
+   *
+   * @param of.workspace id: the commands of each workspace together get the same share of the processors
+   * @param of.isOwn a tool host or a parser
+   */
+  make(limits: ProcessLimits, { workspace, isOwn }: { workspace: string; isOwn: boolean }): CommandGroup {
     const run = `${this.#owner}-of-${workspace.replaceAll(/[^\w-]/g, '_')}`;
-    return new CommandGroup(this.#dirs, { name: `${this.#owner}-${randomUUID()}`, run, limits });
+    const dirs = isOwn ? this.#dirs.map((dir) => ({ ...dir, directory: dir.own })) : this.#dirs;
+    return new CommandGroup(dirs, { name: `${this.#owner}-${randomUUID()}`, run, limits });
   }
 
   /** Removes a group whose processes were killed, soon: the result of the command goes first. When that fails, the next worker's sweep removes it. */
@@ -73,7 +80,7 @@ export class Cgroups {
 
   /** Removes the groups of dead workers, and kills their members. */
   sweep(): void {
-    for (const { directory } of this.#dirs) {
+    for (const directory of new Set(this.#dirs.flatMap((dir) => [dir.directory, dir.own]))) {
       for (const name of readdirSync(directory)) {
         if (!isAbandoned(name, this.#owner)) continue;
         const path = join(directory, name);
