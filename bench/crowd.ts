@@ -17,7 +17,7 @@ const { values } = parseArgs({
 const [runs, steps] = [Number(values.runs), Number(values.steps)];
 const slots = defaultWorkerSteps();
 /** The places of a worker advance together, so a small crowd cannot have a tenth. */
-const share = Math.max(0.1, (2.5 * slots) / runs);
+const share = Math.max(0.1, Number(((2.5 * slots) / runs).toFixed(2)));
 const most = { rate: 0.9, share, shortSeconds: 5, gigabytes: 1.5 };
 const mostMs = 45 * 60_000;
 
