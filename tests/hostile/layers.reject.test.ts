@@ -33,8 +33,9 @@ m = mmap.mmap(os.open('a.txt', os.O_RDWR), 0); m[0:3] = b'EVI'"`,
 
 const roots = openAndClosed.filter(({ root }) => root);
 
-// Only a worker that is root has layers.
-describe.skipIf(roots.length === 0).each(roots)('a tree on a shared layer, worker run by $name', (user) => {
+test.skipIf(roots.length > 0)('a tree on a shared layer (only a worker that is root has layers)', ({ skip }) => skip());
+
+describe.each(roots)('a tree on a shared layer, worker run by $name', (user) => {
   let opened: RepositoryScene;
   let victim: RepositoryRun;
   beforeAll(async () => {
