@@ -33,7 +33,7 @@ m = mmap.mmap(os.open('a.txt', os.O_RDWR), 0); m[0:3] = b'EVI'"`,
 
 const roots = openAndClosed.filter(({ root }) => root);
 
-test.skipIf(roots.length > 0)('a tree on a shared layer (only a worker that is root has layers)', ({ skip }) => skip());
+if (roots.length === 0) test.skip('a tree on a shared layer: only a worker that is root has layers', () => {});
 
 describe.each(roots)('a tree on a shared layer, worker run by $name', (user) => {
   let opened: RepositoryScene;
