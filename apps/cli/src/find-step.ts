@@ -1,6 +1,6 @@
 import { ApiError, type Client } from '@holdpoint/client';
 import { stepIdSchema } from '@holdpoint/contract';
-import type { Step } from '@holdpoint/contract/wire';
+import type { Page, Step } from '@holdpoint/contract/wire';
 import { isShortFor, shortIdIn } from './naming/short-id.ts';
 import { CliError, commandLine } from './shell/index.ts';
 
@@ -48,11 +48,16 @@ export async function stepReference(client: Client, runId: string, text: string)
 }
 
 /** All steps of a run, page by page, in the order they were planned. */
-export async function allSteps(client: Client, runId: string): Promise<Step[]> {
+export async function allSteps(
+  client: Client,
+  runId: string,
+  onPage: (page: Pick<Page<Step>, 'damaged'>) => void = () => {},
+): Promise<Step[]> {
   const steps: Step[] = [];
   for (let cursor: string | undefined; ; ) {
     const page = await client.listSteps(runId, { limit: 1000, cursor });
     steps.push(...page.data);
+    onPage(page);
     if (page.next_cursor === null) return steps;
     cursor = page.next_cursor;
   }

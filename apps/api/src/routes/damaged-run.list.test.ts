@@ -227,5 +227,8 @@ test('a damaged policy is named, and the others are listed', async () => {
   const list = await listOf('/v1/policies');
   expect(list.data.map(({ name }) => name)).toContain('second');
   expect(namesOf(list)).toEqual(['first']);
+  const named: string[] = [];
+  const read = await api.client.listPolicies({ onDamaged: (all) => named.push(...all.map(({ id }) => id)) });
+  expect([named, read.map(({ name }) => name).includes('first')]).toEqual([['first'], false]);
   await redis.hset(key, 'version:1', text);
 });

@@ -3,6 +3,7 @@ import { isTaskOver } from '@holdpoint/contract';
 import type { Task } from '@holdpoint/contract/wire';
 import { Command, Option } from 'commander';
 import { runsWithTasks, shortId } from '../naming/index.ts';
+import { sayDamaged } from '../output/end-of-page.ts';
 import { duration, oneLine, plain, table } from '../output/index.ts';
 import { type ApiOptions, apiCommand, type Shell } from '../shell/index.ts';
 
@@ -19,7 +20,7 @@ export const listTasksCommand = (shell: Shell): Command =>
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
       const client = await shell.connect(url);
-      const tasks = await client.listTasks(runId);
+      const tasks = await client.listTasks(runId, { onDamaged: (damaged) => sayDamaged(shell, { damaged }) });
       if (json) return shell.printJson({ data: tasks });
       if (tasks.length === 0) return shell.say('No tasks.');
       const head = [{ id: 'TASK' }, { text: 'WHAT' }, 'STATUS', { text: 'RESULT' }, 'TOOK'];

@@ -19,12 +19,14 @@ import {
   type TestPolicy,
 } from '@holdpoint/contract/wire';
 import type { Transport } from '../request.ts';
-import { at, type Options, type PageQuery } from './request-parts.ts';
+import { at, entriesOf, type ListOptions, type Options, type PageQuery } from './request-parts.ts';
 
 export const policyRequests = ({ ask }: Transport) => ({
   /** The newest version of each. */
-  listPolicies: async ({ signal }: Options = {}): Promise<PolicySummary[]> =>
-    (await ask({ path: '/v1/policies', signal }, policyListSchema)).body.data,
+  listPolicies: async (options: ListOptions = {}): Promise<PolicySummary[]> => {
+    const { signal } = options;
+    return entriesOf((await ask({ path: '/v1/policies', signal }, policyListSchema)).body, options);
+  },
 
   /** @param version the newest when absent */
   async getPolicy(

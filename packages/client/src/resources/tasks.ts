@@ -7,12 +7,14 @@ import {
   taskSchema,
 } from '@holdpoint/contract/wire';
 import type { Transport } from '../request.ts';
-import { at, type Options } from './request-parts.ts';
+import { at, entriesOf, type ListOptions, type Options } from './request-parts.ts';
 
 export const taskRequests = ({ ask }: Transport) => ({
   /** Background commands and sub-agents, oldest first. */
-  listTasks: async (runId: string, { signal }: Options = {}): Promise<Task[]> =>
-    (await ask({ path: at('runs', runId, '/tasks'), signal }, taskListSchema)).body.data,
+  listTasks: async (runId: string, options: ListOptions = {}): Promise<Task[]> => {
+    const { signal } = options;
+    return entriesOf((await ask({ path: at('runs', runId, '/tasks'), signal }, taskListSchema)).body, options);
+  },
 
   getTask: async (id: string, { signal }: Options = {}): Promise<Task> =>
     (await ask({ path: at('tasks', id), signal }, taskSchema)).body,

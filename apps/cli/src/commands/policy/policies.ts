@@ -2,7 +2,7 @@ import type { PolicySummary } from '@holdpoint/client';
 import { operatorPolicyName, operatorPolicySchema } from '@holdpoint/contract';
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
-import { sayEndOfPage } from '../../output/end-of-page.ts';
+import { sayDamaged, sayEndOfPage } from '../../output/end-of-page.ts';
 import { plain, table } from '../../output/index.ts';
 import { readPolicy } from '../../policy/read-policy.ts';
 import { type ApiOptions, apiCommand, count, type Shell, wholeNumber } from '../../shell/index.ts';
@@ -37,7 +37,9 @@ export function showPolicyCommand(shell: Shell): Command {
 
 export function listPoliciesCommand(shell: Shell): Command {
   return apiCommand('list', 'list the stored policies').action(async ({ url, json }: ApiOptions) => {
-    const data = await (await shell.connect(url)).listPolicies();
+    const data = await (await shell.connect(url)).listPolicies({
+      onDamaged: (damaged) => sayDamaged(shell, { damaged }),
+    });
     if (json) return shell.printJson({ data });
     printTable(shell, data);
   });

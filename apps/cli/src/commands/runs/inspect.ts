@@ -3,7 +3,7 @@ import type { Step } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { allSteps } from '../../find-step.ts';
-import { sayEndOfPage } from '../../output/end-of-page.ts';
+import { sayDamaged, sayEndOfPage } from '../../output/end-of-page.ts';
 import {
   duration,
   nameText,
@@ -64,7 +64,7 @@ export const listStepsCommand = (shell: Shell, name: 'steps' | 'list'): Command 
   apiCommand(name, 'list the steps of a run in planned order')
     .argument('<run>', 'id of the run')
     .action(async (runId: string, { url, json }: ApiOptions) => {
-      const steps = await allSteps(await shell.connect(url), runId);
+      const steps = await allSteps(await shell.connect(url), runId, (page) => sayDamaged(shell, page));
       if (json) return shell.printJson({ data: steps.map(plainStep) });
       if (steps.length === 0) return shell.say('No steps yet.');
       const head = ['#', 'TURN', { id: 'STEP' }, { text: 'NAME' }, { text: 'CALL' }, 'STATUS', { text: 'TOOK' }];
