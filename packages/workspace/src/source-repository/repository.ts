@@ -33,7 +33,7 @@ export interface RemoteTarget {
  * repository's links lead, and leaves no root-owned files in a user's `.git`.
  * @param input.path the path in the request
  */
-export async function openRepository(
+async function openRepository(
   deps: Pick<Deps, 'bounds' | 'isRoot'>,
   input: { path: string; gitDir: string; use: Use },
 ): Promise<Repository | undefined> {

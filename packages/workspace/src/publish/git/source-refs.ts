@@ -293,7 +293,7 @@ async function dropMark(source: Repository, runId: string): Promise<void> {
   }
 }
 
-export async function updateRef(deps: Deps, source: Repository, args: readonly string[]): Promise<void> {
+async function updateRef(deps: Deps, source: Repository, args: readonly string[]): Promise<void> {
   const { at, options } = asOwner(source);
   await deps.git.run([...at, 'update-ref', '-m', 'holdpoint: publish', ...args], options);
 }
