@@ -44,6 +44,9 @@ const longer = [
   ...halfMinutes,
 ];
 
+/** Longest wait of `expect.poll`. */
+export const pollMs = 15_000;
+
 export default defineConfig({
   test: {
     // Tests start real servers and sandboxes: processes of their own, and no more of them than a small machine bears. Many wait for
@@ -79,6 +82,8 @@ export default defineConfig({
     testTimeout: 120_000,
     // A hook starts a system of four processes.
     hookTimeout: 120_000,
+    // What a test waits for comes in milliseconds, or in seconds where the machine has other work.
+    expect: { poll: { timeout: pollMs } },
     reporters: ['default', 'json'],
     outputFile: { json: '.cache/test-report.json' },
   },

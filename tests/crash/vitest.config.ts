@@ -1,5 +1,6 @@
 import { defineConfig } from 'vitest/config';
 import { LongestFirst } from '../../scripts/test-order.ts';
+import { pollMs } from '../../vitest.config.ts';
 
 /** The full form kills a process at every step. The bounded form is part of `npm test`. */
 export default defineConfig({
@@ -13,7 +14,7 @@ export default defineConfig({
       'packages/engine/src/agents/{waiting,merge-agent}.recover.test.ts',
       'packages/engine/src/installation/migrations/killed-migration.recover.test.ts',
       'packages/engine/src/**/tree.recover.test.ts',
-      'packages/engine/src/commands/open-run.recover.test.ts',
+      'packages/engine/src/commands/{open-run,cancel-step}.recover.test.ts',
       'tests/runs/open-run.recover.test.ts',
       'packages/engine/src/approvals/results.recover.test.ts',
     ],
@@ -23,6 +24,7 @@ export default defineConfig({
     maxWorkers: 2,
     sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,
+    expect: { poll: { timeout: pollMs } },
     hookTimeout: 60_000,
     reporters: ['default'],
   },

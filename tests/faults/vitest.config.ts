@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { halfMinutes } from '../../vitest.config.ts';
+import { halfMinutes, pollMs } from '../../vitest.config.ts';
 
 /**
  * Whole systems, a minute for a file: single faults, races, limits and recoveries of runs, and the bounded forms of the attacks, the power cuts
@@ -19,6 +19,7 @@ export default defineConfig({
     pool: 'forks',
     maxWorkers: 3,
     testTimeout: 120_000,
+    expect: { poll: { timeout: pollMs } },
     hookTimeout: 60_000,
     reporters: ['default', 'json'],
     outputFile: { json: '.cache/faults-report.json' },
