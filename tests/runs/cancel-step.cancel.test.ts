@@ -123,8 +123,13 @@ test('a model reads who canceled its call, and continues', async () => {
   expect(await finished(system.client, run.id)).toMatchObject({ status: 'succeeded', message: 'I was woken.' });
   const asked = JSON.stringify(mock.getRequests().at(-1)?.body);
   expect(asked).toContain('canceled this call while it ran. They say: wake up');
-  const { data } = await system.client.listAudit({ run_id: run.id, limit: 100 });
-  expect(data.filter((record) => JSON.stringify(record).includes('step.cancel_requested'))).toHaveLength(1);
+  // The audit log is written beside the run.
+  const recorded = async () => {
+    const { data } = await system.client.listAudit({ run_id: run.id, limit: 100 });
+    return data.map((record) => JSON.stringify(record));
+  };
+  await expect.poll(recorded).toContainEqual(expect.stringContaining('"run.succeeded"'));
+  expect((await recorded()).filter((text) => text.includes('step.cancel_requested'))).toHaveLength(1);
 });
 
 test('a parked call is canceled with its approval, and a late decision changes nothing', async () => {
