@@ -139,7 +139,7 @@ describe('a table on a terminal', () => {
     const [, , line = ''] = table(columns, rows, 60);
     expect(line).toContain('succeeded');
     expect(line).toMatch(/[標題]… +write_file src.+…$/);
-    expect(table(columns, rows.slice(0, 1), 40)[1]).toBe(`456789ab  ${red('failed')}  a title of so…  ab`);
+    expect(table(columns, rows.slice(0, 1), 40)[1]).toBe(`456789ab  ${red('failed')}  a title of some…  ab`);
   });
 
   it('is whole in a pipe', () => {
