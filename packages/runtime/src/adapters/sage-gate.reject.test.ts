@@ -141,7 +141,11 @@ test('a call needs the permission for what it touches', () => {
 
 // covers S4-71
 test('a run that names no permission only reads', () => {
-  expect(registry.grants('sage')).toEqual({ permissions: ['fs:read', 'graph:read'], protected: ['.sage'] });
+  expect(registry.grants('sage')).toEqual({
+    permissions: ['fs:read', 'graph:read'],
+    protected: ['.sage'],
+    shells: ['Bash'],
+  });
 });
 
 // covers S4-43
