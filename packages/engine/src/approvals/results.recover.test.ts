@@ -10,7 +10,7 @@ import { useTestEngine } from '../testing/use-test-engine.ts';
 const engine = useTestEngine();
 
 /** Between the commands at which a worker dies: every one of them in `npm run test:crash`. */
-const stride = process.env.HOLDPOINT_CRASH === 'full' ? 1 : 3;
+const stride = process.env.HOLDPOINT_CRASH === 'full' ? 1 : 7;
 const policy = { rules: [{ match: { effect: 'workspace' }, action: 'hold', preview: 'run' }] };
 const write = { args: { effect: 'workspace' } };
 

@@ -12,7 +12,7 @@ import { submitRun } from './submit-run.ts';
 const engine = useTestEngine();
 
 /** Between the commands at which a process dies: every one of them in `npm run test:crash`. */
-const stride = process.env.HOLDPOINT_CRASH === 'full' ? 1 : 3;
+const stride = process.env.HOLDPOINT_CRASH === 'full' ? 1 : 7;
 const write = { effect: 'workspace' };
 const turns: Json[][] = [[write, { effect: 'read' }], [write, write], [{ effect: 'workspace', asked: true }]];
 const by = 'test';
