@@ -28,10 +28,13 @@ const forms = [
   'tests/runs/{runs.fork,deterministic.create}.test.ts',
 ];
 
-/** Files that take half a minute or more. `npm run test:faults` has them. */
+/** Files that take about half a minute or more. `npm run test:faults` has them. */
 export const halfMinutes = [
-  'apps/cli/src/commands/{copy.reject,up.recover}.test.ts',
+  'apps/cli/src/commands/{copy.reject,up.create,up.recover}.test.ts',
   'packages/sandbox/src/{files/tool-hosts,sandbox-output}.limit.test.ts',
+  'packages/telemetry/src/bad-receiver.recover.test.ts',
+  'packages/runtime/src/adapters/remote-git.create.test.ts',
+  'tests/runs/{prepare,source-folders,traces}.create.test.ts',
 ];
 
 /** `npm run test:faults`, `test:crash`, `test:seeing` and `test:code-graph` have what takes minutes. CI runs them, the last one bounded. */
