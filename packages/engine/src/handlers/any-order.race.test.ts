@@ -119,6 +119,8 @@ test.each([
   ['a run whose model is away at times', 20, askingSpec],
 ])(
   'whatever happens to %s and in whatever order, its log folds to its state, and it can be brought to an end',
+  // A hundred random lives take 20 seconds, or minutes beside other work.
+  { timeout: 400_000 },
   async (_, numRuns, toSpec) => {
     await fc.assert(
       fc.asyncProperty(groups, rules, happenings, fc.boolean(), async (plan, policy, all, cancel) => {
