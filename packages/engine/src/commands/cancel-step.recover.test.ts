@@ -141,7 +141,7 @@ test('a cancel that races with deliveries, decisions, kills and the cancel of th
         expect(isTerminal((await firstOf(deps, runId)).run.status)).toBe(true);
       },
     ),
-    { numRuns: process.env.HOLDPOINT_CRASH === 'full' ? 500 : 60 },
+    { numRuns: process.env.HOLDPOINT_CRASH === 'full' ? 200 : 60 },
   );
   expect([...ends]).toEqual(expect.arrayContaining(['succeeded', 'canceled', 'killed']));
 });
