@@ -12,7 +12,7 @@ import { useTestEngine } from '../testing/use-test-engine.ts';
 const engine = useTestEngine();
 
 /** Between the appends before which Redis goes back: every one of them in `npm run test:crash`. */
-const stride = process.env.HOLDPOINT_CRASH === 'full' ? 1 : 7;
+const stride = process.env.HOLDPOINT_CRASH === 'full' ? 1 : 3;
 const write = () => ({ args: { effect: 'workspace' } });
 const read = () => ({ args: { effect: 'read' } });
 const submit = async (deps: InMemoryWorker['deps'], spec: ReturnType<typeof specOf>) =>
