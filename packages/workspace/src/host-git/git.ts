@@ -1,4 +1,5 @@
 import { delimiter, dirname, isAbsolute } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { execa } from 'execa';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 import { signature } from '../git-objects/index.ts';
@@ -149,6 +150,16 @@ function failure(args: readonly string[], stderr: string, cause: unknown): Works
   if (errnoOf(cause) === 'ENOENT') return new WorkspaceError('EGITMISSING', 'git was not found.', { cause });
   const code = /No space left on device|Disk quota exceeded/.test(stderr) ? 'ENOSPC' : 'EGITFAILED';
   return new WorkspaceError(code, `git ${verbOf(args)} failed: ${stderr.trim().slice(0, 2000)}`, { cause });
+}
+
+/**
+ * Pipes a stream into the input of a program. `index-pack` exits once it has read the trailer of a pack, perhaps before the stream has seen its
+ * end: the stream is then unpiped and paused, and would never end. So its rest is read and dropped.
+ */
+export function pipeInput(from: Readable, to: Writable): void {
+  to.on('error', () => {});
+  from.pipe(to);
+  to.once('close', () => from.resume());
 }
 
 const verbOf = (args: readonly string[]): string =>

@@ -16,7 +16,7 @@ import { type Deps, errnoOf, type Owner, type Progress, WorkspaceError } from '.
 import { type Directory, openChain, openTop, removeFolder, syncFolder, writeDurably } from '../files/index.ts';
 import { linkFile } from '../fork/link-objects.ts';
 import { writeRef } from '../git-objects/index.ts';
-import { bigFileFlags } from '../host-git/git.ts';
+import { bigFileFlags, pipeInput } from '../host-git/git.ts';
 import { createBare } from '../host-git/shadow.ts';
 import { temporaryPath } from '../run/index.ts';
 import type { Repository } from '../source-repository/repository.ts';
@@ -153,10 +153,9 @@ async function indexPack(
   if (fd === undefined) return;
   const options = input.signal === undefined ? {} : { signal: input.signal };
   const indexing = deps.git.stream([...bigFileFlags, `--git-dir=${input.path}`, 'index-pack', '--stdin'], options);
-  indexing.stdin.on('error', () => {});
   indexing.stdout.resume();
   const reading = createReadStream('', { fd });
-  reading.pipe(indexing.stdin);
+  pipeInput(reading, indexing.stdin);
   indexing.done.catch(() => reading.destroy());
   await Promise.all([indexing.done, finished(reading)]);
 }

@@ -1,5 +1,5 @@
 import { WorkspaceError } from '../errors.ts';
-import { bigFileFlags, type Git, type GitOptions } from '../host-git/git.ts';
+import { bigFileFlags, type Git, type GitOptions, pipeInput } from '../host-git/git.ts';
 
 interface Command {
   args: readonly string[];
@@ -18,9 +18,8 @@ export async function pipePack(git: Git, input: { pack: Command; index: Command;
   pack.stdin.on('error', () => {});
   pack.stdin.end(input.revs);
   const index = git.stream([...bigFileFlags, ...input.index.args], input.index.options);
-  index.stdin.on('error', () => {});
   index.stdout.resume();
-  pack.stdout.pipe(index.stdin);
+  pipeInput(pack.stdout, index.stdin);
   // Without a reader, pack-objects would wait for ever.
   index.done.catch(() => pack.kill());
   const [packed, indexed] = await Promise.allSettled([pack.done, index.done]);
