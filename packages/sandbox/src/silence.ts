@@ -10,7 +10,7 @@ export class Silence {
     this.#act = act;
   }
 
-  /** The stream has just printed. A timer that is there is only put back. */
+  /** The stream has just printed: the second begins again. */
   begin(): void {
     if (this.#timer === undefined) this.#timer = setTimeout(this.#act, silenceMs).unref();
     else this.#timer.refresh();

@@ -8,7 +8,7 @@ interface Wait {
   runId: string;
   /** Requests an action of a worker. The subscription begins before the request. */
   ask: () => Promise<void>;
-  /** Whether the worker's action is still open. */
+  /** True while the worker's action is open. */
   isPending: (run: RunState) => boolean;
 }
 

@@ -16,7 +16,7 @@ test('readers that take nothing share a bound, and each of them still gets one e
   }
   expect([sizes[0], sizes.at(-1)]).toEqual([50, 1]);
   expect(waiting.count).toBeLessThan(2000 + 1000);
-  // One reads on, the others leave.
+  // A single reader continues, the other readers leave.
   const [first, ...others] = readers;
   const read: number[] = [];
   for await (const event of first ?? []) read.push(event);

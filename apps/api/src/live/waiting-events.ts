@@ -13,7 +13,7 @@ export class WaitingEvents {
     return this.#count;
   }
 
-  /** How many events a stream may read now. One is always allowed, so no stream stands still. */
+  /** The number of events that a stream may read now: at least one, so no stream stands still. */
   pageSize(): number {
     return Math.min(largestPage, Math.max(1, Math.floor((mostWaiting - this.#count) / share)));
   }

@@ -216,7 +216,7 @@ it('a stopped system starts where it was restored, through a link, and after a m
 
 type Place = 'original' | 'copy' | 'moved';
 
-/** What is done with two stopped systems of one installation, and which of them then start, in this order. */
+/** Moves of the two folders of one stopped installation, and the folders from which a start is then accepted, in this order. */
 const restored: [string, (move: (from: Place, to: Place) => void) => void, [Place, 'starts' | 'refused'][]][] = [
   [
     'beside its original',

@@ -31,7 +31,7 @@ const requestsAbout = (topic: string): string[] =>
     return text.includes(topic) ? [text] : [];
   });
 
-/** What stays on a screen of lines that are drawn again, without colours. */
+/** The lines left on a screen after all redraws, without colours. */
 function linesOn(screen: string): string[] {
   const lines: string[] = [];
   const marked = screen.replaceAll('\u001b', '<esc>').replaceAll(/<esc>\[(\d+)F<esc>\[J/g, '<up $1>');

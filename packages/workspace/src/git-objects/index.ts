@@ -7,5 +7,4 @@ export { createObjectWriter, largeBlobBytes, type ObjectWriter } from './object-
 export { commitPack, layOut, newPackPaths, type PackedObject, writePack } from './pack.ts';
 export { objectsIn } from './pack-index.ts';
 export { PackStream } from './pack-stream.ts';
-export { hasRef, writeRef } from './ref-file.ts';
-export { isRefName } from './ref-name.ts';
+export { hasRef, isRefName, writeRef } from './ref-file.ts';

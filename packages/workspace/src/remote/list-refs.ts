@@ -1,4 +1,5 @@
 import { type Deps, type Owner, WorkspaceError } from '../deps.ts';
+import { isRefName } from '../git-objects/index.ts';
 import { assertDone } from './failure.ts';
 import type { RemoteAccess } from './port.ts';
 import { withStaging } from './staging.ts';
@@ -32,15 +33,13 @@ export async function findRemoteRef(
   if (/^[0-9a-f]{40}$/.test(ref)) return { name: ref, commit: ref };
   const none = (why: string) =>
     new WorkspaceError('EREFUNKNOWN', `${access.remote.url} has no ${JSON.stringify(ref)}${why}.`);
-  if (!isRefName(ref)) throw none(': a remote source takes a branch, a tag or the whole id of a commit');
   const names = ref === 'HEAD' || ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`];
+  // A plus sign or a dash at the beginning has another meaning for git.
+  if (/^[-+]/.test(ref) || !names.every((name) => name === 'HEAD' || isRefName(name)))
+    throw none(': a remote source takes a branch, a tag or the whole id of a commit');
   const refs = await listRefs(deps, { ...input, patterns: names.flatMap((name) => [name, `${name}^{}`]) });
   const name = names.find((one) => refs.has(one));
   const commit = name && (refs.get(`${name}^{}`) ?? refs.get(name));
   if (name === undefined || commit === undefined) throw none(ref === 'HEAD' ? ': the repository is empty' : '');
   return { name, commit };
 }
-
-/** git's names of refs, without any name of further meaning in a refspec. */
-const isRefName = (ref: string): boolean =>
-  /^[^\s~^:?*[\\\p{Cc}]+$/u.test(ref) && !/^[-+/.]|\.\.|@\{|\/\/|\.$|\/$|\.lock(\/|$)|\/\./.test(ref);

@@ -24,7 +24,7 @@ interface StepCancel {
   message?: string | undefined;
 }
 
-/** What a step has open: the approval that it waits for, and the task that it began and waits for. */
+/** The open parts of a step: the approval that the step waits for, and the task that the step began and waits for. */
 interface Open {
   approval: ApprovalState | undefined;
   task: TaskState | undefined;
@@ -88,7 +88,7 @@ const unchanged = ({ snapshot = '' }: RunState, { id: step_id, attempt }: StepSt
 
 const reasonOf = ({ cancel }: StepState): string => `${cancel?.by} canceled the call`;
 
-/** What the planner reads of a call that a caller ended. */
+/** The error that the planner reads for a call ended by a caller. */
 export function canceledError(step: StepState): Problem {
   const { cancel, effect } = step;
   const says = cancel?.message === undefined ? '' : ` They say: ${cancel.message}`;

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { expect, test } from 'vitest';
-import { isRefName } from './ref-name.ts';
+import { isRefName } from './ref-file.ts';
 
 const parts = [
   'a',
