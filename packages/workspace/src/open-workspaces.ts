@@ -109,7 +109,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     fetching: createSerial(),
     diffProcesses: createDiffProcesses(git),
     states: createRunStates(),
-    looks: createLooks(options.now ?? Date.now),
+    looks: createLooks(options.now ?? (() => performance.now())),
     limits: {
       ...defaultLimits,
       fileBytes: options.limits?.sourceBytes ?? defaultLimits.sourceBytes,

@@ -1,8 +1,8 @@
 import type { RunFolder } from './run-folder.ts';
 
-/** When this process last compared all files of a tree with their snapshot, or stored them in one. */
+/** The last time at which this process compared all files of a tree with their snapshot, or stored the files in a snapshot. */
 export interface Looks {
-  /** @param tookMs how long it took. @default what the last one took */
+  /** @param tookMs duration of the look. @default the duration of the last look */
   looked(folder: RunFolder, tookMs?: number): void;
   /** Whether another program had time to change files since. */
   isDue(folder: RunFolder): boolean;
@@ -15,7 +15,7 @@ const share = 20;
 /** 1 MB. */
 const mostTrees = 10_000;
 
-/** @param now milliseconds since 1970 */
+/** @param now milliseconds of a clock that only goes forward */
 export function createLooks(now: () => number): Looks {
   const trees = new Map<string, { at: number; tookMs: number }>();
   const keyOf = ({ path, epoch }: RunFolder): string => `${path}/${epoch}`;
