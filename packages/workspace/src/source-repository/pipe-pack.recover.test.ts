@@ -23,7 +23,7 @@ function repositories() {
 /** index-pack needs none of the bytes behind a pack. More of them than a pipe holds are left when it has exited. */
 const behind = 8 * 1024 * 1024;
 
-test('objects arrive although the pack goes on behind its end', { timeout: 20_000 }, async () => {
+test('objects arrive although the pack has bytes behind its end', { timeout: 20_000 }, async () => {
   const { path, from, to, commit } = repositories();
   const gitPath = join(path, 'git');
   const script = `#!/bin/bash\nPATH=\${PATH#*:}\ngit "$@" || exit\n[[ "$*" != *pack-objects* ]] || head -c ${behind} /dev/zero 2> /dev/null || true\n`;
