@@ -1,4 +1,4 @@
-import { constants, existsSync, readdirSync, rmSync } from 'node:fs';
+import { constants, existsSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -194,9 +194,10 @@ interface Sent {
   has: string;
 }
 
-/** For 3 seconds: a repository that is broken fails in the same way. */
-const mostTries = 8;
+/** Waits of 0.1 to 0.5 s, together 14 s: a busy machine spends seconds between two steps of git. */
+const mostTries = 30;
 const retryMs = 100;
+const longestWait = 5;
 
 /**
  * Brings a commit into the repository, and keeps it there by a ref of the run. `git gc --prune=now` and `git prune` remove a pack that git
@@ -210,14 +211,18 @@ export async function placeCommit(deps: Deps, input: Sent): Promise<void> {
       await updateRef(deps, input.source, [ownRef(input.folder.runId), input.commit]);
       return;
     } catch (error) {
-      if (!isPruned(error) || tries === mostTries) throw error;
-      await delay(retryMs * tries);
+      if (!isPruned(error) || tries === mostTries || !holdsPacks(input.source)) throw error;
+      await delay(retryMs * Math.min(tries, longestWait));
     }
   }
 }
 
 const pruned =
   /no such file or directory|unable to (?:rename|open|read|find|create)|nonexistent object|not a valid object|bad object/i;
+
+/** A repository without a folder of packs is broken: another try would fail in the same way. */
+const holdsPacks = ({ common }: Repository): boolean =>
+  statSync(join(common, 'objects/pack'), { throwIfNoEntry: false })?.isDirectory() === true;
 
 const isPruned = (error: unknown): boolean =>
   error instanceof WorkspaceError && error.code === 'EGITFAILED' && pruned.test(error.message);
