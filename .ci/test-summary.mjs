@@ -1,15 +1,18 @@
-// Names each test that failed with the first lines of its error, then prints `N passed, N failed` from vitest's own reports and the last
-// line of the conformance cases; exits with 1 when one failed, or when a suite did not finish. Skipped ones count as neither.
+// Names each suite that did not finish and each failed test or case with the first lines of its error, then prints `N passed, N failed`
+// from vitest's own reports and the last line of the conformance cases. Exits with 1 when a test failed or a suite did not finish. Skipped
+// tests count as neither.
 import fs from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 
 const [conformance = '', ...files] = process.argv.slice(2);
 const reports = files.map(read);
-if (reports.includes(undefined)) process.stderr.write('Some tests did not finish: there is no report of them.\n');
 const cases = countCases(conformance);
-for (const report of reports) for (const failure of failures(report)) process.stdout.write(`${failure}\n`);
-if (cases === undefined) process.stderr.write('The conformance cases did not finish.\n');
+const lines = [
+  ...reports.flatMap((report, n) => (report === undefined ? [`failed: no report at ${files[n]}`] : failures(report))),
+  ...(cases === undefined ? ['failed: the conformance cases did not finish'] : cases.lines),
+];
+for (const line of lines) process.stdout.write(`${line}\n`);
 const suites = [
   cases ?? unfinished(),
   ...reports.map((report) => (report === undefined ? unfinished() : count(report))),
@@ -64,10 +67,15 @@ function excerpt(text) {
   return text.split('\n').slice(0, 12).join('\n').slice(0, 2000);
 }
 
-/** @param {string} file */
+/**
+ * The counts of the conformance cases, and the lines of the failed ones. undefined: there are no counts.
+ *
+ * @param {string} file
+ */
 function countCases(file) {
-  const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
-  const [, passed, failed] =
-    /^(\d+) passed, (\d+) failed, \d+ skipped$/.exec(text.trimEnd().split('\n').at(-1) ?? '') ?? [];
-  return passed === undefined ? undefined : { passed: Number(passed), failed: Number(failed) };
+  const lines = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trimEnd().split('\n') : [];
+  const [, passed, failed] = /^(\d+) passed, (\d+) failed, \d+ skipped$/.exec(lines.at(-1) ?? '') ?? [];
+  if (passed === undefined) return undefined;
+  const named = lines.filter((line) => line !== '' && !/^skipped |\d+ passed, \d+ failed/.test(line));
+  return { passed: Number(passed), failed: Number(failed), lines: named.map((line) => `failed case: ${line}`) };
 }
