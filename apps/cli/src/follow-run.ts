@@ -1,7 +1,8 @@
 import { type Client, ConnectionError, type LiveText } from '@holdpoint/client';
-import { isTerminal } from '@holdpoint/contract';
+import { isTerminal, type Problem } from '@holdpoint/contract';
 import type { Run, RunDetail, RunEvent } from '@holdpoint/contract/wire';
 import { openApprovalDesk } from './commands/approvals/approval-desk.ts';
+import { howToCorrect } from './commands/runs/offer-again.ts';
 import { openAgentFollower } from './follow-agents.ts';
 import { followPlace } from './follow-place.ts';
 import { oneLine, plain, timeline, waitingText } from './output/index.ts';
@@ -24,6 +25,7 @@ export interface FollowInput {
   /** `true`: follow to the end. `false`: also end when the run waits for a decision. @default end when the run is paused */
   wait?: boolean | undefined;
   timeoutMs?: number | undefined;
+  onEvent?: ((event: RunEvent) => void) | undefined;
 }
 
 interface Deps {
@@ -56,6 +58,7 @@ export async function followRun(deps: Deps, input: FollowInput): Promise<RunDeta
         continue;
       }
       if (event.type.startsWith('run.')) last = event;
+      input.onEvent?.(event);
       await reader.event(event);
       const stopped = mayStop(event, input.wait) && (await runIfStopped(client, runId, { wait: input.wait, signal }));
       if (stopped) return await reader.end(stopped);
@@ -333,12 +336,19 @@ function waitingSteps(run: RunDetail): string[] {
 const asksForMessage = ({ planner, reason }: RunDetail): boolean =>
   planner === 'model' && /\bsend (it )?a message\b/i.test(reason?.next ?? '');
 
+const afterValidator = ({ id }: RunDetail, { message }: Problem): string[] => [
+  plain(message),
+  ...howToCorrect(id),
+  `again:    ${commandLine('runs', 'publish', id)}    (the cause was outside of the files)`,
+];
+
 /** The commands to try next on a run. */
 export function nextSteps(run: RunDetail): string[] {
   switch (run.status) {
     case 'succeeded':
       if (run.publication.approval_id !== null) return howToDecide(run.publication.approval_id);
       if (run.publication.status === 'published') return [];
+      if (run.publication.reason?.code === 'validator_failed') return afterValidator(run, run.publication.reason);
       if (run.workspace.snapshot === run.workspace.base) return ['It changed nothing.'];
       return [
         `review:   ${commandLine('runs', 'diff', run.id)}`,

@@ -1,4 +1,5 @@
-import { exitCodeOf, followRun, howToDecide, nextSteps } from '../follow-run.ts';
+import { exitCodeOf, followRun, howToDecide } from '../follow-run.ts';
+import { followToNext } from '../follow-to-next.ts';
 import { timeline } from '../output/index.ts';
 import { type ApiOptions, apiCommand, type FollowOptions, type Shell, withFollowOptions } from '../shell/index.ts';
 
@@ -10,8 +11,7 @@ export function watchCommand(shell: Shell) {
     async (runId: string, { url, json = false, ...options }: ApiOptions & FollowOptions & { exitStatus?: true }) => {
       const client = await shell.connect(url);
       const input = { runId, json, wait: options.wait, timeoutMs: options.timeout };
-      const run = await followRun({ shell, client }, input);
-      for (const line of nextSteps(run)) shell.say(line);
+      const run = await followToNext({ shell, client }, input);
       if (options.exitStatus || options.wait === false || run.status === 'paused') shell.exitCode = exitCodeOf(run);
     },
   );

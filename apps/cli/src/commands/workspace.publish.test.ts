@@ -2,9 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { callInTerminal } from '../testing/cli.ts';
 import { systemForTests } from '../testing/system.ts';
 
-const { root, holdpoint } = systemForTests();
+const { root, env, holdpoint } = systemForTests();
 let source: string;
 /** A run that several tests send bad requests to. */
 let small: string | undefined;
@@ -302,6 +303,75 @@ describe('a publish', () => {
     expect(readFileSync(join(source, 'kept.txt'), 'utf8')).toBe('one\n');
     const following = ['--follow', '--timeout', '60'];
     expect((await holdpoint('runs', 'fork', run, '--from-step', '2', '--validate', 'true', ...following)).code).toBe(0);
+  });
+
+  const failing = 'validators: [{ name: tests, command: "echo broken >&2; exit 3" }]\n';
+  const question = 'publish when they pass?';
+  const requests = async (run: string) =>
+    (await holdpoint('logs', run, '--json')).stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+      .filter(({ type }) => type === 'workspace.publish_requested');
+
+  it('offers to publish again after a failed validator, and publishes when the validator passes then', async () => {
+    mkdirSync(join(source, 'shared'));
+    const word = join(source, 'shared/word');
+    writeFileSync(word, '3');
+    const head = 'validators: [{ name: tests, command: "sleep 1; exit $(cat shared/word)" }]\n';
+    const run = await ended(plan(two, head), '--with', 'shared');
+    const onTerminal = callInTerminal(
+      ['runs', 'publish', run],
+      env,
+      { answer: 'Publish this to the source?', keys: 'y' },
+      ...Array.from({ length: 40 }, () => ({ answer: question, keys: 'y' })),
+    );
+    const isRefused = async () => (await holdpoint('runs', 'validation', run)).code === 1;
+    await expect.poll(isRefused, { timeout: 60_000, interval: 200 }).toBe(true);
+    // The cause was outside of the run's files.
+    writeFileSync(word, '0');
+    const { code, screen } = await onTerminal;
+    expect({ code, screen }).toMatchObject({ code: 0, screen: expect.stringMatching(/failed.*tests: .*exit code 3/) });
+    expect(screen).toContain(`runs validation ${run}`);
+    expect(screen).toContain('published: ');
+    expect(readFileSync(join(source, 'kept.txt'), 'utf8')).toBe('two\n');
+    expect((await requests(run)).length).toBeGreaterThan(1);
+  });
+
+  it('publishes nothing again without a yes, and asks neither with --yes nor without a terminal', async () => {
+    const run = await ended(plan(two, failing));
+    const sure = { answer: 'Publish this to the source?', keys: 'y' };
+    const no = await callInTerminal(['runs', 'publish', run], env, sure, { answer: question, keys: 'n' });
+    expect([no.code, no.screen]).toEqual([1, expect.stringContaining('Not published: the validator tests failed')]);
+    expect(await requests(run)).toHaveLength(1);
+    const yes = await callInTerminal(['runs', 'publish', run, '--yes'], env);
+    expect([yes.code, yes.screen]).toEqual([1, expect.not.stringContaining(question)]);
+    const piped = await holdpoint('runs', 'publish', run);
+    expect([piped.code, piped.stderr]).toEqual([1, expect.not.stringContaining(question)]);
+    expect(await requests(run)).toHaveLength(3);
+    expect(readFileSync(join(source, 'kept.txt'), 'utf8')).toBe('one\n');
+  });
+
+  it('is offered again, to the same branch, to a person who watches a run with a failed validator', async () => {
+    repository();
+    const run = await ended(plan(two, failing));
+    expect((await holdpoint('runs', 'publish', run, '--branch', 'fix', '--message', 'Two')).code).toBe(1);
+    const piped = await holdpoint('watch', run);
+    expect([piped.code, piped.stderr]).toEqual([
+      0,
+      expect.stringMatching(/exit code 3.*output: .*correct: .*again: /s),
+    ]);
+    const no = await callInTerminal(['watch', run], env, { answer: question, keys: 'n' });
+    expect([no.code, no.screen]).toEqual([0, expect.stringContaining('stderr | broken')]);
+    expect(await requests(run)).toHaveLength(1);
+    const typed = [
+      { answer: question, keys: 'y' },
+      { answer: question, keys: 'n' },
+    ] as const;
+    expect((await callInTerminal(['watch', run], env, ...typed)).code).toBe(1);
+    const [first, second, ...more] = (await requests(run)).map(({ data: { number: _, ...rest } }) => rest);
+    expect([second, more]).toEqual([first, []]);
+    expect(second).toMatchObject({ branch: 'fix', message: 'Two' });
   });
 });
 

@@ -1,7 +1,8 @@
 import type { Client } from '@holdpoint/client';
 import type { Run } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
-import { exitCodeOf, followRun, nextSteps } from '../../follow-run.ts';
+import { exitCodeOf } from '../../follow-run.ts';
+import { followToNext } from '../../follow-to-next.ts';
 import { commandLine, type FollowOptions, type Shell, withFollowOptions } from '../../shell/index.ts';
 
 export interface SubmitOptions extends FollowOptions {
@@ -45,8 +46,7 @@ export async function followSubmitted(
   const { workers } = await client.ready();
   if (workers === 0) shell.say('No worker is running: the run waits for one (npm start).');
   const input = { runId: run.id, json, wait: options.wait, timeoutMs: options.timeout };
-  const ended = await followRun({ shell, client }, input);
-  for (const line of nextSteps(ended)) shell.say(line);
+  const ended = await followToNext({ shell, client }, input);
   shell.exitCode = exitCodeOf(ended);
 }
 

@@ -13,10 +13,10 @@ import {
   publishedText,
   publishPlanText,
   shellWord,
-  validationText,
 } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, commandLine, exitCodes, type Shell, seconds } from '../../shell/index.ts';
 import { type ConfirmOptions, isSure, withYes } from '../confirm.ts';
+import { offersAgain } from './offer-again.ts';
 import { type Resolve, resolveConflicts } from './resolve-conflicts.ts';
 
 interface PublishOptions extends ApiOptions, ConfirmOptions {
@@ -77,14 +77,31 @@ export const publishRunCommand = (shell: Shell): Command =>
       };
       if (!(await isSure(shell, options, question))) return;
       const request = { body: { ...body, snapshot: seen }, timeout };
-      const publication = await publishResolved({ shell, client }, runId, request, resolve).catch(
-        async (error: unknown) => {
-          if (!json && isInvalid(error)) await printValidation({ shell, client }, runId);
-          throw error;
-        },
-      );
-      printPublication(shell, publication, json);
+      await publishOrAsk({ shell, client }, runId, request, { ...options, resolve });
     });
+
+interface Asking extends ConfirmOptions {
+  json?: boolean;
+  resolve?: Resolve | undefined;
+}
+
+/** Publishes, and prints how it went. A person whose validator failed sees its output, and may publish again. */
+export async function publishOrAsk(
+  deps: Deps,
+  runId: string,
+  request: Parameters<typeof publish>[2],
+  options: Asking,
+): Promise<void> {
+  for (;;) {
+    try {
+      const publication = await publishResolved(deps, runId, request, options.resolve);
+      return printPublication(deps.shell, publication, options.json);
+    } catch (error) {
+      if (!isInvalid(error) || options.json) throw error;
+      if (!(await offersAgain(deps, runId, options))) throw error;
+    }
+  }
+}
 
 /** The source may change again while a person decides: then there is another conflict. */
 const mostRounds = 20;
@@ -188,10 +205,6 @@ async function preview(
 }
 
 const isInvalid = (error: unknown): boolean => error instanceof ApiError && error.code === 'validator_failed';
-
-async function printValidation({ shell, client }: Deps, runId: string): Promise<void> {
-  for (const line of validationText(await client.getValidation(runId), shell.errColors)) shell.say(line);
-}
 
 /** `Ada Lovelace <ada@example.org>` */
 function author(text: string): { name: string; email: string } {
