@@ -70,6 +70,31 @@ test('of calls side by side the canceled one is gone, and the output of its sibl
   expect(data.map((step) => step.status)).toEqual(['killed', 'succeeded', 'succeeded']);
 });
 
+test('a call behind a running one is canceled, outlives a kill of API and worker, and never runs', async () => {
+  const { run } = await system.client.createRun({ open: true, policy: { rules: [allowBash] } });
+  const marker = `4${process.pid}15`;
+  await system.client.sendCalls(run.id, { calls: [bash(`touch begun; sleep ${marker}`)] });
+  await system.client.sendCalls(run.id, { calls: [bash('touch canceled'), bash('touch sibling')] });
+  await begun(run.id);
+  const [behind = ''] = (await system.client.getCalls(run.id, 2)).steps.map(({ id }) => id);
+  expect(await system.client.cancelStep(behind)).toMatchObject({ status: 'canceled', turn: null });
+  await Promise.all([system.api.kill('SIGKILL'), worker.signal('SIGKILL')]);
+  await system.api.start();
+  worker = await system.startWorker();
+  await system.client.cancelStep(await stepAt(run.id, 0));
+  await until('the second turn is settled', async () => (await system.client.getCalls(run.id, 2)).settled);
+  const { steps } = await system.client.getCalls(run.id, 2);
+  expect(steps.map(({ status, attempts }) => [status, attempts])).toEqual([
+    ['canceled', 0],
+    ['succeeded', 1],
+  ]);
+  expect(existsSync(join(system.tree(run.id), 'canceled'))).toBe(false);
+  expect(existsSync(join(system.tree(run.id), 'sibling'))).toBe(true);
+  expect(await processesWith(marker)).toEqual([]);
+  await system.client.finishRun(run.id);
+  expect((await finished(system.client, run.id)).status).toBe('succeeded');
+});
+
 test('a canceled call of a workbench ends alone: the next call of its run is made', async () => {
   const { run } = await system.client.createRun({ open: true, toolset: 'workbench' });
   const tools = createWorkbenchRegistry(openRunBackend(system.client, run));

@@ -21,6 +21,7 @@ export { holdsPublish, type OperatorInForce, withCurrent } from './domain/judge-
 export { usedByTree } from './domain/limits-reached.ts';
 export { newId, newIdBy } from './domain/new-id.ts';
 export type { ApprovalState, RunState, StepState, TaskState } from './domain/state.ts';
+export { waitingCallError } from './domain/transitions/cancel-step.ts';
 export { isWaitingForModel } from './domain/transitions/conversation.ts';
 export { createDurably } from './files/write-durably.ts';
 export type { PeriodicWork } from './handlers/periodic-work.ts';

@@ -69,6 +69,7 @@ import {
 import {
   findNumberedSteps,
   findRewindPoint,
+  findWaiting,
   getStep,
   hasSnapshot,
   listAgents,
@@ -148,6 +149,12 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       async step(id: string) {
         await owned.part('step', id);
         return getStep(deps, id);
+      },
+      /** The call of an open run that has no step yet; undefined when its turn has begun, or the caller has no such call. */
+      async waitingCall(id: string) {
+        const run = await readRun(deps.redis, await owned.part('step', id));
+        const call = run && (await findWaiting(deps, run, id));
+        return run && call && { run, call };
       },
       /** @throws EngineError `step_not_found`, `step_not_begun`, `step_settled` */
       async cancelStep(id: string, request: { message?: string | undefined }) {

@@ -5,7 +5,7 @@ import { handleTurn } from '../handlers/handle-turn.ts';
 import type { JobContext } from '../jobs/job.ts';
 import { readLog, readStep, readTasks } from '../log/index.ts';
 import type { ExecutionContext } from '../ports/index.ts';
-import { listSteps } from '../queries/index.ts';
+import { listSteps, readCalls } from '../queries/index.ts';
 import { decideOn, pendingApprovals } from '../testing/decide.ts';
 import { calm } from '../testing/deliver-all.ts';
 import {
@@ -298,9 +298,9 @@ test('a call of a paused run is over at once, and the run continues when it is r
   await soundLog(deps, runId);
 });
 
-test('the last call of an open run ends so, and the run waits for the next ones; calls that wait say that they do', async () => {
+test('the last call of an open run ends so, and so does one that waits behind it: the run waits for the next ones', async () => {
   const { began, execute } = waiting();
-  const { deps } = inMemoryWorker(engine, { execute });
+  const { deps, executions } = inMemoryWorker(engine, { execute });
   const { runId } = await submitRun(deps, { spec: openSpec(), by: 'test' });
   await deliverAll(deps);
   const send = () => sendCalls(deps, runId, { calls: [{ tool: 'count', args: { effect: 'read' } }], by: 'test' });
@@ -309,13 +309,70 @@ test('the last call of an open run ends so, and the run waits for the next ones;
   const { job, cancel } = await begin(deps, runId, 0, began);
   const received = (await readLog(deps.redis, runId)).filter((event) => event.type === 'calls.received');
   const behind = received.at(-1)?.data.steps[0] ?? '';
-  await expect(requestCancelOfStep(deps, runId, behind, ann)).rejects.toMatchObject({ code: 'step_not_begun' });
+  await requestCancelOfStep(deps, runId, behind, ann);
+  const { seq } = (await listSteps(deps, runId)).run;
+  await requestCancelOfStep(deps, runId, behind, { by: 'bob' });
+  expect((await listSteps(deps, runId)).run.seq).toBe(seq);
+  expect((await readCalls(deps, runId, 2)).waiting).toMatchObject([{ id: behind, cancel: ann, isDropped: false }]);
+  expect(await statuses(deps, runId)).toEqual(['running']);
   await cancelAt(deps, runId, 0);
   cancel();
   await job;
   await deliverAll(deps);
   const { run } = await listSteps(deps, runId);
-  expect([run.status, ...(await statuses(deps, runId))]).toEqual(['waiting', 'killed', 'succeeded']);
+  expect([run.status, ...(await statuses(deps, runId))]).toEqual(['waiting', 'killed', 'canceled']);
+  expect((await listSteps(deps, runId)).steps[1]).toMatchObject({
+    cancel: ann,
+    outcome: {
+      attempt: null,
+      error: { code: 'ECANCELED', message: 'ann canceled this call before it ran. They say: not this one' },
+    },
+  });
+  expect(executions).toHaveLength(1);
+  await soundLog(deps, runId);
+});
+
+test('of the calls behind an earlier turn one is canceled, and its siblings are made in their order', async () => {
+  const { began, execute } = waiting();
+  const { deps, treeOf } = inMemoryWorker(engine, { execute });
+  const { runId } = await submitRun(deps, { spec: openSpec(), by: 'test' });
+  await deliverAll(deps);
+  const send = (...effects: string[]) =>
+    sendCalls(deps, runId, { calls: effects.map((effect) => ({ tool: 'count', args: { effect } })), by: 'test' });
+  await send('read');
+  await send('workspace', 'workspace', 'workspace');
+  await send('read');
+  const { job, cancel } = await begin(deps, runId, 0, began);
+  const { waiting: calls } = await readCalls(deps, runId, 2);
+  await requestCancelOfStep(deps, runId, calls[1]?.id ?? '', ann);
+  await cancelAt(deps, runId, 0);
+  cancel();
+  await job;
+  await deliverAll(deps);
+  expect(await statuses(deps, runId)).toEqual(['killed', 'succeeded', 'canceled', 'succeeded', 'succeeded']);
+  expect(treeOf(runId)).toEqual([calls[0]?.id, calls[2]?.id]);
+  await soundLog(deps, runId);
+});
+
+test('a call that waits is dropped with its canceled run, and a late cancel changes nothing', async () => {
+  const { began, execute } = waiting();
+  const { deps, executions } = inMemoryWorker(engine, { execute });
+  const { runId } = await submitRun(deps, { spec: openSpec(), by: 'test' });
+  await deliverAll(deps);
+  const send = () => sendCalls(deps, runId, { calls: [{ tool: 'count', args: { effect: 'read' } }], by: 'test' });
+  for (let turn = 1; turn <= 3; turn++) await send();
+  const { job, cancel } = await begin(deps, runId, 0, began);
+  const behind = async (number: number) => (await readCalls(deps, runId, number)).waiting[0]?.id ?? '';
+  await requestCancelOfStep(deps, runId, await behind(2), ann);
+  await requestCancel(deps, runId, { by: 'test' });
+  cancel();
+  await job;
+  await deliverAll(deps);
+  const { seq, status } = (await listSteps(deps, runId)).run;
+  expect(status).toBe('canceled');
+  for (const number of [2, 3]) await requestCancelOfStep(deps, runId, await behind(number), ann);
+  expect((await listSteps(deps, runId)).run.seq).toBe(seq);
+  expect(executions).toHaveLength(1);
   await soundLog(deps, runId);
 });
 

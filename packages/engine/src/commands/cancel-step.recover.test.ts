@@ -1,15 +1,16 @@
-import { isTerminal } from '@holdpoint/contract';
+import { isSettled, isTerminal } from '@holdpoint/contract';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { readTasks } from '../log/index.ts';
-import { listSteps } from '../queries/index.ts';
+import { listSteps, readCalls } from '../queries/index.ts';
 import { decideOn, pendingApprovals } from '../testing/decide.ts';
 import { Died, dyingAt } from '../testing/dying-process.ts';
-import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
+import { deliverAll, type InMemoryWorker, inMemoryWorker, openSpec, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
+import { tapCommands } from '../testing/tap-commands.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { requestCancelOfStep } from './cancel-step.ts';
-import { requestCancel, submitRun } from './index.ts';
+import { requestCancel, requestPause, requestResume, sendCalls, submitRun } from './index.ts';
 
 const engine = useTestEngine({ fresh: true });
 
@@ -144,6 +145,157 @@ test('a cancel that races with deliveries, decisions, kills and the cancel of th
     { numRuns: process.env.HOLDPOINT_CRASH === 'full' ? 200 : 60 },
   );
   expect([...ends]).toEqual(expect.arrayContaining(['succeeded', 'canceled', 'killed']));
+});
+
+const callOf = (effect: string) => ({ tool: 'count', args: { effect } });
+
+/** An open run that has not started: all its calls wait for their turns. */
+async function openRun(deps: Deps) {
+  const { runId } = await submitRun(deps, { spec: openSpec(), by: 'test' });
+  for (const turn of [['read'], ['read', 'workspace', 'read'], ['workspace']]) {
+    await sendCalls(deps, runId, { calls: turn.map(callOf), by: 'test' });
+  }
+  const ids = (await Promise.all([1, 2, 3].map((number) => readCalls(deps, runId, number)))).flatMap(({ waiting }) =>
+    waiting.map(({ id }) => id),
+  );
+  return { runId, ids };
+}
+
+async function untilSettled(deps: Deps, runId: string) {
+  for (let round = 0; round < 6; round++) {
+    await deliverAll(deps);
+    await sweepOnce(deps);
+  }
+  return listSteps(deps, runId);
+}
+
+test.each(['before', 'after'] as const)(
+  'a call behind an earlier turn whose cancel is in the log never runs, when the API or a worker dies %s any one command',
+  async (when) => {
+    const deaths: number[] = [];
+    for (let at = 1; ; at += stride) {
+      await engine.deps.redis.flushdb();
+      const { deps, executions } = inMemoryWorker(engine);
+      const { runId, ids } = await openRun(deps);
+      const id = ids[2] ?? '';
+      const dying = dyingAt(deps, at, when);
+      await requestCancelOfStep(dying.deps, runId, id, { by: 'ann' }).catch((error: unknown) => {
+        if (!(error instanceof Died)) throw error;
+      });
+      const isAcknowledged = (await readCalls(deps, runId, 2)).waiting[1]?.cancel !== undefined;
+      await deliverAll(deps, () => (dying.died() ? deps : dying.deps));
+      const { run, steps } = await untilSettled(deps, runId);
+      const what = `death ${when} command ${at}`;
+      expect(run.status, what).toBe('waiting');
+      const expected = ids.map((one) => (one === id && isAcknowledged ? 'canceled' : 'succeeded'));
+      expect(
+        steps.map(({ status }) => status),
+        what,
+      ).toEqual(expected);
+      expect(new Set(executions.map(({ stepId }) => stepId)).has(id), what).toBe(!isAcknowledged);
+      await soundLog(deps, runId);
+      deaths.push(at);
+      if (!dying.died()) break;
+    }
+    expect(deaths.length).toBeGreaterThan(5);
+  },
+);
+
+/** The first turn is planned by a job of its own, the second with the outcome of the first. Their first calls begin with their turns. */
+test.each([0, 1])(
+  'a cancel of call %i between any two commands of the worker that plans its turn is obeyed',
+  async (nth) => {
+    const ends = new Set<string>();
+    for (let at = 1, isOver = false; !isOver; at++) {
+      await engine.deps.redis.flushdb();
+      const { deps, executions } = inMemoryWorker(engine);
+      const { runId, ids } = await openRun(deps);
+      const id = ids[nth] ?? '';
+      isOver = true;
+      const tapped = tapCommands(deps, async (command, send) => {
+        if (command === at) {
+          isOver = false;
+          await requestCancelOfStep(deps, runId, id, { by: 'ann' }).catch(unlessRefused);
+        }
+        return send();
+      });
+      await deliverAll(deps, () => tapped);
+      await untilSettled(deps, runId);
+      const types = (await soundLog(deps, runId)).flatMap((event) =>
+        'step_id' in event && event.step_id === id ? [event.type as string] : [],
+      );
+      const asked = types.indexOf('step.cancel_requested');
+      if (asked >= 0) expect(types.slice(asked), `command ${at}`).not.toContain('step.started');
+      if (asked === 0) {
+        expect(types, `command ${at}`).toEqual(['step.cancel_requested', 'step.created', 'step.canceled']);
+        expect(executions.filter(({ stepId }) => stepId === id)).toEqual([]);
+      }
+      ends.add(`${types.at(-1)}${asked === 0 ? ' before its turn' : ''}`);
+    }
+    expect([...ends]).toEqual(expect.arrayContaining(['step.canceled before its turn', 'step.succeeded']));
+  },
+);
+
+const rivalsOfWaiting = fc.array(
+  fc.constantFrom('deliver', 'deliver', 'cancel again', 'cancel the run', 'pause', 'resume', 'send', 'sweep', 'die'),
+  { minLength: 1, maxLength: 5 },
+);
+
+test('a cancel that races with the turns of the calls before it either precedes the turn of its call, or ends the step', async () => {
+  const ends = new Set<string>();
+  await fc.assert(
+    fc.asyncProperty(fc.nat({ max: 6 }), fc.nat({ max: 4 }), rivalsOfWaiting, async (jobs, nth, acts) => {
+      await engine.deps.redis.flushdb();
+      const { deps, executions } = inMemoryWorker(engine);
+      const { runId, ids } = await openRun(deps);
+      const id = ids[nth] ?? '';
+      await deliverSome(deps, jobs);
+      const cancel = (by: string) =>
+        requestCancelOfStep(deps, runId, id, { by }).then(
+          () => true,
+          (error: unknown) => {
+            unlessRefused(error);
+            return false;
+          },
+        );
+      const act = async (name: string): Promise<unknown> => {
+        if (name === 'cancel again') return cancel('bob');
+        if (name === 'cancel the run') return requestCancel(deps, runId, { by: 'test' }).catch(unlessRefused);
+        if (name === 'pause') return requestPause(deps, runId, 'test').catch(unlessRefused);
+        if (name === 'resume') return requestResume(deps, runId, { by: 'test' }).catch(unlessRefused);
+        if (name === 'send')
+          return sendCalls(deps, runId, { calls: [callOf('read')], by: 'test' }).catch(unlessRefused);
+        if (name === 'sweep') return sweepOnce(deps);
+        const dying = dyingAt(deps, 3, 'after');
+        return deliverSome(deps, 1, name === 'die' ? () => dying.deps : undefined).catch(unlessRefused);
+      };
+      const [isAccepted] = await Promise.all([cancel('ann'), ...acts.map(act)]);
+      await requestResume(deps, runId, { by: 'test' }).catch(unlessRefused);
+      const { run, steps } = await untilSettled(deps, runId);
+      const about = (await soundLog(deps, runId)).filter((event) => 'step_id' in event && event.step_id === id);
+      const types: string[] = about.map(({ type }) => type);
+      const asked = types.indexOf('step.cancel_requested');
+      const created = types.indexOf('step.created');
+      const status = steps.find((step) => step.id === id)?.status;
+      expect(['waiting', 'canceled']).toContain(run.status);
+      expect(types.filter((type) => type === 'step.cancel_requested').length).toBeLessThanOrEqual(1);
+      if (asked >= 0) expect(types.slice(asked)).not.toContain('step.started');
+      if (asked >= 0 && !(created >= 0 && created < asked)) {
+        expect(executions.filter(({ stepId }) => stepId === id)).toEqual([]);
+        expect([status, types]).toEqual(
+          status === undefined
+            ? [undefined, ['step.cancel_requested']]
+            : ['canceled', ['step.cancel_requested', 'step.created', 'step.canceled']],
+        );
+        ends.add(status === undefined ? 'dropped' : 'before its turn');
+      } else ends.add(`${status}`);
+      // An accepted cancel is in the log, unless that of the run ends the call.
+      if (isAccepted && run.status !== 'canceled') expect(asked).toBeGreaterThanOrEqual(0);
+      if (run.status === 'waiting') expect(steps.filter(({ status }) => !isSettled(status))).toEqual([]);
+    }),
+    { numRuns: process.env.HOLDPOINT_CRASH === 'full' ? 300 : 80 },
+  );
+  expect([...ends]).toEqual(expect.arrayContaining(['before its turn', 'succeeded']));
 });
 
 function unlessRefused(error: unknown): void {

@@ -1,8 +1,15 @@
-import { isSettled, isTaskOver } from '@holdpoint/contract';
+import { isSettled, isTaskOver, isTerminal } from '@holdpoint/contract';
 import { notifyParent } from '../agents/index.ts';
 import { pendingApproval } from '../approvals/index.ts';
 import type { EngineDeps } from '../deps.ts';
-import { EngineError, type RunState, requestStepCancel, type StepState, type TaskState } from '../domain/index.ts';
+import {
+  cancelWaitingCall,
+  EngineError,
+  type RunState,
+  requestStepCancel,
+  type StepState,
+  type TaskState,
+} from '../domain/index.ts';
 import {
   append,
   controlChannel,
@@ -12,6 +19,7 @@ import {
   retryWhileContended,
   untrackApproval,
 } from '../log/index.ts';
+import { findWaiting } from '../queries/read-calls.ts';
 
 interface CancelRequest {
   by: string;
@@ -31,7 +39,7 @@ export async function requestCancelOfStep(
 ): Promise<void> {
   await retryWhileContended(stepId, async () => {
     const found = await readStep(deps.redis, runId, stepId);
-    if (!found) throw await unknownStep(deps, runId, stepId);
+    if (!found) return cancelWaiting(deps, runId, stepId, request);
     const { run, step } = found;
     if (step.cancel !== undefined || isEnding(run, step)) return true;
     if (isSettled(step.status)) throw new EngineError('step_settled', `the step ${stepId} is ${step.status}`);
@@ -42,13 +50,29 @@ export async function requestCancelOfStep(
   });
 }
 
-/** An open run names the steps of the calls that wait before it makes them. */
-async function unknownStep({ redis }: EngineDeps, runId: string, stepId: string): Promise<EngineError> {
-  const run = await readRun(redis, runId);
-  if (run === undefined || run.taken >= run.received) {
-    return new EngineError('step_not_found', `there is no step ${stepId}`);
+/**
+ * Ends a call of an open run before its turn begins: the turn records the call as canceled. A turn that begins at the same moment wins or
+ * loses by one append.
+ * @returns false when another writer changed the run
+ */
+async function cancelWaiting(
+  deps: EngineDeps,
+  runId: string,
+  stepId: string,
+  request: CancelRequest,
+): Promise<boolean> {
+  const run = await readRun(deps.redis, runId);
+  const waiting = run && (await findWaiting(deps, run, stepId));
+  if (run === undefined || waiting === undefined) {
+    // Its turn may have begun between both reads.
+    if (await readStep(deps.redis, runId, stepId)) return false;
+    throw new EngineError('step_not_found', `there is no step ${stepId}`);
   }
-  return new EngineError('step_not_begun', `the call ${stepId} waits behind other calls of the run ${runId}`);
+  if (waiting.cancel !== undefined || waiting.isDropped || run.status === 'canceling') return true;
+  if (isTerminal(run.status)) {
+    throw new EngineError('step_not_begun', `the run ${runId} is ${run.status} and does not make the call ${stepId}`);
+  }
+  return (await append(deps, runId, cancelWaitingCall(run, stepId, request))).ok;
 }
 
 /** The cancel of its run ends it. */

@@ -39,8 +39,8 @@ const registry = {
   run_not_active: { retryable: false, next: 'Read the run to see how it ended.' },
   step_settled: { retryable: false, next: 'Read the step to see its outcome. Nothing was changed.' },
   step_not_begun: {
-    retryable: true,
-    next: 'Cancel it when the calls before it are settled, or cancel the run. Nothing was changed.',
+    retryable: false,
+    next: 'A run that has ended makes no calls, unless it is retried: cancel the call then. Nothing was changed.',
   },
   run_not_open: {
     retryable: false,

@@ -51,7 +51,7 @@ export {
   type TaskState,
 } from './state.ts';
 export { changedTools, toolsChanged } from './tool-versions.ts';
-export { agentsAre, openTasksAre, seqIs, type Transition } from './transition.ts';
+export { agentsAre, notCanceled, openTasksAre, seqIs, type Transition } from './transition.ts';
 export { askAgain, editorsOf } from './transitions/ask-again.ts';
 export {
   type AttemptResult,
@@ -69,8 +69,10 @@ export {
 export {
   canceledError,
   cancelStep,
+  cancelWaitingCall,
   requestStepCancel,
   settleCanceled,
+  waitingCallError,
 } from './transitions/cancel-step.ts';
 export {
   afterModelWait,

@@ -50,6 +50,7 @@ export {
   snapshotIs,
   stepIs,
   type Transition,
+  takenIs,
   taskIs,
   turnIs,
   writerIs,

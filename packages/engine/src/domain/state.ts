@@ -56,9 +56,13 @@ export function parseStep(id: string, fields: Fields): StepState | undefined {
 }
 
 function readFound(id: string, found: Record<string, string> | undefined): StepState | undefined {
-  if (found === undefined) return undefined;
+  if (found === undefined || isOnlyCanceled(found)) return undefined;
   return asStep(id, stepSchema.parse(found));
 }
+
+/** A call whose cancel came before its turn has no other field until the turn creates the step. */
+const isOnlyCanceled = (found: Record<string, string>): boolean =>
+  found.cancel !== undefined && found.call === undefined && found.status === undefined;
 
 const asStep = (id: string, { judged, call, ...step }: z.infer<typeof stepSchema>): StepState => ({
   id,

@@ -56,6 +56,8 @@ export const leaseIs = (epoch: number) => fieldIs(runField.lease, epoch);
 export const headIs = (head: string) => fieldIs(runField.head, head);
 /** The open run received no other calls. */
 export const receivedIs = (count: number) => fieldIs(runField.received, count);
+/** No other calls became a turn, or were dropped. */
+export const takenIs = (count: number) => fieldIs(runField.taken, count);
 /** No other step or task may change the tree now. */
 export const writerIs = (...ids: string[]) => fieldIs(runField.writer, ...ids);
 /** The tree matches the log. */

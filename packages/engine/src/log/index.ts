@@ -52,10 +52,12 @@ export {
 } from './read-log.ts';
 export { readSpec } from './read-spec.ts';
 export {
+  type CallCancel,
   isReserved,
   readAll,
   readApproval,
   readApprovals,
+  readCallCancels,
   readCallsKey,
   readFields,
   readReceived,

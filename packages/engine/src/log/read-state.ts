@@ -8,6 +8,7 @@ import {
   reservedField,
   tasksField,
 } from '../domain/fields/run.ts';
+import { stepCancelSchema, stepField } from '../domain/fields/step.ts';
 import {
   type ApprovalState,
   parseRun,
@@ -116,6 +117,27 @@ export async function readReceived(redis: Redis, runId: string, number: number) 
   const stored = await redis.hget(stateKey(runId), receivedField(number).name);
   return stored === null ? undefined : receivedCallsSchema.parse(JSON.parse(stored));
 }
+
+/** The calls among these whose cancel a caller asked for. Calls in wait for their turn have no other field. */
+export async function readCallCancels(
+  redis: Redis,
+  runId: string,
+  ids: readonly string[],
+): Promise<Map<string, CallCancel>> {
+  const fields = await readFields(
+    redis,
+    runId,
+    ids.map((id) => stepField.cancel(id).name),
+  );
+  return new Map(
+    ids.flatMap((id): [string, CallCancel][] => {
+      const stored = fields[stepField.cancel(id).name] ?? null;
+      return stored === null ? [] : [[id, stepCancelSchema.parse(JSON.parse(stored))]];
+    }),
+  );
+}
+
+export type CallCancel = NonNullable<StepState['cancel']>;
 
 /** The request of calls that had this Idempotency-Key. @param digest of the key */
 export async function readCallsKey(redis: Redis, runId: string, digest: string) {

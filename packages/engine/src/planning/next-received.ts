@@ -1,7 +1,7 @@
 import type { PostedCall } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
-import { fromPayload, readReceived } from '../log/index.ts';
+import { type CallCancel, fromPayload, readCallCancels, readReceived } from '../log/index.ts';
 
 /** Calls that an open run received together. */
 export interface Received {
@@ -10,6 +10,8 @@ export interface Received {
   steps: readonly string[];
   calls: readonly PostedCall[];
   concurrent?: true | undefined;
+  /** The calls that a caller canceled before their turn. */
+  canceled?: ReadonlyMap<string, CallCancel> | undefined;
 }
 
 /** The first of the calls that wait; undefined when none do. */
@@ -22,5 +24,6 @@ export async function nextReceived(
   const found = await readReceived(deps.redis, run.id, number);
   if (found?.calls === undefined) throw new TypeError(`the log of ${run.id} does not say which calls ${number} are`);
   const { steps, concurrent, calls } = found;
-  return { number, steps, concurrent, calls: await fromPayload(deps.blobs, calls) };
+  const canceled = await readCallCancels(deps.redis, run.id, steps);
+  return { number, steps, concurrent, canceled, calls: await fromPayload(deps.blobs, calls) };
 }

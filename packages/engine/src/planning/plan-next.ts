@@ -13,6 +13,7 @@ import {
   instruct,
   isLooping,
   limitReached,
+  notCanceled,
   type PlannerOutput,
   pauseAfterTurn,
   pauseRun,
@@ -26,6 +27,7 @@ import {
   unblocked,
   waitForCalls,
   waitForModel,
+  waitingCallError,
 } from '../domain/index.ts';
 import type { JobContext } from '../jobs/index.ts';
 import { type Appended, type AppendedParts, appendParts, asWhole, claimOwner, prime, toPayload } from '../log/index.ts';
@@ -116,16 +118,28 @@ export async function planReceived(
   }
   const reason = await whyPaused(deps, run, spec, received.calls.length);
   if (reason !== undefined) return pausing(run, reason);
+  const { number, steps, concurrent, canceled } = received;
   const resolved = await Promise.all(received.calls.map((call) => resolveCall(call, input)));
-  const calls = resolved.map((call, index): PlannedCall => ({ ...call, step_id: received.steps[index] }));
-  const output = { message: `Calls ${received.number}`, received: received.number };
-  return planned(
+  const calls = resolved.map((call, index) => unlessCanceled({ ...call, step_id: steps[index] }, canceled));
+  const message = `Calls ${number}`;
+  const plan = await planned(
     deps,
     run,
     spec,
-    { kind: 'calls', calls, concurrent: received.concurrent, message: output.message },
-    output,
+    { kind: 'calls', calls, concurrent, message },
+    { message, received: number },
   );
+  // The first of two writers wins: a cancel that is recorded now has the turn planned again.
+  const still = steps.filter((id) => canceled !== undefined && !canceled.has(id)).map(notCanceled);
+  return { ...plan, transition: { ...plan.transition, if: [...plan.transition.if, ...still] } };
+}
+
+function unlessCanceled(
+  call: PlannedCall & { step_id?: string | undefined },
+  canceled: Received['canceled'],
+): PlannedCall {
+  const cancel = canceled?.get(call.step_id ?? '');
+  return cancel === undefined ? call : { ...call, error: waitingCallError(cancel), isCanceled: true };
 }
 
 /** Why no turn may begin: a limit, or changed tools. */
@@ -231,12 +245,12 @@ const ending = (run: RunState, end: RunEnd, output: PlannerOutput): Planned => (
 
 /** A call as it enters the log: with validated arguments, or with the error it settles with. */
 async function turnStep(deps: EngineDeps, run: RunState, spec: RunSpec, call: PlannedCall): Promise<TurnStep> {
-  const { step_id, error, args, ...named } = call;
+  const { step_id, error, isCanceled, args, ...named } = call;
   const described = error ? ({ ok: false, error } as const) : describeCall(deps, spec, { run, tool: call.tool, args });
   const id = step_id ?? deps.newId('step');
   if (!described.ok) {
     const written = await toPayload(deps.blobs, args);
-    return { id, ...named, args: written, effect: 'read', risk: 'low', error: described.error };
+    return { id, ...named, args: written, effect: 'read', risk: 'low', error: described.error, isCanceled };
   }
   const { effect, risk, gate, sequential, beside, looks } = described;
   const checked = await toPayload(deps.blobs, described.args);

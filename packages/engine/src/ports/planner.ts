@@ -24,6 +24,8 @@ export interface PlannedCall {
   tool: string;
   args: Json;
   error?: Problem;
+  /** The error is the cancel of the call by a caller. */
+  isCanceled?: boolean;
 }
 
 /** What a planner said with its decision. */

@@ -7,7 +7,7 @@ export { getStep, listSteps } from './list-steps.ts';
 export { listAgents } from './list-tree.ts';
 export { findNumberedSteps, type NumberedStep, pageSteps, type StepsQuery } from './page-steps.ts';
 export { presentStep } from './present-step.ts';
-export { readCalls, type WaitingCall } from './read-calls.ts';
+export { findWaiting, readCalls, type WaitingCall } from './read-calls.ts';
 export { type PlaceWait, readPlaceWait } from './read-place-wait.ts';
 export { readTotals } from './read-totals.ts';
 export { readTrace } from './read-trace.ts';

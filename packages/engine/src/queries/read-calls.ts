@@ -1,7 +1,7 @@
-import type { PostedCall } from '@holdpoint/contract';
+import { mostPostedTurns, type PostedCall } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { EngineError, type StepState } from '../domain/index.ts';
-import { fromPayload, readReceived, readRun, readSteps } from '../log/index.ts';
+import { EngineError, type RunState, type StepState } from '../domain/index.ts';
+import { type CallCancel, fromPayload, readCallCancels, readReceived, readRun, readSteps } from '../log/index.ts';
 
 /** A call that its run received, and that has no step yet. */
 export interface WaitingCall {
@@ -11,11 +11,15 @@ export interface WaitingCall {
   received_at: string;
   /** The run was canceled before it made the call. */
   isDropped: boolean;
+  /** A caller canceled this call alone: the run does not make it. */
+  cancel?: CallCancel | undefined;
 }
+
+type Deps = Pick<EngineDeps, 'redis' | 'blobs'>;
 
 /** @throws EngineError `run_not_found`, `calls_not_found` */
 export async function readCalls(
-  deps: Pick<EngineDeps, 'redis' | 'blobs'>,
+  deps: Deps,
   runId: string,
   number: number,
 ): Promise<{ steps: StepState[]; waiting: WaitingCall[] }> {
@@ -26,10 +30,33 @@ export async function readCalls(
     throw new EngineError('calls_not_found', `the run ${runId} received no calls with the number ${number}`);
   const steps = await readSteps(deps.redis, runId, received.steps);
   if (steps.length > 0 || received.calls === undefined) return { steps, waiting: [] };
-  const calls = await fromPayload(deps.blobs, received.calls);
+  return { steps, waiting: await waitingCalls(deps, run, number, received) };
+}
+
+/** A call that waits for its turn; undefined when the run has no such call, or its turn began. */
+export async function findWaiting(deps: Deps, run: RunState, stepId: string): Promise<WaitingCall | undefined> {
+  const isBegun = (await readSteps(deps.redis, run.id, [stepId])).length > 0;
+  if (isBegun) return undefined;
+  const oldest = Math.max(1, run.received - mostPostedTurns);
+  for (let number = run.received; number >= oldest; number--) {
+    const received = await readReceived(deps.redis, run.id, number);
+    if (!received?.steps.includes(stepId)) continue;
+    return (await waitingCalls(deps, run, number, received)).find(({ id }) => id === stepId);
+  }
+  return undefined;
+}
+
+async function waitingCalls(
+  { redis, blobs }: Deps,
+  run: RunState,
+  number: number,
+  { steps, calls, at: received_at }: NonNullable<Awaited<ReturnType<typeof readReceived>>>,
+): Promise<WaitingCall[]> {
+  if (calls === undefined) return [];
   const isDropped = number <= run.taken;
-  const waiting = calls.map((call, index) => {
-    return { id: received.steps[index] ?? '', index, call, received_at: received.at, isDropped };
+  const cancels = await readCallCancels(redis, run.id, steps);
+  return (await fromPayload(blobs, calls)).map((call, index) => {
+    const id = steps[index] ?? '';
+    return { id, index, call, received_at, isDropped, cancel: cancels.get(id) };
   });
-  return { steps, waiting };
 }

@@ -12,7 +12,8 @@ interface Received {
 }
 
 export const areSettled = ({ steps, waiting }: Received): boolean =>
-  steps.every(({ status }) => isSettled(status)) && waiting.every(({ isDropped }) => isDropped);
+  steps.every(({ status }) => isSettled(status)) &&
+  waiting.every(({ isDropped, cancel }) => isDropped || cancel !== undefined);
 
 const mostBytes = 64 * 1024 * 1024;
 

@@ -40,6 +40,29 @@ test('exactly one of prompt, plan and open is the goal of a run', async () => {
   }
 });
 
+test('a call that waits behind another turn is shown, and canceled alone', async () => {
+  const id = await openRun();
+  await post(id, { calls: [write('a')] });
+  await post(id, { calls: [write('b'), write('c')] });
+  await post(id, { calls: [write('d')] });
+  const [kept = '', gone = ''] = (await api.client.getCalls(id, 2)).steps.map((step) => step.id);
+  const [alone = ''] = (await api.client.getCalls(id, 3)).steps.map((step) => step.id);
+  expect(await api.client.getStep(gone)).toMatchObject({ id: gone, status: 'pending', turn: null, cancel: null });
+  const asked = await api.client.cancelStep(gone, { message: 'not c' });
+  const end = { status: 'canceled', cancel: { message: 'not c' }, error: { code: 'ECANCELED' }, attempts: 0 };
+  expect(asked).toMatchObject({ ...end, turn: null, settled_at: expect.any(String) });
+  expect(await api.client.cancelStep(gone)).toEqual(asked);
+  expect(await api.client.getCalls(id, 2)).toMatchObject({ settled: false, steps: [{ status: 'pending' }, end] });
+  await api.client.cancelStep(alone);
+  expect(await api.client.getCalls(id, 3)).toMatchObject({ settled: true, turn: null });
+  await worker.drive(id);
+  expect(await api.client.getStep(gone)).toMatchObject({ ...end, turn: 2 });
+  expect(await api.client.getStep(kept)).toMatchObject({ status: 'succeeded' });
+  expect(await api.client.getCalls(id, 3)).toMatchObject({ settled: true, turn: 3, steps: [{ status: 'canceled' }] });
+  const refused = await api.post(`/v1/steps/${kept}/cancel`, {});
+  expect(await problemOf(refused)).toMatchObject({ status: 409, code: 'step_settled' });
+});
+
 test('calls are settled in the answer when the caller waits, and are its steps', async () => {
   const id = await openRun();
   const sent = await post(id, { calls: [write('a'), { tool: 'read_flie' }] });

@@ -16,7 +16,7 @@ import { PlacedError } from '../../errors/placed-error.ts';
 import { showDamaged } from '../../errors/show-damaged.ts';
 import { checkRunId } from '../runs/find-run.ts';
 import { toSummary } from './step-summary.ts';
-import { readStepDetail, toAttempt, toStep } from './step-view.ts';
+import { showStep, toAttempt, toStep } from './step-view.ts';
 
 export function readStepsRoutes(app: App): void {
   app.get(
@@ -61,10 +61,7 @@ export function readStepsRoutes(app: App): void {
         response: { 200: stepDetailSchema },
       },
     },
-    async ({ params, deps }) => {
-      const { run, step } = await deps.engine.runs.step(params.id);
-      return readStepDetail(deps, run, step);
-    },
+    async ({ params, deps }) => showStep(deps, params.id),
   );
 
   app.get(

@@ -1,6 +1,13 @@
 import type { Json } from '@holdpoint/contract';
 import type { Attempt, Step, StepDetail } from '@holdpoint/contract/wire';
-import type { Attempt as LoggedAttempt, NumberedStep, RunState, StepState, WaitingCall } from '@holdpoint/engine';
+import {
+  type Attempt as LoggedAttempt,
+  type NumberedStep,
+  type RunState,
+  type StepState,
+  type WaitingCall,
+  waitingCallError,
+} from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 
 /** A step in a list. */
@@ -29,20 +36,41 @@ export async function readStepDetail(
   return toStepDetail(run.id, step, args, result);
 }
 
+/** A step, or the call of an open run that waits for its turn. @throws EngineError `step_not_found` */
+export async function showStep(deps: Pick<ApiDeps, 'engine' | 'catalog'>, id: string): Promise<StepDetail> {
+  const waiting = await deps.engine.runs.waitingCall(id);
+  if (waiting !== undefined) return toWaitingStep(deps, waiting.run, waiting.call);
+  const { run, step } = await deps.engine.runs.step(id);
+  return readStepDetail(deps, run, step);
+}
+
 /** A call in the queue behind other calls of its run, in the form of its future step. */
 export function toWaitingStep(
   { catalog }: Pick<ApiDeps, 'catalog'>,
   { id: runId, header: { toolset } }: Pick<RunState, 'id' | 'header'>,
-  { id, index, call: { tool, args, name }, received_at, isDropped }: WaitingCall,
+  { id, index, call: { tool, args, name }, received_at, isDropped, cancel }: WaitingCall,
 ): StepDetail {
   const described = catalog.describe({ toolset, tool, args });
   const { effect, risk } = described.ok ? described : ({ effect: 'read', risk: 'low' } as const);
   return {
     ...{ id, run_id: runId, turn: null, index, name: name ?? null, tool, effect, risk, args },
-    ...{ status: isDropped ? 'canceled' : 'pending', error: isDropped ? dropped : null, created_at: received_at },
+    ...endOf({ isDropped, cancel }),
+    created_at: received_at,
     ...{ attempts: 0, approval_id: null, worker: null, snapshot: null, duration_ms: null, started_at: null },
-    ...{ cancel: null, settled_at: null, result: null, reads: null, verdict: null },
+    ...{ result: null, reads: null, verdict: null },
   };
+}
+
+/** The run makes neither a dropped nor a canceled call. */
+function endOf({ isDropped, cancel }: Pick<WaitingCall, 'isDropped' | 'cancel'>) {
+  if (cancel !== undefined) {
+    const error = waitingCallError(cancel);
+    return { status: 'canceled', error, cancel: { message: null, ...cancel }, settled_at: cancel.at } as const;
+  }
+  const none = { cancel: null, settled_at: null };
+  return isDropped
+    ? ({ ...none, status: 'canceled', error: dropped } as const)
+    : ({ ...none, status: 'pending', error: null } as const);
 }
 
 const dropped = { code: 'ECANCELED', message: 'The run was canceled before it made the call.' };

@@ -13,6 +13,9 @@ import {
 import { z } from 'zod';
 import { cellsById, integer, json, optional, optionalInteger, text, time } from './field.ts';
 
+/** Who asked for the end of a step. */
+export const stepCancelSchema = z.strictObject({ by: z.string(), at: z.string(), message: z.string().optional() });
+
 /**
  * The fields of a step, named `<step id>:<field>`. When the step settles they become one field, its record (`settledColumns`): a step of a
  * run that is long over costs a sixth of the memory, and a page of steps is read without the rest of the run.
@@ -60,12 +63,7 @@ export const stepTable = {
   ),
   task: optional(text(z.string(), 'The task that the step started.')),
   worker: optional(text(z.string(), 'Worker of the last attempt.')),
-  cancel: optional(
-    json(
-      z.strictObject({ by: z.string(), at: z.string(), message: z.string().optional() }),
-      'Who asked for the end of the step. It never starts again.',
-    ),
-  ),
+  cancel: optional(json(stepCancelSchema, 'Who asked for the end of the step. It never starts again.')),
   created_at: time('Time of step.created.'),
   queued_ms: integer(
     'Milliseconds in the status queued, minus the time (since the epoch) at which it was queued if it is queued.',

@@ -12,6 +12,7 @@ import {
   stepIs,
   type TaskState,
   type Transition,
+  takenIs,
   taskIs,
   writerIs,
 } from '../model.ts';
@@ -46,6 +47,12 @@ export function requestStepCancel(run: RunState, step: StepState, cancel: StepCa
   const settled = settleStep(run, { ...step, cancel: { ...cancel, at: '' } }, open.approval);
   return { if: [...settled.if, ...still], events: [request, ...settled.events] };
 }
+
+/** A caller ends a call of an open run before its turn begins. The turn settles the call when the turn is recorded. */
+export const cancelWaitingCall = (run: RunState, step_id: string, cancel: StepCancel): Transition => ({
+  if: [runIs(run.status), takenIs(run.taken), notCanceled(step_id)],
+  events: [{ type: 'step.cancel_requested', step_id, data: cancel }],
+});
 
 /** Settles a step whose end was asked for, and that has no outcome of its own. What a running attempt left in the tree is dropped. */
 export const settleCanceled = (run: RunState, step: StepState): Transition => {
@@ -89,7 +96,7 @@ const unchanged = ({ snapshot = '' }: RunState, { id: step_id, attempt }: StepSt
 const reasonOf = ({ cancel }: StepState): string => `${cancel?.by} canceled the call`;
 
 /** The error that the planner reads for a call ended by a caller. */
-export function canceledError(step: StepState): Problem {
+export function canceledError(step: CanceledStep): Problem {
   const { cancel, effect } = step;
   const says = cancel?.message === undefined ? '' : ` They say: ${cancel.message}`;
   return {
@@ -102,13 +109,19 @@ export function canceledError(step: StepState): Problem {
   };
 }
 
-function whenCanceled(step: StepState): string {
+type CanceledStep = Pick<StepState, 'status' | 'attempt' | 'effect' | 'cancel' | 'started_at'>;
+
+function whenCanceled(step: CanceledStep): string {
   if (step.status === 'running' || step.status === 'deferred') return 'while it ran';
   return hasRun(step) ? 'before it ran again' : 'before it ran';
 }
 
+/** The same for a call that has no step yet. */
+export const waitingCallError = (cancel: NonNullable<StepState['cancel']>): Problem =>
+  canceledError({ status: 'pending', attempt: 0, effect: 'read', cancel });
+
 /** An attempt that was held did nothing, and leaves no start. */
-const hasRun = ({ attempt, started_at }: StepState): boolean => attempt > 0 && started_at !== undefined;
+const hasRun = ({ attempt, started_at }: CanceledStep): boolean => attempt > 0 && started_at !== undefined;
 
 /** A step of a run that is being canceled settles; an open approval closes with it. */
 export function cancelStep(step: StepState, approvalOpen: boolean): Transition {

@@ -20,6 +20,8 @@ export interface TurnStep {
   /** The arguments as the caller wrote them, when validation changed them. */
   written?: Payload;
   error?: Problem;
+  /** A caller canceled the call before its turn: it settles as canceled, with `error`. */
+  isCanceled?: boolean | undefined;
   /** Why it passes the gate now. */
   passes?: string;
 }
@@ -42,9 +44,9 @@ export function planTurn(run: RunState, { steps, ...output }: PlannerOutput & { 
   };
 }
 
-function created({ id, error, passes, ...call }: TurnStep, turn: number, index: number): NewEvent[] {
+function created({ id, error, isCanceled, passes, ...call }: TurnStep, turn: number, index: number): NewEvent[] {
   const event: NewEvent = { type: 'step.created', step_id: id, data: { turn, index, ...call } };
   if (passes !== undefined) return [event, { type: 'step.queued', step_id: id, data: { reason: passes } }];
   if (error === undefined) return [event];
-  return [event, { type: 'step.failed', step_id: id, data: { attempt: null, error } }];
+  return [event, { type: isCanceled ? 'step.canceled' : 'step.failed', step_id: id, data: { attempt: null, error } }];
 }
