@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { problemSchema } from './vocabulary.ts';
 
 export const unknownContentSchema = z.strictObject({
   path: z.string(),
@@ -63,6 +64,11 @@ export const fileDiffSchema = z.strictObject({
     .literal(true)
     .optional()
     .describe('The hunks are left out because the diff is too large: request this path alone, or the patch'),
+  unreadable: problemSchema
+    .optional()
+    .describe(
+      'A version of the file is lost or damaged in the store: no hunks and no counts. A patch or a publish with this file is refused',
+    ),
 });
 export type FileDiff = z.infer<typeof fileDiffSchema>;
 

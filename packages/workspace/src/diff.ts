@@ -7,13 +7,22 @@ import { diffTree, type RawDiff, type Renames } from './host-git/diff-tree.ts';
 import { type HunkBudget, readHunks } from './host-git/read-hunks.ts';
 import { blobSizes } from './host-git/stream-blobs.ts';
 import { type Review, reviewChanges } from './left-out/review.ts';
+import { despiteDamage, withUnreadable } from './left-out/unreadable.ts';
 
 /**
  * The differences of two snapshots, for reading. A moved file is a single entry, text outside of UTF-8 has replacement characters, for a
- * file above `limits.hunkBytes` only the lines are counted, and a very large change set has only its first hunks. `patch` is exact.
+ * file above `limits.hunkBytes` only the lines are counted, and a very large change set has only its first hunks. A file with a lost or
+ * damaged object is named with the reason, beside the others. `patch` is exact.
  */
-export async function diffSnapshots(deps: Deps, request: DiffRequest): ReturnType<Workspaces['diff']> {
-  using review = await reviewChanges(deps, request);
+export const diffSnapshots = (deps: Deps, request: DiffRequest): ReturnType<Workspaces['diff']> =>
+  despiteDamage(deps, request, (damaged) => diffReadable(deps, request, damaged));
+
+async function diffReadable(
+  deps: Deps,
+  request: DiffRequest,
+  damaged: ReadonlySet<string>,
+): ReturnType<Workspaces['diff']> {
+  using review = await reviewChanges(deps, request, damaged);
   const files = await diffTree(
     deps,
     { ...review, path: request.path },
@@ -30,7 +39,7 @@ export async function diffSnapshots(deps: Deps, request: DiffRequest): ReturnTyp
     shown.push(withLarge(await toFileDiff(file, budget, maybeYield), large.get(file)));
     await maybeYield();
   }
-  return { files: shown, left_out: review.left_out };
+  return { files: withUnreadable(shown, review.unreadable), left_out: review.left_out };
 }
 
 /** A person does not read more. The rest of a change set is available by path, and as a patch. */
@@ -54,7 +63,10 @@ async function toFileDiff(file: RawDiff, budget: HunkBudget, maybeYield: Yielder
 const mostCompared = 256 * 1024 * 1024;
 
 /** How to look for moved files: a comparison of many large files would take minutes. */
-async function renamesFor(deps: Deps, { folder, changes: asked }: Review, request: DiffRequest): Promise<Renames> {
+async function renamesFor(deps: Deps, review: Review, request: DiffRequest): Promise<Renames> {
+  const { folder, changes: asked, unreadable } = review;
+  // Without the unreadable version of a path, git would pair the files left over.
+  if (unreadable.length > 0) return 'none';
   // A file below the path may have been elsewhere.
   const changes = request.path === undefined ? asked : await changedPaths(deps, { folder, ...request });
   const gone = changes.filter((change) => change.new === null).flatMap(({ old }) => old?.oid ?? []);

@@ -12,6 +12,7 @@ import { admitWriter, inspectFiles, inspectTree } from './inspect-tree.ts';
 import { createRecovery } from './journal/index.ts';
 import { createLayers, defaultLayers, type LayersSetting, mountedTree } from './layers/index.ts';
 import { configuredRepositories } from './left-out/changed-repositories.ts';
+import { nameDamagedOf } from './left-out/unreadable.ts';
 import { collectObjects } from './maintenance/collect-objects.ts';
 import { dropTree, hasTree, restoreTree } from './maintenance/drop-tree.ts';
 import { measureRuns } from './maintenance/measure-runs.ts';
@@ -185,10 +186,12 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     read: (input) => reading([input.runId], () => readSnapshotFile(deps, input)),
     archive: (input) => reading([input.runId], () => archiveFiles(deps, input)),
     checkBranch: (name) => asWorkspaceError(async () => void branchName(name)),
-    previewPublish: (request) => reading([request.runId], () => previewPublish(deps, request)),
+    previewPublish: (request) =>
+      reading([request.runId], () => nameDamagedOf(deps, request, () => previewPublish(deps, request))),
     conflict: (input) => reading([input.runId], () => readConflict(deps, input)),
-    planPublish: (request) => serialised(request.runId, () => planPublish(deps, request)),
-    publish: (request) => serialised(request.runId, () => publish(deps, request)),
+    planPublish: (request) =>
+      serialised(request.runId, () => nameDamagedOf(deps, request, () => planPublish(deps, request))),
+    publish: (request) => serialised(request.runId, () => nameDamagedOf(deps, request, () => publish(deps, request))),
     discard: (runId) => serialised(runId, () => discard(deps, runId)),
     hasTree: async (runId) => hasTree(deps, runId),
     dropTree: (input) => serialised(input.runId, () => dropTree(deps, input)),

@@ -6,13 +6,17 @@ import { toText, writeDurably } from './files/index.ts';
 import { diffTree } from './host-git/diff-tree.ts';
 import { blobSizes } from './host-git/stream-blobs.ts';
 import { type Review, reviewChanges } from './left-out/review.ts';
+import { nameDamaged } from './left-out/unreadable.ts';
 import type { Change } from './tree/index.ts';
 
 /**
  * A patch for `git apply`. The patch is UTF-8, so a file with other bytes becomes a binary patch: exact ASCII instead of text corrupted by
- * decoding.
+ * decoding. A lost or damaged object refuses the whole patch: applied without its file, a patch would be another change.
  */
-export async function patchSnapshots(deps: Deps, request: DiffRequest): Promise<Buffer> {
+export const patchSnapshots = (deps: Deps, request: DiffRequest): Promise<Buffer> =>
+  nameDamaged(deps, request, () => exactPatch(deps, request));
+
+async function exactPatch(deps: Deps, request: DiffRequest): Promise<Buffer> {
   using review = await reviewChanges(deps, request);
   await refuseLarge(deps, review);
   const options = { flags: ['--binary'], maxBytes: deps.limits.diffBytes };

@@ -13,7 +13,9 @@ export function diffStat(diff: Diff, colors: Colors): string[] {
     statusText(file),
     pathText(file),
     countText(file, colors),
-    [modeText(file), file.too_large === 'counted' ? 'too large to be shown' : ''].filter(Boolean).join(', '),
+    [modeText(file), file.too_large === 'counted' ? 'too large to be shown' : '', lostText(file, colors)]
+      .filter(Boolean)
+      .join(', '),
   ]);
   const files = counted(diff.files.length, 'file');
   const [, ...lines] = table(['', '', '', ''], rows);
@@ -27,7 +29,8 @@ const statusText = ({ status, moved_from }: FileDiff): string => (moved_from ===
 const pathText = ({ path, moved_from }: FileDiff): string =>
   moved_from === undefined ? nameText(path) : `${nameText(moved_from)} → ${nameText(path)}`;
 
-function countText({ binary, too_large, additions, deletions }: FileDiff, colors: Colors): string {
+function countText({ binary, unreadable, too_large, additions, deletions }: FileDiff, colors: Colors): string {
+  if (unreadable !== undefined) return 'unreadable';
   if (too_large === 'uncounted') return 'too large';
   return binary ? 'binary' : `${colors.green(`+${additions}`)} ${colors.red(`-${deletions}`)}`;
 }
@@ -37,7 +40,7 @@ export const diffText = ({ files }: Diff, colors: Colors): string[] =>
   files.flatMap((file) => [
     colors.bold([statusText(file), pathText(file), modeText(file)].filter(Boolean).join(' ')),
     ...hunkLines(file).map((line) => paint(line, colors)(plain(line))),
-    ...noteText(file),
+    ...noteText(file, colors),
   ]);
 
 const hunkLines = ({ hunks }: FileDiff): string[] =>
@@ -46,8 +49,14 @@ const hunkLines = ({ hunks }: FileDiff): string[] =>
     ...lines,
   ]);
 
+/** The damage of a file in the store, with the next step. */
+const lostText = ({ unreadable }: FileDiff, colors: Colors): string =>
+  unreadable === undefined ? '' : colors.red([unreadable.message, unreadable.next].filter(Boolean).join(' '));
+
 /** The note in place of the lines. */
-function noteText({ binary, too_large, omitted, additions, deletions }: FileDiff): string[] {
+function noteText(file: FileDiff, colors: Colors): string[] {
+  const { binary, unreadable, too_large, omitted, additions, deletions } = file;
+  if (unreadable !== undefined) return [`(${lostText(file, colors)})`];
   if (too_large === 'uncounted') return ['(too large: its content was not looked at)'];
   if (binary) return ['(binary)'];
   const counts = `+${additions} -${deletions}`;

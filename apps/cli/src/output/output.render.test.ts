@@ -4,7 +4,7 @@ import widthOf from 'fast-string-truncated-width';
 import { describe, expect, it } from 'vitest';
 import { colorsFor } from '../shell/index.ts';
 import { shortArgs } from './call-text.ts';
-import { diffStat, foldedPatch } from './diff-text.ts';
+import { diffStat, diffText, foldedPatch } from './diff-text.ts';
 import { fit } from './fit.ts';
 import { table } from './layout.ts';
 import { publishPlanText } from './publish-text.ts';
@@ -210,4 +210,21 @@ it('shows a change of mode, which a count of lines does not', () => {
     'modified  c     +0 -0',
     '3 files, +0 -0',
   ]);
+});
+
+it('shows the reason for an unreadable file, beside the others', () => {
+  const hunks = [{ old_start: 1, old_lines: 1, new_start: 1, new_lines: 1, lines: ['-a', '+b'] }];
+  const file = { status: 'modified' as const, binary: false, old_mode: '100644', new_mode: '100644' };
+  const unreadable = { code: 'EWORKSPACECORRUPT', message: 'It is damaged.', next: 'Restore a backup.' };
+  const files = [
+    { ...file, path: 'a', additions: 1, deletions: 1, hunks },
+    { ...file, path: 'b', additions: 0, deletions: 0, hunks: [], unreadable },
+  ];
+  const diff = { run_id: 'run_a', dry_run: false, from: 'a', to: 'b', files, additions: 1, deletions: 1, left_out: [] };
+  expect(diffStat(diff, colorsFor(false)).map((line) => line.trimEnd())).toEqual([
+    'modified  a  +1 -1',
+    'modified  b  unreadable  It is damaged. Restore a backup.',
+    '2 files, +1 -1',
+  ]);
+  expect(diffText(diff, colorsFor(false)).slice(-2)).toEqual(['modified b', '(It is damaged. Restore a backup.)']);
 });

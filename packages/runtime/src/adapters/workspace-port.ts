@@ -9,7 +9,7 @@ import {
 import type { MadeWorkspace, WorkspacePort } from '@holdpoint/engine/worker';
 import type { Sandbox } from '@holdpoint/sandbox';
 import type { Redactor, Secrets } from '@holdpoint/secrets';
-import type { Materialised, Snapshot, Workspaces } from '@holdpoint/workspace';
+import { type Materialised, type Snapshot, WorkspaceError, type Workspaces } from '@holdpoint/workspace';
 
 /** The engine's view of this host's workspaces. Every sandboxed process of a workspace is killed before its tree is removed. */
 export function createWorkspacePort(
@@ -60,6 +60,7 @@ export function createWorkspacePort(
       const most = whole ? mostNamedOfWhole : mostChangesNamed;
       const { changes, total } = await workspaces.compare({ runId, from, to, most });
       const { files } = await workspaces.diff({ runId, from, to, includeIgnored: whole });
+      assertReadable(files);
       return { changes, total, ...patchOf(files, whole ? longestWhole : longestPatch) };
     },
     async merge(input) {
@@ -142,6 +143,16 @@ const longestPatch = 64 * 1024;
 /** The same for a result: a person sees all of it, or decides on the call alone. */
 const longestWhole = 1024 * 1024;
 const mostNamedOfWhole = 1000;
+
+/** Refuses to show a change for a decision while the content of one of its files is lost. */
+function assertReadable(files: readonly FileDiff[]): void {
+  const lost = files.find(({ unreadable }) => unreadable !== undefined);
+  if (lost !== undefined)
+    throw new WorkspaceError(
+      'EWORKSPACECORRUPT',
+      `The content of ${lost.path} is lost or damaged in the store of the run.`,
+    );
+}
 
 function patchOf(files: readonly FileDiff[], longest: number): { patch: string; cut: boolean } {
   let patch = '';

@@ -31,8 +31,10 @@ export interface Review {
   to: string;
   /** Objects of the newer tree, in a repository of their own. */
   objects: string | undefined;
-  /** Differences, without the left out changes. */
+  /** Differences, without the left out and the unreadable changes. */
   changes: Change[];
+  /** Changes with a lost or damaged object: `to` has the older version of the file. */
+  unreadable: Change[];
   left_out: LeftOut[];
   [Symbol.dispose](): void;
 }
@@ -40,8 +42,13 @@ export interface Review {
 /**
  * Compares names first, within a millisecond: when the run only edited files of the source, nothing can be left out and no tree is loaded.
  * Otherwise git compares with a temporary tree, without reading 58,000 files below `node_modules/`.
+ * @param damaged ids of blobs that git cannot read
  */
-export async function reviewChanges(deps: Deps, request: DiffRequest): Promise<Review> {
+export async function reviewChanges(
+  deps: Deps,
+  request: DiffRequest,
+  damaged: ReadonlySet<string> = new Set(),
+): Promise<Review> {
   const folder = runFolder(deps.dataDir, request.runId);
   const record = requireRecord(folder);
   const { from, to } = request;
@@ -51,14 +58,15 @@ export async function reviewChanges(deps: Deps, request: DiffRequest): Promise<R
   const unknown = (await manifestOf(deps, { runId: folder.runId, snapshot: to })).skipped;
   const skipped = new Map([...(await newlySkipped(deps, folder, request))].filter(([path]) => isWanted(path)));
   const isUnknown = ({ path }: Change) => isWithinAny(unknown, path);
+  const isDamaged = (change: Change) => oidsOf(change).some((oid) => damaged.has(oid));
   const repositories = await changedRepositories(deps, { folder, from, to });
   const whole: Review = {
-    ...{ folder, from, to, objects: undefined, changes, [Symbol.dispose]: () => {} },
+    ...{ folder, from, to, objects: undefined, changes, unreadable: [], [Symbol.dispose]: () => {} },
     left_out: repositories.filter(({ path }) => path === null || isWanted(fromText(path))),
   };
   if (
     skipped.size === 0 &&
-    !changes.some(isUnknown) &&
+    !changes.some((change) => isUnknown(change) || isDamaged(change)) &&
     !(await mayLeaveOut(deps, { folder, record, request, changes }))
   )
     return whole;
@@ -69,17 +77,25 @@ export async function reviewChanges(deps: Deps, request: DiffRequest): Promise<R
   const scope = { folder, record, tracked: [base], includeIgnored: request.includeIgnored === true };
   const asked = [...changes, ...[...skipped.keys()].map((path) => ({ path }))];
   const reasons = await findLeftOut(deps, scope, { root, changes: asked });
-  const left_out = [...whole.left_out, ...(await summarise(deps, { folder, changes, reasons, skipped, base }))];
+  const left_out = [
+    ...whole.left_out,
+    ...(await summarise(deps, { folder, changes, reasons, skipped, base, damaged })),
+  ];
   // For a path with unknown content, the snapshot has an older version. The older version must not be shown as the current content.
-  const isOut = (change: Change) => reasons.has(change.path) || isUnknown(change);
+  const isLeftOut = (change: Change) => reasons.has(change.path) || isUnknown(change);
+  const isOut = (change: Change) => isLeftOut(change) || isDamaged(change);
+  const unreadable = changes.filter((change) => isDamaged(change) && !isLeftOut(change));
   const out = changes.filter(isOut);
   if (out.length === 0) return { ...whole, left_out };
   const kept = changes.filter((change) => !isOut(change));
-  return { ...whole, ...(await writeWithout(deps, root, out)), changes: kept, left_out };
+  return { ...whole, ...(await writeWithout(deps, root, out)), changes: kept, unreadable, left_out };
 }
 
+/** Ids of both versions of a file. */
+export const oidsOf = ({ old, new: now }: Change): string[] => [old, now].flatMap((leaf) => leaf?.oid ?? []);
+
 /** A path at the port is plain or quoted text. */
-function within(path: string | undefined): (path: string) => boolean {
+export function within(path: string | undefined): (path: string) => boolean {
   if (path === undefined || path === '') return () => true;
   const [text, plain] = [fromText(path), fromPlain(path)];
   return (other) => isWithin(other, text) || isWithin(other, plain);

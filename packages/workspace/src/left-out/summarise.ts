@@ -21,11 +21,13 @@ export async function summarise(
     skipped: ReadonlyMap<BytePath, Skipped>;
     /** The tree at the start of the run. */
     base: Folder;
+    /** Ids of blobs that git cannot read: their size is not known. */
+    damaged?: ReadonlySet<string>;
   },
 ): Promise<LeftOut[]> {
-  const { changes, reasons, skipped } = input;
+  const { changes, reasons, skipped, damaged = new Set() } = input;
   const left = changes.filter(({ path }) => reasons.has(path));
-  const oids = left.flatMap(({ new: leaf }) => (leaf === null ? [] : [leaf.oid]));
+  const oids = left.flatMap(({ new: leaf }) => (leaf === null || damaged.has(leaf.oid) ? [] : [leaf.oid]));
   const sizes = await blobSizes(deps, { gitDir: input.folder.shadow, oids });
   const top = topOf(input);
   const groups = new Map<string, LeftOut>();

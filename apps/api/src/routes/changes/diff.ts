@@ -16,7 +16,7 @@ export function diffRoute(app: App): void {
         operationId: 'diffRun',
         summary: 'Review what a run changed',
         description:
-          'A moved file is one entry with `moved_from`; in the patch it is a deleted and an added one. A diff does not contain what a publish leaves out; `left_out` lists those paths. Hunks beyond 100,000 lines are `omitted`. A patch above 64 MiB, or of a file above 64 MiB, is 422 `diff_too_large`.',
+          'A moved file is one entry with `moved_from`; in the patch it is a deleted and an added one. A diff does not contain what a publish leaves out; `left_out` lists those paths. Hunks beyond 100,000 lines are `omitted`. A patch above 64 MiB, or of a file above 64 MiB, is 422 `diff_too_large`. A file with a lost or damaged object is `unreadable` with the reason, beside the others; a patch with such a file is 500 `workspace_corrupt`.',
         params: idParamsSchema,
         querystring: diffQuerySchema,
         response: {

@@ -1,6 +1,7 @@
 import type { Conflict } from '@holdpoint/contract';
-import type { Deps, PublishResult, RunFolder } from '../../deps.ts';
+import { type Deps, type PublishResult, type RunFolder, WorkspaceError } from '../../deps.ts';
 import { toText } from '../../files/index.ts';
+import { findDamaged } from '../../host-git/find-damaged.ts';
 import { changeSet, leftOutOf } from '../index.ts';
 import { applyJournal, passOf, stepsOf } from './apply-journal.ts';
 import { clearAfterRollback } from './clear-aside.ts';
@@ -16,6 +17,7 @@ type Input = Omit<DirectoryInput, 'opened'>;
  * Publishes into the source directory, all or nothing, also across crashes:
  *
  * 1. Every path must still be in the state at the run's start; otherwise the publish is a conflict and nothing is written.
+ *    Every new content is read once: nothing is written when an object of the run is damaged.
  * 2. A journal of old and new states is written durably. This is the commit point.
  * 3. For each path: the new file is written and fsynced, the path is checked again, the old file is set aside, the new file gets its name.
  * 4. Each old file is checked once more when no program has it open for writing, then removed.
@@ -42,6 +44,7 @@ export async function publishDirectory(deps: Deps, request: Input & { expect: st
     if (isPublished(input)) return published(deps, input, plan.candidate);
     if (plan.digest !== input.expect) return { status: 'moved' };
     if (plan.conflicts.length > 0 || opened === undefined) return { status: 'conflict', conflicts: plan.conflicts };
+    await assertContents(deps, folder, journal);
     deps.onPoint('publish.checked');
     const begun: Journal = {
       ...{ format: 1, snapshot: input.snapshot, candidate: plan.candidate, request: requestId(input) },
@@ -52,6 +55,18 @@ export async function publishDirectory(deps: Deps, request: Input & { expect: st
     const conflicts = await finish(deps, folder, opened.path, begun);
     return conflicts.length > 0 ? { status: 'conflict', conflicts } : published(deps, input, plan.candidate);
   });
+}
+
+/** A lost or damaged content found behind the commit point would leave the source half-way for ever: all of it is read before. */
+async function assertContents(deps: Deps, folder: RunFolder, { entries }: Pick<Journal, 'entries'>): Promise<void> {
+  const oids = entries.flatMap(({ new: now }) => now?.oid ?? []);
+  const damaged = await findDamaged(deps, { gitDir: folder.shadow, oids });
+  if (damaged.size === 0) return;
+  const lost = entries.filter(({ new: now }) => damaged.has(now?.oid ?? ''));
+  throw new WorkspaceError(
+    'EWORKSPACECORRUPT',
+    `${lost.length} of ${oids.length} files cannot be published, and the source is unchanged: their content is damaged.`,
+  );
 }
 
 /** Finishes an interrupted publish, if any. Waits for a publish in progress. */
