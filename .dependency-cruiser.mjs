@@ -1,3 +1,5 @@
+import { rooms } from './scripts/imports/rooms.mjs';
+
 /**
  * Which other packages each package may import, and which ones its tests may import as well. ARCHITECTURE.md draws the same arrows.
  * @type {Record<string, {imports: string[], tests?: string[]}>}
@@ -38,25 +40,115 @@ const packages = {
   },
 };
 
+/**
+ * The same for the apps. The CLI is the operator's hand on every part of a system.
+ * @type {typeof packages}
+ */
+const apps = {
+  api: {
+    imports: [
+      'contract',
+      'policy',
+      'readable',
+      'telemetry',
+      'egress',
+      'embedded-redis',
+      'secrets',
+      'workspace',
+      'models',
+      'callers',
+      'tools',
+      'engine',
+    ],
+    tests: ['client', 'runtime', 'process'],
+  },
+  cli: {
+    imports: [
+      'contract',
+      'process',
+      'policy',
+      'readable',
+      'telemetry',
+      'egress',
+      'embedded-redis',
+      'sandbox',
+      'workspace',
+      'models',
+      'callers',
+      'tools',
+      'engine',
+      'client',
+      'runtime',
+    ],
+    tests: [],
+  },
+  worker: {
+    imports: ['embedded-redis', 'engine', 'models', 'runtime', 'secrets', 'telemetry', 'tools', 'workspace'],
+    tests: [],
+  },
+};
+
 const test = '\\.test\\.ts$|/testing/|/fixtures/|^(tests|bench)/';
 const engine = '^packages/engine/src/';
 const adapters = 'blobs|files|installation|log|outputs|queues|redis|space';
 
-const rules = [
-  ...Object.entries(packages).flatMap(([name, { imports, tests = [] }]) => [
+/**
+ * The rules of a package or an app: the packages for its code, and those for its tests.
+ * @param {string} folder
+ * @param {string} name
+ * @param {{imports: string[], tests?: string[]}} allowed
+ */
+function layerRules(folder, name, { imports, tests = [] }) {
+  const own = (/** @type {string[]} */ more) =>
+    `^(${[folder, ...more.map((other) => `packages/${other}`)].join('|')})/`;
+  // Another app is the matter of the rule apps-apart.
+  const others = folder.startsWith('apps/') ? '^packages/' : '^(packages|apps)/';
+  return [
     {
       name: `layer-${name}`,
-      comment: `packages/${name} may import: ${imports.join(', ') || 'no other package'}.`,
-      from: { path: `^packages/${name}/`, pathNot: test },
-      to: { path: '^(packages|apps)/', pathNot: `^packages/(${[name, ...imports].join('|')})/` },
+      comment: `${folder} may import: ${imports.join(', ') || 'no other package'}.`,
+      from: { path: `^${folder}/`, pathNot: test },
+      to: { path: others, pathNot: own(imports) },
     },
     {
       name: `layer-${name}-tests`,
-      comment: `Tests of packages/${name} may import: ${[...imports, ...tests].join(', ') || 'no other package'}.`,
-      from: { path: `^packages/${name}/.*(${test})` },
-      to: { path: '^(packages|apps)/', pathNot: `^packages/(${[name, ...imports, ...tests].join('|')})/` },
+      comment: `Tests of ${folder} may import: ${[...imports, ...tests].join(', ') || 'no other package'}.`,
+      from: { path: `^${folder}/.*(${test})` },
+      to: { path: others, pathNot: own([...imports, ...tests]) },
     },
-  ]),
+  ];
+}
+
+/** @param {string[]} some */
+const anyOf = (some) => `(${some.flatMap((room) => room.split(' ')).join('|')})(/|\\.ts$)`;
+
+/**
+ * The rules of a package: a room imports no room before it, and every room is in the list.
+ * @param {[string, string[]]} entry
+ */
+function roomRules([name, order]) {
+  const src = `^${name}/src/`;
+  const from = (/** @type {string} */ room) => ({ path: src + anyOf([room]), pathNot: test });
+  return [
+    ...order.slice(1).map((room, n) => ({
+      name: `rooms-${name}`,
+      comment: `${room} is below ${order.slice(0, n + 1).join(', ')}: scripts/imports/rooms.mjs has the order.`,
+      from: from(room),
+      to: { path: src + anyOf(order.slice(0, n + 1)) },
+    })),
+    {
+      name: `rooms-${name}-listed`,
+      comment: 'A new folder or file of `src` has a place in scripts/imports/rooms.mjs.',
+      from: { path: src, pathNot: [`${src}(${anyOf(order)}|index\\.ts$)`, test] },
+      to: {},
+    },
+  ];
+}
+
+const rules = [
+  ...Object.entries(rooms).flatMap(roomRules),
+  ...Object.entries(packages).flatMap(([name, allowed]) => layerRules(`packages/${name}`, name, allowed)),
+  ...Object.entries(apps).flatMap(([name, allowed]) => layerRules(`apps/${name}`, `app-${name}`, allowed)),
   {
     name: 'apps-apart',
     comment: 'An app imports no other app.',

@@ -7,7 +7,7 @@ export default defineConfig({
     include: [
       'tests/hostile/**/*.test.ts',
       'packages/tools/src/web/page.limit.test.ts',
-      'packages/tools/src/operations/apply-patch.render.test.ts',
+      'packages/tools/src/text-work/apply-patch.render.test.ts',
     ],
     env: { HOLDPOINT_HOSTILE: 'full' },
     pool: 'forks',

@@ -11,7 +11,6 @@ export { type Parsed, parsePolicy, parsePolicyValue, readYaml } from './document
 export type { PolicyProblem } from './document/problem.ts';
 export { stricterPolicy } from './document/stricter-policy.ts';
 export { builtinPolicy } from './judge/builtin.ts';
-export type { CallFacts, CommandFact, Touches } from './judge/call-facts.ts';
 export { commandFacts } from './judge/command-facts.ts';
 export { type CompiledPolicy, compilePolicy, policyDigest } from './judge/compile-policy.ts';
 export { describeTouches, nothingTouched } from './judge/describe-touches.ts';
@@ -20,6 +19,7 @@ export { findCaution } from './judge/find-caution.ts';
 export { type BoundPolicies, builtin, judge, type NamedPolicy } from './judge/judge.ts';
 export { readingPrograms } from './judge/reading-programs.ts';
 export { type ToolsetPolicy, toolsetPolicy, toolsetPrefix } from './judge/toolset-policy.ts';
+export type { CallFacts, CommandFact, Touches } from './match/call-facts.ts';
 export { compileGlob } from './match/glob.ts';
 export { GlobError } from './match/glob-error.ts';
 export { forbiddenPaths } from './permissions/forbidden-paths.ts';

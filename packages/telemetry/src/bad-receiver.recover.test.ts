@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { LogExport } from './logs/log-export.ts';
-import { logExportFrom } from './logs/log-export-settings.ts';
 import { openLogExport } from './logs/open-log-export.ts';
 import type { Metrics } from './metrics/metrics.ts';
-import { metricsSettingsFrom } from './metrics/metrics-setting.ts';
 import { startMetrics } from './metrics/start-metrics.ts';
 import { Outbox } from './outbox.ts';
+import { logExportFrom } from './settings/log-export.ts';
+import { metricsSettingsFrom } from './settings/metrics.ts';
 import { type OtlpReceiver, startOtlpReceiver } from './testing/otlp-receiver.ts';
 import { openTelemetryThread, type TelemetryThread } from './thread/telemetry-thread.ts';
 

@@ -7,6 +7,8 @@ export { type GraphAnswer, GraphError, type GraphRequest } from './graph/port.ts
 export type { Network, NetworkRequest, NetworkResponse } from './network.ts';
 export { outputSchemaProblem } from './output-schema/compile-output.ts';
 export { createRegistry, type Registry } from './registry/registry.ts';
+export { duckDuckGoHtml } from './search/duckduckgo-html.ts';
+export type { SearchPort, SearchRequest } from './search/port.ts';
 export { openTextThreads, type TextThreadLimits, type TextThreads } from './text-work/open-text-threads.ts';
 export { type TextWork, TextWorkError } from './text-work/text-work.ts';
 export type { GenerateRequest, RunFacts, Tool, ToolContext } from './tool.ts';
@@ -16,5 +18,3 @@ export { type ApprovalRule, matchesRule } from './toolsets/cli-agent/approval-ru
 export { humanForm, jsonForm } from './toolsets/cli-agent/output-forms.ts';
 export { createToolsets, everyToolset } from './toolsets/every-toolset.ts';
 export type { SearchAnswer, SearchResult } from './web/search/answer.ts';
-export { duckDuckGoHtml } from './web/search/duckduckgo-html.ts';
-export type { SearchPort, SearchRequest } from './web/search/port.ts';

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Json, Modes, PolicyRule, SettledCall } from '@holdpoint/contract';
 import type { z } from 'zod';
+import { asJson } from './as-json.ts';
 import { ToolsError } from './errors.ts';
-import { asJson } from './registry/as-json.ts';
-import { presentPlainly } from './registry/present-plainly.ts';
+import { presentPlainly } from './present-plainly.ts';
 import type { Tool } from './tool.ts';
 import type { ToolDefinition } from './tool-definition.ts';
 

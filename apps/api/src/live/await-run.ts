@@ -1,8 +1,17 @@
-import { notificationChannel, type RunState } from '@holdpoint/engine';
+import { type Engine, notificationChannel, type RunState } from '@holdpoint/engine';
 import type { FastifyReply } from 'fastify';
-import type { ApiDeps } from '../deps.ts';
-import { findRun } from '../routes/runs/find-run.ts';
+import type { RunNotifications } from './run-notifications.ts';
 import { clientGone } from './stream.ts';
+
+interface WaitDeps {
+  engine: Pick<Engine, 'runs'>;
+  notifications: RunNotifications;
+  now: () => number;
+  /** Aborted when the server closes. */
+  closing: AbortSignal;
+  publicationWaitMs: number;
+  heartbeatMs: number;
+}
 
 interface Wait {
   runId: string;
@@ -14,7 +23,7 @@ interface Wait {
 
 /** Requests an action, and waits until a worker has finished, the time is over, or the client is gone. */
 export async function awaitRun(
-  deps: Pick<ApiDeps, 'engine' | 'notifications' | 'now' | 'closing' | 'publicationWaitMs' | 'heartbeatMs'>,
+  deps: WaitDeps,
   reply: FastifyReply,
   { runId, ask, isPending }: Wait,
 ): Promise<RunState> {
@@ -24,7 +33,7 @@ export async function awaitRun(
   try {
     await ask();
     for (;;) {
-      const run = await findRun(deps, runId);
+      const run = await deps.engine.runs.get(runId);
       const timeoutMs = until - deps.now();
       if (!isPending(run) || timeoutMs <= 0 || signal.aborted) return run;
       // A notification may be lost: the loop reads the run once per heartbeat, as a quiet stream does.

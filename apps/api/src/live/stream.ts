@@ -1,7 +1,17 @@
 import { Readable } from 'node:stream';
-import { changedChannel, type Holder, type OpenStream } from '@holdpoint/callers';
-import type { FastifyReply } from 'fastify';
-import type { ApiDeps } from '../deps.ts';
+import { type Callers, changedChannel, type Holder, type OpenStream } from '@holdpoint/callers';
+import type { FastifyBaseLogger, FastifyReply } from 'fastify';
+import type { RunNotifications } from './run-notifications.ts';
+
+interface StreamDeps {
+  /** Aborted when the server closes. */
+  closing: AbortSignal;
+  callers: Pick<Callers, 'openStream'>;
+  holder: Holder;
+  notifications: RunNotifications;
+  logger: Pick<FastifyBaseLogger, 'warn'>;
+  now: () => number;
+}
 
 /**
  * Sends server-sent events until the frames end, the client goes away, its key is revoked or expires, or the server closes. The stream pulls
@@ -9,7 +19,7 @@ import type { ApiDeps } from '../deps.ts';
  * @throws CallerError `too_many_streams`
  */
 export async function sendStream(
-  deps: Pick<ApiDeps, 'closing' | 'callers' | 'holder' | 'notifications' | 'logger' | 'now'>,
+  deps: StreamDeps,
   reply: FastifyReply,
   frames: (signal: AbortSignal) => AsyncGenerator<string>,
 ): Promise<FastifyReply> {
@@ -38,7 +48,7 @@ const renewMs = 25_000;
 
 /** Resolves when the client is gone, or its key is not valid any more. A notification announces a change of the key. */
 async function watchKey(
-  { notifications, holder, logger, now }: Pick<ApiDeps, 'notifications' | 'holder' | 'logger' | 'now'>,
+  { notifications, holder, logger, now }: Omit<StreamDeps, 'closing' | 'callers'>,
   counted: OpenStream,
   gone: AbortSignal,
 ): Promise<void> {

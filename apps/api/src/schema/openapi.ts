@@ -2,7 +2,7 @@ import type { SwaggerTransform, SwaggerTransformObject } from '@fastify/swagger'
 import { problemDetailsSchema } from '@holdpoint/contract/wire';
 import { z } from 'zod';
 import type { Access, HeaderName } from '../deps.ts';
-import { longestKey } from '../routes/runs/idempotency-key.ts';
+import { longestKey } from './idempotency-key.ts';
 
 type JsonSchema = Record<string, unknown>;
 

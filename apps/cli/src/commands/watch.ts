@@ -1,7 +1,7 @@
 import { exitCodeOf, followRun, howToDecide } from '../follow-run.ts';
-import { followToNext } from '../follow-to-next.ts';
 import { timeline } from '../output/index.ts';
 import { type ApiOptions, apiCommand, type FollowOptions, type Shell, withFollowOptions } from '../shell/index.ts';
+import { followToNext } from './follow-to-next.ts';
 
 export function watchCommand(shell: Shell) {
   const command = apiCommand('watch', 'follow a run until it ends')

@@ -1,7 +1,7 @@
 import type { Client } from '@holdpoint/client';
 import { idPrefixes } from '@holdpoint/contract';
 import type { Run } from '@holdpoint/contract/wire';
-import { oneLine } from '../output/index.ts';
+import { oneLine } from '@holdpoint/readable';
 import { CliError, commandLine } from '../shell/index.ts';
 import { isShortFor, shortIdIn } from './short-id.ts';
 

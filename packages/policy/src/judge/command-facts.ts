@@ -4,9 +4,9 @@ import { type ParseOptions, parseCommand } from '../command/parse-command.ts';
 import type { CommandPath, CommandWord, SimpleCommand } from '../command/simple-command.ts';
 import type { CommandTable } from '../command/table/command-table.ts';
 import { defaultCommandTable } from '../command/table/default-table.ts';
+import type { CommandFact } from '../match/call-facts.ts';
 import type { Pieces } from '../match/glob.ts';
 import type { TouchedPath } from '../match/path-glob.ts';
-import type { CommandFact } from './call-facts.ts';
 
 /** The simple commands of a line as rules see them; `unparsed`: the shell parser cannot read it. */
 export function commandFacts(

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, type PolicyRule } from '@holdpoint/contract';
-import type { CallFacts } from './call-facts.ts';
+import type { CallFacts } from '../match/call-facts.ts';
 import { type CompiledRule, compileRule } from './compile-rule.ts';
 
 /** A document of the run, of the operator, or by name. */

@@ -1,12 +1,12 @@
 import type { PolicyMatch, PolicyRule } from '@holdpoint/contract';
 import { compileArgument } from '../match/argument.ts';
+import type { CallFacts } from '../match/call-facts.ts';
 import { compileCommand, listOf } from '../match/command.ts';
 import { compileGlob, type Glob } from '../match/glob.ts';
 import { type HostPattern, matchHost, parseHostPattern } from '../match/host-pattern.ts';
 import { compilePathGlob, type TouchedPath } from '../match/path-glob.ts';
 import type { RegexBudget } from '../match/regex.ts';
 import { all, and, any, type Truth } from '../match/truth.ts';
-import type { CallFacts } from './call-facts.ts';
 import type { Part } from './parts.ts';
 
 /** A field of a match. */

@@ -1,5 +1,5 @@
 import type { Touches as Named } from '@holdpoint/contract';
-import type { Touches } from './call-facts.ts';
+import type { Touches } from '../match/call-facts.ts';
 import { commandFacts } from './command-facts.ts';
 
 /** The paths, hosts and commands in a call's arguments, in the view of rules. */

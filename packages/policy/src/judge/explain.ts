@@ -1,7 +1,7 @@
 import { type CallPart, type PolicyAction, resolvePointer, type Verdict } from '@holdpoint/contract';
+import type { CallFacts } from '../match/call-facts.ts';
 import { regexBudget } from '../match/regex.ts';
 import { all, type Truth } from '../match/truth.ts';
-import type { CallFacts } from './call-facts.ts';
 import type { CompiledRule, Condition } from './compile-rule.ts';
 import { applies, type BoundPolicies, builtin, judge, type NamedPolicy, namesTool } from './judge.ts';
 import { describePart, type Part, partsOf } from './parts.ts';

@@ -1,6 +1,6 @@
 import type { PolicyRule } from '@holdpoint/contract';
+import type { CallFacts } from '../match/call-facts.ts';
 import { regexBudget } from '../match/regex.ts';
-import type { CallFacts } from './call-facts.ts';
 import { type CompiledPolicy, compilePolicy } from './compile-policy.ts';
 import { decide } from './judge.ts';
 import { partsOf } from './parts.ts';

@@ -1,9 +1,9 @@
 import type { PolicyAction, Verdict } from '@holdpoint/contract';
+import type { CallFacts } from '../match/call-facts.ts';
 import { listOf } from '../match/command.ts';
 import { type RegexBudget, regexBudget } from '../match/regex.ts';
 import { and, type Truth } from '../match/truth.ts';
 import { builtinPolicy } from './builtin.ts';
-import type { CallFacts } from './call-facts.ts';
 import { type CompiledPolicy, compilePolicy } from './compile-policy.ts';
 import type { CompiledRule, Condition } from './compile-rule.ts';
 import { mergeTerms } from './merge-terms.ts';

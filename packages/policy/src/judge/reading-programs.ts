@@ -1,5 +1,5 @@
+import type { CallFacts, CommandFact } from '../match/call-facts.ts';
 import { regexBudget } from '../match/regex.ts';
-import type { CallFacts, CommandFact } from './call-facts.ts';
 import { type BoundPolicies, decide, type NamedPolicy } from './judge.ts';
 import { type Part, partsOf } from './parts.ts';
 

@@ -1,6 +1,6 @@
 import { type PolicyRule, policySchema, type ToolsetRules } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import type { CallFacts } from './call-facts.ts';
+import type { CallFacts } from '../match/call-facts.ts';
 import { compilePolicy } from './compile-policy.ts';
 import { describeTouches } from './describe-touches.ts';
 import { explain } from './explain.ts';

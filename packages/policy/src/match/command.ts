@@ -1,5 +1,5 @@
 import type { CommandClass, PolicyMatch } from '@holdpoint/contract';
-import type { CommandFact } from '../judge/call-facts.ts';
+import type { CommandFact } from './call-facts.ts';
 import { compileGlob, type Glob, type Pieces } from './glob.ts';
 import { compileRegex, type RegexBudget } from './regex.ts';
 import { and, or, type Truth } from './truth.ts';

@@ -1,6 +1,6 @@
 import type { Modes } from '@holdpoint/contract';
-import type { CallFacts, CommandFact } from '../judge/call-facts.ts';
 import { wordText } from '../judge/parts.ts';
+import type { CallFacts, CommandFact } from '../match/call-facts.ts';
 import { matchHost, parseHostPattern } from '../match/host-pattern.ts';
 import { compilePathGlob, normalPath, type PathGlob, type TouchedPath } from '../match/path-glob.ts';
 import { any } from '../match/truth.ts';

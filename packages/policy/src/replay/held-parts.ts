@@ -1,6 +1,6 @@
-import type { CallFacts } from '../judge/call-facts.ts';
 import { type BoundPolicies, judge } from '../judge/judge.ts';
 import { type Part, partsOf, wordText } from '../judge/parts.ts';
+import type { CallFacts } from '../match/call-facts.ts';
 import { normalPath } from '../match/path-glob.ts';
 
 export interface HeldPart {

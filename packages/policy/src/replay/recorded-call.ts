@@ -1,5 +1,5 @@
 import type { DecisionKind, PolicyAction } from '@holdpoint/contract';
-import type { CallFacts } from '../judge/call-facts.ts';
+import type { CallFacts } from '../match/call-facts.ts';
 
 /** A call judged by a gate, and the decision of people. */
 export interface RecordedCall {

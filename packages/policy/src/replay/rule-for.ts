@@ -1,6 +1,6 @@
 import type { PolicyMatch, PolicyRule } from '@holdpoint/contract';
-import type { CallFacts } from '../judge/call-facts.ts';
 import { wordText } from '../judge/parts.ts';
+import type { CallFacts } from '../match/call-facts.ts';
 import { normalPath } from '../match/path-glob.ts';
 import { folderOf, type HeldPart, subcommandEnd } from './held-parts.ts';
 

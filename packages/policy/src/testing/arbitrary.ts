@@ -1,7 +1,7 @@
 import type { Json } from '@holdpoint/contract';
 import fc from 'fast-check';
-import type { CallFacts } from '../judge/call-facts.ts';
 import { commandFacts } from '../judge/command-facts.ts';
+import type { CallFacts } from '../match/call-facts.ts';
 
 const words = [
   'rm',

@@ -1,7 +1,7 @@
 import { policySchema } from '@holdpoint/contract';
-import type { CallFacts, CommandFact, Touches } from '../judge/call-facts.ts';
 import { compilePolicy } from '../judge/compile-policy.ts';
 import type { NamedPolicy } from '../judge/judge.ts';
+import type { CallFacts, CommandFact, Touches } from '../match/call-facts.ts';
 
 export const call = ({
   paths = [],

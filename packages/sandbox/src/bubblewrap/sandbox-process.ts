@@ -2,14 +2,11 @@ import type { Server } from 'node:net';
 import type { SourceFolder } from '@holdpoint/contract';
 import { identify, type ProcessIdentity } from '@holdpoint/process';
 import { SandboxError } from '../errors.ts';
+import { childrenOf, killProcess, killProcesses, parentOf } from '../kill.ts';
 import {
-  childrenOf,
   type FreezeLocks,
   isUndisturbed,
-  killProcess,
-  killProcesses,
   type ProcessRecords,
-  parentOf,
   preferForOom,
   processesOfNamespace,
   terminateDescendants,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as delay, setImmediate as next } from 'node:timers/promises';
 import type { ProcessLimits } from '@holdpoint/contract';
 import { identify, pidNamespace } from '@holdpoint/process';
-import { killProcess } from '../process/kill.ts';
+import { killProcess } from '../kill.ts';
 import { type CgroupDir, makeCgroupDirs } from './cgroup-dir.ts';
 import { CommandGroup, tryRemoveGroup } from './command-group.ts';
 import { locateHierarchies } from './locate.ts';

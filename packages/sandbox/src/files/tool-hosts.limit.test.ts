@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { childrenOf } from '../process/index.ts';
+import { childrenOf } from '../kill.ts';
 import { until, useTestHost } from '../testing/host.ts';
 import type { WorkspaceMount } from '../tree.ts';
 

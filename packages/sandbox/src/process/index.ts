@@ -1,7 +1,6 @@
 export { freezeDescendants, sendSignal, terminateDescendants, thawDescendants } from './freeze.ts';
 export { FreezeLocks } from './freeze-locks.ts';
 export { isUndisturbed } from './is-undisturbed.ts';
-export { childrenOf, killGroup, killProcess, killProcesses, parentOf } from './kill.ts';
 export { killAll } from './kill-all.ts';
 export { processesOfNamespace } from './namespace.ts';
 export { PipePool } from './pipe-pool.ts';

@@ -1,7 +1,7 @@
 import { isAlive } from '@holdpoint/process';
+import { childrenOf, killGroup, killProcesses } from '../kill.ts';
 import type { Driver } from '../tree.ts';
 import type { FreezeLocks } from './freeze-locks.ts';
-import { childrenOf, killGroup, killProcesses } from './kill.ts';
 import type { ProcessRecords } from './records.ts';
 import { untilGone } from './until-gone.ts';
 

@@ -1,6 +1,6 @@
 import { statfsSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import type { UnlinkedUsage } from './unlinked-usage.ts';
+import type { UnlinkedUsage } from '../workspace-size/unlinked-usage.ts';
 
 const kib = 1024;
 const tmpfsMagic = 0x01021994;

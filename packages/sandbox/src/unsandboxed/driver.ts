@@ -5,10 +5,10 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { identify, isAlive } from '@holdpoint/process';
 import { gitEnvironment } from '../git-environment.ts';
+import { killGroup } from '../kill.ts';
 import {
   type FreezeLocks,
   freezeDescendants,
-  killGroup,
   type ProcessRecords,
   sendSignal,
   thawDescendants,

@@ -1,5 +1,5 @@
 import { lstatSync } from 'node:fs';
-import { measureUnlinkedUsage, type UnlinkedUsage } from '../process/unlinked-usage.ts';
+import { measureUnlinkedUsage, type UnlinkedUsage } from './unlinked-usage.ts';
 
 /** Sampling takes at most 1/20 of the time. */
 const maxShare = 20;

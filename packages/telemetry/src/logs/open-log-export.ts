@@ -1,7 +1,7 @@
 import { Outbox } from '../outbox.ts';
+import type { LogExportSettings } from '../settings/log-export.ts';
 import { stopWithin } from '../stop-within.ts';
 import type { LogExport, LogExportDeps } from './log-export.ts';
-import type { LogExportSettings } from './log-export-settings.ts';
 
 /** Lines go to the thread as they are. Off, nothing is kept. @param settings undefined: off */
 export function openLogExport(

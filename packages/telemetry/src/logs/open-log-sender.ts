@@ -4,8 +4,8 @@ import type { Resource } from '@opentelemetry/resources';
 import { LoggerProvider, type LogRecordExporter, type ReadableLogRecord } from '@opentelemetry/sdk-logs';
 import { exportWithin } from '../export-within.ts';
 import type { Service } from '../resource.ts';
+import type { LogExportSettings } from '../settings/log-export.ts';
 import { spanOfWork } from '../traces/span-ids.ts';
-import type { LogExportSettings } from './log-export-settings.ts';
 import { severityOf } from './log-levels.ts';
 
 interface Deps {

@@ -2,7 +2,7 @@ import { ExportResultCode } from '@opentelemetry/core';
 import type { Resource } from '@opentelemetry/resources';
 import { InstrumentType, type PushMetricExporter, type ResourceMetrics } from '@opentelemetry/sdk-metrics';
 import { exportWithin } from '../export-within.ts';
-import type { OtlpSetting } from './metrics-setting.ts';
+import type { OtlpSetting } from '../settings/metrics.ts';
 
 interface Deps {
   resource: Resource;

@@ -5,8 +5,8 @@ import {
   type MetricProducer,
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
+import type { OtlpSetting } from '../settings/metrics.ts';
 import type { TelemetryThread } from '../thread/telemetry-thread.ts';
-import type { OtlpSetting } from './metrics-setting.ts';
 import type { Temporalities } from './open-metrics-sender.ts';
 
 /** Collects the metrics for the thread; the thread sends them by OTLP. @param onDropped called with the number of dropped points */

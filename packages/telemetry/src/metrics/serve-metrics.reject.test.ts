@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { expect, test } from 'vitest';
+import { metricsSettingsFrom } from '../settings/metrics.ts';
 import { noMetrics } from './metrics.ts';
-import { metricsSettingsFrom } from './metrics-setting.ts';
 import { MetricsPlaceError, serveMetrics } from './serve-metrics.ts';
 
 const place = { host: '127.0.0.1', port: 0 };

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { type AddressInfo, isIP } from 'node:net';
+import type { ScrapedSetting } from '../settings/metrics.ts';
 import type { Metrics } from './metrics.ts';
-import type { ScrapedSetting } from './metrics-setting.ts';
 
 /** The place of HOLDPOINT_METRICS cannot be used. */
 export class MetricsPlaceError extends Error {

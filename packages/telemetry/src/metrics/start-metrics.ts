@@ -1,7 +1,7 @@
 import type { Service } from '../resource.ts';
+import type { MetricsSettings } from '../settings/metrics.ts';
 import type { TelemetryThread } from '../thread/telemetry-thread.ts';
 import { type Metrics, noMetrics } from './metrics.ts';
-import type { MetricsSettings } from './metrics-setting.ts';
 
 /**
  * Starts the metrics of a process. Without a reader the SDK is not imported.

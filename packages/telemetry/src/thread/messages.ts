@@ -1,7 +1,7 @@
-import type { LogExportSettings } from '../logs/log-export-settings.ts';
-import type { OtlpSetting } from '../metrics/metrics-setting.ts';
 import type { Service } from '../resource.ts';
-import type { TraceSettings } from '../traces/trace-settings.ts';
+import type { LogExportSettings } from '../settings/log-export.ts';
+import type { OtlpSetting } from '../settings/metrics.ts';
+import type { TraceSettings } from '../settings/traces.ts';
 
 /** The signals sent by the thread of a process. An absent signal is off. */
 export interface ThreadSettings {

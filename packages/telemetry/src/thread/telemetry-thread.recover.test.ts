@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { logExportFrom } from '../logs/log-export-settings.ts';
 import { openLogExport } from '../logs/open-log-export.ts';
+import { logExportFrom } from '../settings/log-export.ts';
+import { traceSettingsFrom } from '../settings/traces.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../testing/otlp-receiver.ts';
 import { startTraces } from '../traces/start-traces.ts';
-import { traceSettingsFrom } from '../traces/trace-settings.ts';
 import type { Traces } from '../traces/traces.ts';
 import { openTelemetryThread, type TelemetryThread } from './telemetry-thread.ts';
 

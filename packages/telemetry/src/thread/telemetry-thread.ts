@@ -52,7 +52,7 @@ export function openTelemetryThread(settings: ThreadSettings): TelemetryThread {
     else asked?.resolve(reply.output);
   };
   const start = (): Worker => {
-    const started = new Worker(new URL('./thread.ts', import.meta.url), {
+    const started = new Worker(new URL('../inside/thread.ts', import.meta.url), {
       workerData: settings,
       execArgv: ['--disable-warning=ExperimentalWarning'],
       resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 16 },

@@ -1,9 +1,9 @@
 import type { EndedSpans, TraceSpan } from '@holdpoint/contract';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { type TraceSettings, traceSettingsFrom } from '../settings/traces.ts';
 import { type OtlpReceiver, startOtlpReceiver } from '../testing/otlp-receiver.ts';
 import { openTelemetryThread, type TelemetryThread } from '../thread/telemetry-thread.ts';
 import { startTraces } from './start-traces.ts';
-import { type TraceSettings, traceSettingsFrom } from './trace-settings.ts';
 import type { Traces } from './traces.ts';
 
 let receiver: OtlpReceiver;

@@ -1,5 +1,5 @@
 import { ConsoleSpanExporter, type SpanExporter } from '@opentelemetry/sdk-trace';
-import type { TraceSettings } from './trace-settings.ts';
+import type { TraceSettings } from '../settings/traces.ts';
 
 /** Imports only the configured exporters. */
 export const openExporters = ({ exporters, protocol }: TraceSettings): Promise<SpanExporter[]> =>

@@ -5,7 +5,7 @@ import {
   type Sampler,
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace';
-import type { TraceSettings } from './trace-settings.ts';
+import type { TraceSettings } from '../settings/traces.ts';
 
 /** By ratio a sampler looks at the trace id alone, so a trace is sampled as a whole, in every process. */
 export function openSampler({ name, ratio }: TraceSettings['sampler']): Sampler {

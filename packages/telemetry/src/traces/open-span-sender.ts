@@ -1,11 +1,11 @@
 import type { Resource } from '@opentelemetry/resources';
 import type { Service } from '../resource.ts';
+import type { TraceSettings } from '../settings/traces.ts';
 import { openExporters } from './open-exporters.ts';
 import { openSampler } from './open-sampler.ts';
 import { type PostedSpan, spanOfPosted } from './posted-span.ts';
 import { openRunSpanExporter } from './run-span-exporter.ts';
 import { openSender } from './sender.ts';
-import type { TraceSettings } from './trace-settings.ts';
 
 interface Deps {
   service: Service;

@@ -4,6 +4,7 @@ import { NodeSDK } from '@opentelemetry/sdk-node';
 import type { SpanProcessor } from '@opentelemetry/sdk-trace';
 import { Outbox } from '../outbox.ts';
 import { resourceOf } from '../resource.ts';
+import type { TraceSettings } from '../settings/traces.ts';
 import { stopWithin } from '../stop-within.ts';
 import { diagTo } from './diag-to.ts';
 import { noLiveSpans, openLiveSpans } from './live-spans.ts';
@@ -13,7 +14,6 @@ import { openQueueTelemetry } from './queue-telemetry.ts';
 import { reportDrops } from './report-drops.ts';
 import { openRequestSpan } from './request-spans.ts';
 import { isSampled } from './run-span-exporter.ts';
-import type { TraceSettings } from './trace-settings.ts';
 import type { TraceDeps, Traces } from './traces.ts';
 
 /** Registers the SDK with OpenTelemetry's API. A process has one registration at a time. Ended spans go to the thread. */

@@ -2,10 +2,10 @@ import type { EndedSpans } from '@holdpoint/contract';
 import { ROOT_CONTEXT, type SpanContext, SpanKind, trace } from '@opentelemetry/api';
 import { parseTraceParent, TraceState } from '@opentelemetry/core';
 import { type Sampler, SamplingDecision } from '@opentelemetry/sdk-trace';
+import type { TraceSettings } from '../settings/traces.ts';
 import { readableSpan, type SpanOrigin } from './readable-span.ts';
 import type { Sender } from './sender.ts';
 import { splitTrace } from './split-trace.ts';
-import type { TraceSettings } from './trace-settings.ts';
 import { withoutContent } from './without-content.ts';
 
 interface Deps {

@@ -1,4 +1,4 @@
-import type { TraceSettings } from './trace-settings.ts';
+import type { TraceSettings } from '../settings/traces.ts';
 import type { TraceDeps, Traces } from './traces.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { useWorkspace } from '../testing/workspace.ts';
-import { maxTextFile } from './text.ts';
+import { maxTextFile } from '../text-work/text.ts';
 
 const workspace = useWorkspace();
 

@@ -1,13 +1,13 @@
 import { FileError, type Preview, type ToolOutcome } from '@holdpoint/contract';
+import type { EditedText } from '../text-work/edit-text.ts';
+import { maxPatch, shownPatch } from '../text-work/patch.ts';
+import type { Replacement } from '../text-work/replace-text.ts';
+import { maxTextFile } from '../text-work/text.ts';
 import type { ToolContext } from '../tool.ts';
 import { changedPaths } from './changed-paths.ts';
-import type { EditedText } from './edit-text.ts';
 import { type Failure, failure } from './failure.ts';
-import { maxPatch, shownPatch } from './patch.ts';
 import { relativePath } from './path-argument.ts';
 import { readTextFile } from './read-text.ts';
-import type { Replacement } from './replace-text.ts';
-import { maxTextFile } from './text.ts';
 
 export interface FileEdit extends Replacement {
   path: string;

@@ -1,11 +1,11 @@
 import { FileError, type Preview, type ToolOutcome } from '@holdpoint/contract';
+import type { PatchedText } from '../text-work/apply-patch.ts';
+import { maxPatch, shownPatch } from '../text-work/patch.ts';
+import { decodeText } from '../text-work/text.ts';
 import type { ToolContext } from '../tool.ts';
-import type { PatchedText } from './apply-patch.ts';
 import { changedPaths } from './changed-paths.ts';
 import { type Failure, failure } from './failure.ts';
-import { maxPatch, shownPatch } from './patch.ts';
 import { relativePath } from './path-argument.ts';
-import { decodeText } from './text.ts';
 
 export interface FilePatch {
   path: string;

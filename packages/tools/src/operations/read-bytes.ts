@@ -1,6 +1,6 @@
 import type { FileStat } from '@holdpoint/contract';
+import { isBinary } from '../text-work/text.ts';
 import type { ToolContext } from '../tool.ts';
-import { isBinary } from './text.ts';
 
 export interface FileBytes {
   /** From `offset`, at most `max_bytes`. */

@@ -1,6 +1,6 @@
+import { isBinary, maxTextFile } from '../text-work/text.ts';
 import type { ToolContext } from '../tool.ts';
 import { type Failure, failure } from './failure.ts';
-import { isBinary, maxTextFile } from './text.ts';
 
 export interface TextFile {
   data: Buffer;

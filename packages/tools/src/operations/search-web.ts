@@ -1,6 +1,6 @@
+import type { SearchPort, SearchRequest } from '../search/port.ts';
 import type { ToolContext } from '../tool.ts';
 import type { SearchResult } from '../web/search/answer.ts';
-import type { SearchPort, SearchRequest } from '../web/search/port.ts';
 import type { Failure } from './failure.ts';
 import { networkFailure, networkOff } from './network-fetch.ts';
 

@@ -1,7 +1,7 @@
 import { FileError, type Preview, type ToolOutcome } from '@holdpoint/contract';
+import { maxPatch, shownPatch } from '../text-work/patch.ts';
 import type { ToolContext } from '../tool.ts';
 import { changedPaths } from './changed-paths.ts';
-import { maxPatch, shownPatch } from './patch.ts';
 import { relativePath } from './path-argument.ts';
 import { readTextFile } from './read-text.ts';
 

@@ -1,6 +1,6 @@
 import type { Json, Problem } from '@holdpoint/contract';
+import { asJson } from '../as-json.ts';
 import type { Tool } from '../tool.ts';
-import { asJson } from './as-json.ts';
 import { outputProblem } from './check-output.ts';
 import type { DefectLog } from './defect-log.ts';
 

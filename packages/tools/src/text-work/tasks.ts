@@ -1,11 +1,11 @@
-import { applyPatch, type PatchInput } from '../operations/apply-patch.ts';
-import { diffWritten, type EditInput, editText, type WrittenInput } from '../operations/edit-text.ts';
-import { type ExcerptInput, excerptOf } from '../operations/excerpt.ts';
-import { type LineRangeInput, lineRange } from '../operations/line-range.ts';
-import { type FirstReplacement, replaceFirst } from '../operations/replace-first.ts';
 import type { OutputInput, ReadOutput } from '../output-schema/read-output.ts';
 import type { PageBody } from '../web/read-page.ts';
 import type { ResultsPage } from '../web/search/read-results.ts';
+import { applyPatch, type PatchInput } from './apply-patch.ts';
+import { diffWritten, type EditInput, editText, type WrittenInput } from './edit-text.ts';
+import { type ExcerptInput, excerptOf } from './excerpt.ts';
+import { type LineRangeInput, lineRange } from './line-range.ts';
+import { type FirstReplacement, replaceFirst } from './replace-first.ts';
 
 /** All work on texts of unknown size. The functions are pure: their input and output cross into a thread and back. */
 export const textTasks = {

@@ -1,7 +1,7 @@
 import type { GraphPort } from '../graph/port.ts';
+import { duckDuckGoHtml } from '../search/duckduckgo-html.ts';
+import type { SearchPort } from '../search/port.ts';
 import type { Toolset } from '../toolset.ts';
-import { duckDuckGoHtml } from '../web/search/duckduckgo-html.ts';
-import type { SearchPort } from '../web/search/port.ts';
 import { createCleminiToolset } from './clemini/toolset.ts';
 import { cliAgent } from './cli-agent/toolset.ts';
 import { createHoldpointToolset } from './holdpoint/toolset.ts';

@@ -4,10 +4,10 @@ import { cutAtCeilings, type Idempotency, spanIdOf, spanKeys, traceIdOf } from '
 import type { FastifyRequest } from 'fastify';
 import type { ApiDeps, App } from '../../deps.ts';
 import { placeEngineError } from '../../errors/place-engine-error.ts';
+import { idempotencyKey } from '../../schema/idempotency-key.ts';
 import { checkRequest } from './check-request.ts';
 import { checkSpace } from './check-space.ts';
 import { findRun } from './find-run.ts';
-import { idempotencyKey } from './idempotency-key.ts';
 import { resolvePolicy } from './resolve-policy.ts';
 import { toRun } from './run-view.ts';
 import { traceContext } from './trace-context.ts';

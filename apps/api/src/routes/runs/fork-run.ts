@@ -2,6 +2,7 @@ import { type ForkRunBody, forkRunSchema, idParamsSchema, runSchema } from '@hol
 import { cutAtCeilings, type RunState } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { placeEngineError } from '../../errors/place-engine-error.ts';
+import { idempotencyKey } from '../../schema/idempotency-key.ts';
 import { checkGrants } from './check-grants.ts';
 import { checkLimits } from './check-limits.ts';
 import { checkModel } from './check-model.ts';
@@ -9,7 +10,6 @@ import { checkPlan } from './check-plan.ts';
 import { checkPolicy } from './check-policy.ts';
 import { checkSpace } from './check-space.ts';
 import { findRun } from './find-run.ts';
-import { idempotencyKey } from './idempotency-key.ts';
 import { resolvePolicy } from './resolve-policy.ts';
 import { toRun } from './run-view.ts';
 

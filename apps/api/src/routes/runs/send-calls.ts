@@ -12,8 +12,8 @@ import { EngineError, notificationChannel } from '@holdpoint/engine';
 import type { FastifyReply } from 'fastify';
 import type { ApiDeps, App } from '../../deps.ts';
 import { clientGone } from '../../live/stream.ts';
+import { idempotencyKey } from '../../schema/idempotency-key.ts';
 import { checkRunId, findRun } from './find-run.ts';
-import { idempotencyKey } from './idempotency-key.ts';
 import { areSettled, showReceived } from './received-calls.ts';
 import { toRun } from './run-view.ts';
 

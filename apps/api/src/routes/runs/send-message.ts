@@ -1,7 +1,7 @@
 import { idParamsSchema, sendMessageSchema, sentMessageSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
+import { idempotencyKey } from '../../schema/idempotency-key.ts';
 import { checkRunId } from './find-run.ts';
-import { idempotencyKey } from './idempotency-key.ts';
 
 /** POST /v1/runs/{id}/messages: 201 when this request recorded the message, 200 when its Idempotency-Key matches an earlier request. */
 export function sendMessageRoute(app: App): void {

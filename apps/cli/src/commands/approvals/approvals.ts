@@ -1,10 +1,10 @@
 import { approvalStatusSchema } from '@holdpoint/contract';
 import type { Approval } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
+import { hunksText } from '../../deciding/conflicts.ts';
 import { sayEndOfPage } from '../../output/end-of-page.ts';
 import { approvalTable, approvalText } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, commandLine, count, type Shell } from '../../shell/index.ts';
-import { hunksText } from './conflicts.ts';
 
 /** Without a subcommand: the inbox on a terminal, else the list. */
 export const approvalsCommand = (shell: Shell): Command =>

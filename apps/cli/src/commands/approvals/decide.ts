@@ -1,10 +1,10 @@
 import { confirm, isCancel } from '@clack/prompts';
 import type { Client } from '@holdpoint/client';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
+import { hunksText } from '../../deciding/conflicts.ts';
+import { openContent } from '../../deciding/open-content.ts';
 import { approvalText, proposalText } from '../../output/index.ts';
 import { CliError, commandLine, type Shell } from '../../shell/index.ts';
-import { hunksText } from './conflicts.ts';
-import { openContent } from './open-content.ts';
 
 export interface DecideInput extends Omit<Decide, 'action_digest' | 'args'> {
   approvalId: string;

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
+import { readText } from '../../deciding/read-text.ts';
 import { type ApiOptions, apiCommand, CliError, jsonObject, type Shell, seconds } from '../../shell/index.ts';
 import { decide } from './decide.ts';
-import { readText } from './read-text.ts';
 
 export interface DecisionOptions extends ApiOptions {
   digest?: string;

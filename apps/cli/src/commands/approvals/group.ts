@@ -1,11 +1,11 @@
 import type { Command } from 'commander';
+import { hunksCommand } from '../../deciding/conflicts.ts';
+import { contentCommand } from '../../deciding/open-content.ts';
 import type { Shell } from '../../shell/index.ts';
 import { approvalsCommand, listApprovalsCommand, showApprovalCommand } from './approvals.ts';
-import { hunksCommand } from './conflicts.ts';
 import { decideManyCommand } from './decide-many.ts';
 import { approveCommand, editCommand, rejectCommand, respondCommand } from './decisions.ts';
 import { delegateCommand } from './delegate.ts';
-import { contentCommand } from './open-content.ts';
 import { resolveCommand } from './resolve.ts';
 
 export function approvalsGroup(shell: Shell): Command {

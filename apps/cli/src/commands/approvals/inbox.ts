@@ -1,10 +1,10 @@
 import { cancel, isCancel, outro, select } from '@clack/prompts';
 import type { Client } from '@holdpoint/client';
 import type { Approval } from '@holdpoint/contract/wire';
+import { askDecision, showWhole } from '../../deciding/ask-decision.ts';
 import { sayDamaged } from '../../output/end-of-page.ts';
 import { actionText, cut, oneLine } from '../../output/index.ts';
 import type { Shell } from '../../shell/index.ts';
-import { askDecision, showWhole } from './ask-decision.ts';
 
 /** Lets the user decide open approvals until none is left or the user leaves. Needs a terminal. */
 export async function inbox({ shell, client }: { shell: Shell; client: Client }): Promise<void> {

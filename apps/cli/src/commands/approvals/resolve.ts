@@ -1,12 +1,12 @@
 import type { HunkChoice } from '@holdpoint/contract';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { conflictsOf } from '../../deciding/conflicts.ts';
+import { readText } from '../../deciding/read-text.ts';
+import { type Choice, toArgs } from '../../deciding/resolutions.ts';
 import { apiCommand, CliError, type Shell, several } from '../../shell/index.ts';
-import { conflictsOf } from './conflicts.ts';
 import { decide } from './decide.ts';
 import { type DecisionOptions, withDigest } from './decisions.ts';
-import { readText } from './read-text.ts';
-import { type Choice, toArgs } from './resolutions.ts';
 
 interface ResolveOptions extends DecisionOptions {
   runLines?: string[];

@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import type { CreateRun } from '@holdpoint/contract/wire';
+import { readText } from '../../deciding/read-text.ts';
 import { CliError } from '../../shell/index.ts';
-import { readText } from '../approvals/read-text.ts';
 
 type Kinds = NonNullable<CreateRun['agents']>;
 

@@ -2,8 +2,8 @@ import type { Client } from '@holdpoint/client';
 import type { Run } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
 import { exitCodeOf } from '../../follow-run.ts';
-import { followToNext } from '../../follow-to-next.ts';
 import { commandLine, type FollowOptions, type Shell, withFollowOptions } from '../../shell/index.ts';
+import { followToNext } from '../follow-to-next.ts';
 
 export interface SubmitOptions extends FollowOptions {
   json?: boolean;

@@ -3,8 +3,8 @@ import type { CreateRun } from '@holdpoint/contract/wire';
 import { readYaml } from '@holdpoint/policy';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { z } from 'zod';
+import { readText } from '../../deciding/read-text.ts';
 import { CliError, count, type Shell, several } from '../../shell/index.ts';
-import { readText } from '../approvals/read-text.ts';
 import { readImage } from './read-image.ts';
 
 /** The prompt of a run, with its options. */

@@ -2,6 +2,8 @@ import { ApiError, type Client } from '@holdpoint/client';
 import { placeOf } from '@holdpoint/contract';
 import type { Publication, Publish, RunDetail } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type ConfirmOptions, isSure, withYes } from '../../deciding/confirm.ts';
+import { offersAgain } from '../../deciding/offer-again.ts';
 import { findSnapshot } from '../../find-snapshot.ts';
 import { howToDecide } from '../../follow-run.ts';
 import {
@@ -15,8 +17,6 @@ import {
   shellWord,
 } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, commandLine, exitCodes, type Shell, seconds } from '../../shell/index.ts';
-import { type ConfirmOptions, isSure, withYes } from '../confirm.ts';
-import { offersAgain } from './offer-again.ts';
 import { type Resolve, resolveConflicts } from './resolve-conflicts.ts';
 
 interface PublishOptions extends ApiOptions, ConfirmOptions {

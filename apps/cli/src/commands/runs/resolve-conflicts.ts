@@ -1,9 +1,9 @@
 import type { Client } from '@holdpoint/client';
 import type { Decide } from '@holdpoint/contract/wire';
+import { showWhole } from '../../deciding/ask-decision.ts';
+import { askResolutions } from '../../deciding/ask-resolutions.ts';
+import { hunksText } from '../../deciding/conflicts.ts';
 import { CliError, commandLine, type Shell } from '../../shell/index.ts';
-import { showWhole } from '../approvals/ask-decision.ts';
-import { askResolutions } from '../approvals/ask-resolutions.ts';
-import { hunksText } from '../approvals/conflicts.ts';
 import { argsFor } from '../approvals/resolve.ts';
 
 /** `--resolve` alone asks on the terminal; with a choice the command takes these lines in every hunk. */

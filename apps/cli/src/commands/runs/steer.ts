@@ -1,7 +1,7 @@
 import type { Client } from '@holdpoint/client';
+import { type ConfirmOptions, isSure, withYes } from '../../deciding/confirm.ts';
 import { oneLine } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, CliError, commandLine, type Shell } from '../../shell/index.ts';
-import { type ConfirmOptions, isSure, withYes } from '../confirm.ts';
 
 /** For a question: `run_… (its title, running)`. */
 async function describeRun(client: Client, runId: string): Promise<string> {

@@ -1,9 +1,9 @@
 import { stepIdSchema } from '@holdpoint/contract';
 import type { Command } from 'commander';
+import { type ConfirmOptions, isSure, withYes } from '../../deciding/confirm.ts';
 import { findStep } from '../../find-step.ts';
 import { oneLine } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, CliError, type Shell } from '../../shell/index.ts';
-import { type ConfirmOptions, isSure, withYes } from '../confirm.ts';
 
 interface CancelOptions extends ApiOptions, ConfirmOptions {
   message?: string;

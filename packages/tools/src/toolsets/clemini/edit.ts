@@ -5,9 +5,9 @@ import { editFile, type FileEdit, previewEdit } from '../../operations/edit-file
 import { type Failure, failure } from '../../operations/failure.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { readTextFile } from '../../operations/read-text.ts';
-import { textArgument } from '../../operations/text.ts';
 import { touchedPaths } from '../../operations/touched.ts';
 import { previewWrite } from '../../operations/write-file.ts';
+import { textArgument } from '../../text-work/text.ts';
 import type { ToolContext } from '../../tool.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { allowedPath } from './allowed-path.ts';

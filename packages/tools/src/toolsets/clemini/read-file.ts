@@ -3,7 +3,7 @@ import { failure } from '../../operations/failure.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { readTextFile } from '../../operations/read-text.ts';
 import { touchedPaths } from '../../operations/touched.ts';
-import { wholeCharacters } from '../../operations/whole-characters.ts';
+import { wholeCharacters } from '../../text-work/whole-characters.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { allowedPath } from './allowed-path.ts';
 

@@ -1,6 +1,6 @@
+import { duckDuckGoHtml } from '../../search/duckduckgo-html.ts';
+import type { SearchPort } from '../../search/port.ts';
 import { defineToolset, type Toolset } from '../../toolset.ts';
-import { duckDuckGoHtml } from '../../web/search/duckduckgo-html.ts';
-import type { SearchPort } from '../../web/search/port.ts';
 import { askUser } from './ask-user.ts';
 import { bash } from './bash.ts';
 import { edit } from './edit.ts';

@@ -2,11 +2,11 @@ import type { Json, SettledCall } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import type { Network } from '../../network.ts';
 import { createRegistry } from '../../registry/registry.ts';
+import type { SearchPort } from '../../search/port.ts';
 import { bareContext } from '../../testing/bare-context.ts';
 import { loopbackNetwork } from '../../testing/loopback-network.ts';
 import { useWebServer } from '../../testing/web-server.ts';
 import type { GenerateRequest, ToolContext } from '../../tool.ts';
-import type { SearchPort } from '../../web/search/port.ts';
 import { presentClemini } from './present.ts';
 import { clemini, createCleminiToolset } from './toolset.ts';
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { askModel, noModel } from '../../operations/ask-model.ts';
 import { fetchPage } from '../../operations/fetch-page.ts';
 import { namedAddress, touchedHost, webTarget } from '../../operations/touched.ts';
-import { wholeCharacters } from '../../operations/whole-characters.ts';
+import { wholeCharacters } from '../../text-work/whole-characters.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { settingsOf } from './settings.ts';
 

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { searchWeb } from '../../operations/search-web.ts';
 import { touchedHost } from '../../operations/touched.ts';
+import type { SearchPort } from '../../search/port.ts';
 import type { Tool } from '../../tool.ts';
-import type { SearchPort } from '../../web/search/port.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
 const domain = z

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { changedPaths } from '../../operations/changed-paths.ts';
 import { pathArgument, relativePath } from '../../operations/path-argument.ts';
-import { textArgument } from '../../operations/text.ts';
 import { touchedPaths } from '../../operations/touched.ts';
 import { previewWrite } from '../../operations/write-file.ts';
+import { textArgument } from '../../text-work/text.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { refused } from './result.ts';
 

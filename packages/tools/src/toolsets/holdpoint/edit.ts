@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { editFile, previewEdit } from '../../operations/edit-file.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
-import { textArgument } from '../../operations/text.ts';
 import { touchedPaths } from '../../operations/touched.ts';
+import { textArgument } from '../../text-work/text.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
 /** Characters. Longer texts are written with `write_file`. */

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { cutDiff, unifiedDiff } from '../../operations/patch.ts';
+import { cutDiff, unifiedDiff } from '../../text-work/patch.ts';
 
 const run = promisify(execFile);
 let directory: string;

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import type { Network } from '../../network.ts';
 import { createRegistry } from '../../registry/registry.ts';
+import { duckDuckGoHtml } from '../../search/duckduckgo-html.ts';
 import { bareContext } from '../../testing/bare-context.ts';
 import { loopbackNetwork } from '../../testing/loopback-network.ts';
 import { useWebServer } from '../../testing/web-server.ts';
-import { duckDuckGoHtml } from '../../web/search/duckduckgo-html.ts';
 import { createHoldpointToolset, holdpoint } from './toolset.ts';
 
 const server = useWebServer();

@@ -3,8 +3,8 @@ import type { Failure } from '../../operations/failure.ts';
 import { allowing } from '../../operations/network-fetch.ts';
 import { searchWeb } from '../../operations/search-web.ts';
 import { touchedHost } from '../../operations/touched.ts';
+import type { SearchPort } from '../../search/port.ts';
 import type { Tool } from '../../tool.ts';
-import type { SearchPort } from '../../web/search/port.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
 const input = z.strictObject({

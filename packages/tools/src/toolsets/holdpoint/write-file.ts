@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { pathArgument } from '../../operations/path-argument.ts';
-import { textArgument } from '../../operations/text.ts';
 import { touchedPaths } from '../../operations/touched.ts';
 import { previewWrite, writeWholeFile } from '../../operations/write-file.ts';
+import { textArgument } from '../../text-work/text.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
 /** A character becomes at most three bytes of UTF-8. */

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { ownQueries } from '../../graph/own-graph.ts';
 import type { GraphPort } from '../../graph/port.ts';
 import { askGraph } from '../../operations/ask-graph.ts';
-import { textArgument } from '../../operations/text.ts';
+import { textArgument } from '../../text-work/text.ts';
 import type { Tool } from '../../tool.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { settingsOf, timeoutOf } from './settings.ts';

@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { failure } from '../../operations/failure.ts';
 import { maxDiff } from '../../operations/patch-file.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
-import { textArgument } from '../../operations/text.ts';
 import { touchedPaths } from '../../operations/touched.ts';
 import { previewWrite, writeWholeFile } from '../../operations/write-file.ts';
+import { textArgument } from '../../text-work/text.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { settingsOf } from './settings.ts';
 

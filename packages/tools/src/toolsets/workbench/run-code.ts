@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { previewCommand } from '../../operations/command-argument.ts';
 import { cutShort } from '../../operations/cut-short.ts';
 import { failure } from '../../operations/failure.ts';
-import { textArgument } from '../../operations/text.ts';
+import { textArgument } from '../../text-work/text.ts';
 import type { ToolContext } from '../../tool.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { workbenchSettings } from './settings.ts';

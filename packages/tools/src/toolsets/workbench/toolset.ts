@@ -1,7 +1,7 @@
 import type { Json, PolicyRule } from '@holdpoint/contract';
+import { duckDuckGoHtml } from '../../search/duckduckgo-html.ts';
+import type { SearchPort } from '../../search/port.ts';
 import { defineToolset, type RuledRun, type Toolset } from '../../toolset.ts';
-import { duckDuckGoHtml } from '../../web/search/duckduckgo-html.ts';
-import type { SearchPort } from '../../web/search/port.ts';
 import { deleteFile } from './delete-file.ts';
 import { listDirectory } from './list-directory.ts';
 import { moveFile } from './move-file.ts';

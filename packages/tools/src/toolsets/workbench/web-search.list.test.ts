@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { createRegistry } from '../../registry/registry.ts';
+import { duckDuckGoHtml } from '../../search/duckduckgo-html.ts';
+import type { SearchPort } from '../../search/port.ts';
 import { bareContext } from '../../testing/bare-context.ts';
 import { loopbackNetwork } from '../../testing/loopback-network.ts';
 import { useWebServer } from '../../testing/web-server.ts';
 import type { SearchAnswer } from '../../web/search/answer.ts';
-import { duckDuckGoHtml } from '../../web/search/duckduckgo-html.ts';
-import type { SearchPort } from '../../web/search/port.ts';
 import { createWorkbenchToolset } from './toolset.ts';
 
 const server = useWebServer();

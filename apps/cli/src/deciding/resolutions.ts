@@ -1,7 +1,7 @@
 import type { Conflict, HunkChoice, Resolution } from '@holdpoint/contract';
 import type { Decide } from '@holdpoint/contract/wire';
 import { nameText } from '@holdpoint/readable';
-import { CliError } from '../../shell/index.ts';
+import { CliError } from '../shell/index.ts';
 
 type WholeFile = { take: 'run' | 'source' } | { take: 'text'; text: string };
 

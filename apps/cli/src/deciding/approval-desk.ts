@@ -1,8 +1,8 @@
 import { text as ask, isCancel, log } from '@clack/prompts';
 import { ApiError, type Client, ConnectionError } from '@holdpoint/client';
 import type { Approval, RunEvent } from '@holdpoint/contract/wire';
-import { briefApproval, fold, plain } from '../../output/index.ts';
-import type { Shell } from '../../shell/index.ts';
+import { briefApproval, fold, plain } from '../output/index.ts';
+import type { Shell } from '../shell/index.ts';
 import { type Answer, askDecision } from './ask-decision.ts';
 import { hunksText } from './conflicts.ts';
 

@@ -1,8 +1,8 @@
 import { ApiError, type Client } from '@holdpoint/client';
 import type { Conflict } from '@holdpoint/contract';
 import type { Approval, ConflictView } from '@holdpoint/contract/wire';
-import { conflictText, plain, planOf } from '../../output/index.ts';
-import { type ApiOptions, apiCommand, CliError, commandLine, count, type Shell } from '../../shell/index.ts';
+import { conflictText, plain, planOf } from '../output/index.ts';
+import { type ApiOptions, apiCommand, CliError, commandLine, count, type Shell } from '../shell/index.ts';
 
 /** Hunks of a file shown together. */
 const shownAtOnce = 20;

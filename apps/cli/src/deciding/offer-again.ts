@@ -1,8 +1,8 @@
 import { confirm, isCancel } from '@clack/prompts';
 import type { Client } from '@holdpoint/client';
-import { validationText } from '../../output/index.ts';
-import { commandLine, type Shell } from '../../shell/index.ts';
-import type { ConfirmOptions } from '../confirm.ts';
+import { validationText } from '../output/index.ts';
+import { commandLine, type Shell } from '../shell/index.ts';
+import type { ConfirmOptions } from './confirm.ts';
 
 /**
  * Shows the validators of a failed publish with their output. On a terminal, asks whether to publish again: the validators run again on the

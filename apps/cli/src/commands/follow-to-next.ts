@@ -1,10 +1,10 @@
 import type { Client } from '@holdpoint/client';
 import type { EventOf } from '@holdpoint/contract';
 import type { RunDetail } from '@holdpoint/contract/wire';
-import { offersAgain } from './commands/runs/offer-again.ts';
-import { publishOrAsk } from './commands/runs/publish.ts';
-import { type FollowInput, followRun, nextSteps } from './follow-run.ts';
-import type { Shell } from './shell/index.ts';
+import { offersAgain } from '../deciding/offer-again.ts';
+import { type FollowInput, followRun, nextSteps } from '../follow-run.ts';
+import type { Shell } from '../shell/index.ts';
+import { publishOrAsk } from './runs/publish.ts';
 
 type Requested = EventOf<'workspace.publish_requested'>['data'];
 

@@ -1,6 +1,6 @@
 import type { CallerKind, CommandClass, Effect, Json, Risk } from '@holdpoint/contract';
-import type { Pieces } from '../match/glob.ts';
-import type { TouchedPath } from '../match/path-glob.ts';
+import type { Pieces } from './glob.ts';
+import type { TouchedPath } from './path-glob.ts';
 
 /** A simple command in the view of rules. */
 export interface CommandFact {

@@ -1,7 +1,7 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CliError, type Shell } from '../../shell/index.ts';
+import { CliError, type Shell } from '../shell/index.ts';
 
 /** Lets a person change a text in `$VISUAL` or `$EDITOR`. @throws CliError `usage` when the editor failed */
 export async function editText(shell: Shell, { name, text }: { name: string; text: string }): Promise<string> {

@@ -2,8 +2,8 @@ import { text as ask, isCancel, log, type SelectOptions, select } from '@clack/p
 import { ApiError, type Client, ConnectionError } from '@holdpoint/client';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { z } from 'zod';
-import { approvalText, isAboutPublish, oneLine, plain } from '../../output/index.ts';
-import { CliError, type Shell } from '../../shell/index.ts';
+import { approvalText, isAboutPublish, oneLine, plain } from '../output/index.ts';
+import { CliError, type Shell } from '../shell/index.ts';
 import { askResolutions } from './ask-resolutions.ts';
 import { hunksText } from './conflicts.ts';
 import { editArgs } from './edit-args.ts';

@@ -1,7 +1,7 @@
 import type { Client } from '@holdpoint/client';
 import type { Approval } from '@holdpoint/contract/wire';
 import { codeText } from '@holdpoint/readable';
-import { type ApiOptions, apiCommand, CliError, commandLine, type Shell } from '../../shell/index.ts';
+import { type ApiOptions, apiCommand, CliError, commandLine, type Shell } from '../shell/index.ts';
 
 /** Prints the whole of a shortened approval. @returns the digest for a decision on the whole */
 export async function openContent(deps: { shell: Shell; client: Client }, shown: Approval): Promise<string> {

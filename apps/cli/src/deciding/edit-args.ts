@@ -3,7 +3,7 @@ import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { readYaml } from '@holdpoint/policy';
 import { hasUnseen, plainJson } from '@holdpoint/readable';
 import { stringify } from 'yaml';
-import { CliError, type Shell } from '../../shell/index.ts';
+import { CliError, type Shell } from '../shell/index.ts';
 import { editText } from './edit-text.ts';
 
 type Args = NonNullable<Decide['args']>;

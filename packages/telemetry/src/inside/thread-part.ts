@@ -1,6 +1,6 @@
 import type { EndedSpans } from '@holdpoint/contract';
 import type { countSpans } from '../metrics/count-spans.ts';
-import type { Line } from './messages.ts';
+import type { Line } from '../thread/messages.ts';
 
 /** Answers requests in the thread, by their names. The signal is aborted when the caller gives up. */
 export type Answers = Readonly<Record<string, (input: never, signal: AbortSignal) => Promise<unknown>>>;

@@ -3,8 +3,15 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { countSpans } from '../metrics/count-spans.ts';
 import { resourceOf } from '../resource.ts';
+import {
+  type Dropped,
+  type Line,
+  type Posted,
+  plainError,
+  type Reply,
+  type ThreadSettings,
+} from '../thread/messages.ts';
 import { diagTo } from '../traces/diag-to.ts';
-import { type Dropped, type Line, type Posted, plainError, type Reply, type ThreadSettings } from './messages.ts';
 import type { Answers, OpenPart, ThreadHost } from './thread-part.ts';
 
 const { service, traces, logs, metrics } = workerData as ThreadSettings;

@@ -1,4 +1,4 @@
-import { CliError, readGivenFile } from '../../shell/index.ts';
+import { CliError, readGivenFile } from '../shell/index.ts';
 
 /** Reads a text file unchanged, including a byte order mark. @throws CliError `usage` */
 export async function readText(cwd: string, file: string): Promise<string> {

@@ -1,6 +1,6 @@
-import type { Network } from '../../network.ts';
-import type { TextWork } from '../../text-work/text-work.ts';
-import type { SearchAnswer } from './answer.ts';
+import type { Network } from '../network.ts';
+import type { TextWork } from '../text-work/text-work.ts';
+import type { SearchAnswer } from '../web/search/answer.ts';
 
 export interface SearchRequest {
   query: string;
