@@ -1,5 +1,5 @@
 import type { Diff, PublishPlan } from '@holdpoint/contract/wire';
-import { nameText, plain } from '@holdpoint/readable';
+import { nameText, oneLine, plain } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
 import { fit, fold } from './fit.ts';
 import { table } from './layout.ts';
@@ -51,7 +51,7 @@ const hunkLines = ({ hunks }: FileDiff): string[] =>
 
 /** The damage of a file in the store, with the next step. */
 const lostText = ({ unreadable }: FileDiff, colors: Colors): string =>
-  unreadable === undefined ? '' : colors.red([unreadable.message, unreadable.next].filter(Boolean).join(' '));
+  unreadable === undefined ? '' : colors.red(oneLine([unreadable.message, unreadable.next].filter(Boolean).join(' ')));
 
 /** The note in place of the lines. */
 function noteText(file: FileDiff, colors: Colors): string[] {
