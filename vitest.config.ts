@@ -4,6 +4,15 @@ import { LongestFirst } from './scripts/test-order.ts';
 
 const tests = ['{packages,apps}/*/{src,tests}/**/*.test.ts', '{scripts,tests,examples}/**/*.test.ts'];
 
+/** Measurements of memory or delays. */
+const measures = ['{packages,apps}/*/src/**/*.measure.test.ts', 'tests/**/*.measure.test.ts'];
+
+/**
+ * Tests that ask a system of several processes. The system does the work, and a test starts few programs, so its process may grow: loading
+ * the same modules for each of these files took a second of CPU time.
+ */
+const systems = ['tests/{runs,docs,telemetry}/**/*.test.ts', 'apps/cli/src/{commands,doctor}/**/*.test.ts'];
+
 /**
  * What starts programs: each start copies the page tables of a process, which grow with the files that it has run. Six files of publishes took
  * a fifth less of the system's time in processes of their own.
@@ -11,11 +20,12 @@ const tests = ['{packages,apps}/*/{src,tests}/**/*.test.ts', '{scripts,tests,exa
 const programs = [
   'packages/{sandbox,workspace}/src/**/*.test.ts',
   'packages/runtime/src/{adapters,following,toolchains}/**/*.test.ts',
-  'apps/cli/src/{*,{commands,completion,doctor,system}/**/*}.test.ts',
+  'apps/cli/src/{*,{completion,system}/**/*}.test.ts',
   'apps/{worker/src/**/*,api/src/main.create}.test.ts',
-  '{scripts,tests,examples}/**/*.test.ts',
-  // What measures memory or delays.
-  'packages/*/src/**/*.measure.test.ts',
+  '{scripts,examples}/**/*.test.ts',
+  'tests/*.test.ts',
+  'tests/!(runs|docs|telemetry)/**/*.test.ts',
+  ...measures,
 ];
 
 /**
@@ -73,9 +83,13 @@ export default defineConfig({
         },
       },
       {
+        extends: true,
+        test: { name: 'systems', include: systems, exclude: [...longer, ...measures], isolate: false },
+      },
+      {
         // A process runs many files: loading the same modules for each takes a quarter of a second of CPU time.
         extends: true,
-        test: { name: 'modules', include: tests, exclude: [...longer, ...programs], isolate: false },
+        test: { name: 'modules', include: tests, exclude: [...longer, ...programs, ...systems], isolate: false },
       },
     ],
     sequence: { sequencer: LongestFirst },
