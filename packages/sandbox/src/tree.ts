@@ -9,13 +9,13 @@ import type { WalkUnreadable } from './workspace-size/sizes.ts';
 export { SandboxError } from './errors.ts';
 export type { Command, HostProgram, ProgramProcess, Sandbox, WorkspaceMount } from './port.ts';
 
-/** A host path that is mounted read-only at a path inside. */
+/** A host path, mounted read-only at a path inside. */
 export interface ReadOnlyMount {
   host: string;
   inside: string;
 }
 
-/** One program for a driver to start. The driver ends it together with all its descendants. */
+/** A program for a driver to start. The driver ends the program together with all its descendants. */
 export interface TreeRequest {
   workspace: WorkspaceMount;
   /** Null for a command without a label. */
@@ -29,11 +29,11 @@ export interface TreeRequest {
   limits: ProcessLimits;
   /** Null for empty input. */
   stdin: string | null;
-  /** The programs of a command that only reads, beside the shells. @default it sees all of the system */
+  /** The programs of a read-only command, in addition to the shells. @default all programs of the system */
   only?: readonly string[] | undefined;
   /** Size of /tmp. @default the driver's */
   tmpBytes?: number | undefined;
-  /** What a program of Holdpoint sees beside what commands see. Its stdin stays open. Null for a command. */
+  /** Files shown to a program of Holdpoint, in addition to the files of commands. The program's stdin stays open. Null for a command. */
   hostFiles: readonly ReadOnlyMount[] | null;
   /** Called when the program begins to run. */
   onBegun?: () => void;
@@ -46,7 +46,7 @@ export interface Tree {
   /** A chunk is valid only until its listeners return. */
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Use so far, or in total after the end. Null where nothing counts it. */
+  /** Use so far, or in total after the end. Null where no control group counts the use. */
   usage(): Usage | null;
   /** Host pids of the known processes. */
   processes(): number[];
@@ -64,7 +64,7 @@ export type TreeEnd =
   | { status: 'exited'; exit_code: number; signal: string | null }
   /** The program never ran. `detail` is the operating system's reason. When null, the reason is on stderr. */
   | { status: 'setup_failed'; detail: string | null }
-  /** Killed from outside before it could report its end. The program may have run. */
+  /** Killed from outside before the program could report its end. The program may have run. */
   | { status: 'lost' }
   /** Ended by `killAll` of this worker or another worker of this host. */
   | { status: 'taken_over' };
@@ -72,21 +72,21 @@ export type TreeEnd =
 /** Starts trees, and knows the paths inside. */
 export interface Driver {
   readonly name: CapabilityReport['driver'];
-  /** ProcessLimits of whole commands that the driver claims to enforce and can count. Null when there are none. */
+  /** The driver enforces and counts these limits for whole commands. Null when there are none. */
   readonly cgroupLimits: CgroupLimits | null;
   start(request: TreeRequest): Tree;
-  /** Resolves when no spare for such a command is in its set-up: a start then need not do the same work once more. */
+  /** Resolves when no spare for the command is in its set-up: a start then need not do the same work once more. */
   prepared?(command: { workspace: WorkspaceMount; only?: TreeRequest['only'] }): Promise<void>;
   spares?(): SpareCounts;
-  /** Processes that an interrupted set-up left on this host, of any workspace. */
+  /** Processes left on this host by an interrupted set-up, of any workspace. */
   findOrphans(): ProcessIdentity[];
-  /** Stops all programs of recorded trees, including children that they are about to start. Resolves when none runs. */
+  /** Stops all programs of recorded trees, including children about to be started. Resolves when none runs. */
   freeze(trees: readonly (readonly ProcessIdentity[])[]): Promise<void>;
-  /** Continues the programs, including those that were stopped for another reason. */
+  /** Continues the programs, including programs stopped for another reason. */
   thaw(trees: readonly (readonly ProcessIdentity[])[]): Promise<void>;
-  /** Measures a workspace with directories that an unprivileged worker may not read. */
+  /** Measures a workspace whose directories an unprivileged worker may not read. */
   readonly walkUnreadable?: WalkUnreadable | undefined;
-  /** Releases what the driver keeps for further trees. Call it when none runs any more. */
+  /** Releases the resources kept for further trees. Call `release` when no tree runs any more. */
   release(): Promise<void>;
   /** Path of the workspace inside. */
   root(workspace: WorkspaceMount): string;
@@ -94,10 +94,10 @@ export interface Driver {
   readonly node: string;
   readonly ripgrep: string;
   readonly toolHost: string;
-  /** Directories that the operator mounted. */
+  /** Directories mounted by the operator. */
   readonly toolchains: readonly string[];
-  /** What a tool host needs beside what commands see. */
+  /** Files for a tool host, in addition to the files of commands. */
   readonly toolHostFiles: readonly ReadOnlyMount[];
-  /** Where a program sees a file of the host that is one of its `hostFiles`, or below one. */
+  /** Path inside of a host file. The file is an entry of the program's `hostFiles`, or lies below an entry. */
   pathInside(path: string, files: readonly ReadOnlyMount[]): string;
 }
