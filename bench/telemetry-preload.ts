@@ -14,7 +14,7 @@ const switched: Record<string, string> = {
   '/packages/runtime/src/jobs/log-job.ts': `export const logged = (kind, traceIds) => {
     const whole = real.logged(kind, traceIds);
     const now = () => (globalThis.benchLeavesTelemetryOut ? kind : whole);
-    return { ...kind, handle: (...input) => now().handle(...input), lookAgain: (...input) => now().lookAgain(...input) };
+    return { ...kind, handle: (...input) => now().handle(...input), wakeMissed: (...input) => now().wakeMissed(...input) };
   };`,
   '/packages/telemetry/src/logs/log-context.ts': `export const { withLogContext } = real;
   export const addContext = (traceOf) => {

@@ -77,7 +77,7 @@ export const rooms = {
     'unsandboxed',
     'files',
     'bubblewrap',
-    'run-command watch still-start output-pace silence capture repository',
+    'run-command watch frozen-start output-pace silence capture repository',
     'inside',
     'check-command',
     'process',

@@ -4,11 +4,11 @@ import type { CapabilityReport, CapturedStream, CommandEnd, CommandResult, Proce
 import { Capture, endTogether } from './capture.ts';
 import { checkCommand } from './check-command.ts';
 import { type SpaceGuard, writtenBy } from './disk-space/space-guard.ts';
+import type { FrozenStart } from './frozen-start.ts';
 import { resolveLimits } from './limits.ts';
 import { OutputPace } from './output-pace.ts';
 import type { MeasuredUse } from './process/command-use.ts';
 import { Silence } from './silence.ts';
-import type { StillStart } from './still-start.ts';
 import { type Command, type Driver, SandboxError, type Tree, type TreeEnd, type TreeRequest } from './tree.ts';
 import { sizeBefore, watch } from './watch.ts';
 import type { WorkspaceSizes } from './workspace-size/sizes.ts';
@@ -20,7 +20,7 @@ export interface RunDeps {
   sizes: WorkspaceSizes;
   guard: SpaceGuard;
   /** @default starts at once */
-  stillStart?: StillStart;
+  frozenStart?: FrozenStart;
   /** Aborts when the sandbox is closed. */
   closing: AbortSignal;
   /** Monotonic clock in milliseconds. */
@@ -111,7 +111,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     },
   };
   const start = () => startTree(deps.driver, request);
-  const starting = deps.stillStart?.(command.workspace, start) ?? start();
+  const starting = deps.frozenStart?.(command.workspace, start) ?? start();
   const tree = starting instanceof Promise ? await starting : starting;
   let cause = null as KillCause | null;
   const kill = (reason: KillCause) => {

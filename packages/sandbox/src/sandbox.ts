@@ -4,6 +4,7 @@ import type { SpaceGuard } from './disk-space/space-guard.ts';
 import { Connection, type ConnectionDeps } from './files/connection.ts';
 import { runSearch } from './files/search.ts';
 import { toolHostFiles } from './files/tool-host-files.ts';
+import { type FrozenStart, frozenStart } from './frozen-start.ts';
 import {
   type Command,
   type HostProgram,
@@ -18,7 +19,6 @@ import { type FreezeLocks, killAll, type ProcessRecords, thawAbandoned, withFroz
 import { StartedProgram } from './programs/started-program.ts';
 import { runCommand } from './run-command.ts';
 import { printVersions, readVersions, runtimeCandidates } from './runtimes.ts';
-import { type StillStart, stillStart } from './still-start.ts';
 import type { WorkspaceSizes } from './workspace-size/sizes.ts';
 
 export interface HostSandboxDeps extends ConnectionDeps {
@@ -41,7 +41,7 @@ const thawCheckMs = 500;
 /** A probed driver and everything that it runs. */
 export class HostSandbox implements Sandbox {
   readonly #deps: HostSandboxDeps;
-  readonly #stillStart: StillStart;
+  readonly #frozenStart: FrozenStart;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   readonly #connections = new Map<string, Connection>();
@@ -50,7 +50,7 @@ export class HostSandbox implements Sandbox {
 
   constructor(deps: HostSandboxDeps) {
     this.#deps = deps;
-    this.#stillStart = stillStart(deps);
+    this.#frozenStart = frozenStart(deps);
   }
 
   get capabilities(): CapabilityReport {
@@ -80,7 +80,10 @@ export class HostSandbox implements Sandbox {
 
   async run(command: Command): Promise<CommandResult> {
     this.#assertOpen();
-    const running = runCommand({ ...this.#deps, stillStart: this.#stillStart, closing: this.#closing.signal }, command);
+    const running = runCommand(
+      { ...this.#deps, frozenStart: this.#frozenStart, closing: this.#closing.signal },
+      command,
+    );
     this.#running.add(running);
     const thawing =
       command.label === undefined ? undefined : setInterval(() => this.#thawAbandoned(command), thawCheckMs);
@@ -180,7 +183,7 @@ export class HostSandbox implements Sandbox {
       workspace.readOnly === true,
       workspace.sourceFolders ?? [],
     ]);
-    return this.#usable(key) ?? this.#stillStart(workspace, () => this.#open(key, workspace));
+    return this.#usable(key) ?? this.#frozenStart(workspace, () => this.#open(key, workspace));
   }
 
   #open(key: string, workspace: WorkspaceMount): Connection {

@@ -8,11 +8,11 @@ import type { Found, FoundRun } from '../collect.ts';
 import { openLedger } from '../ledger.ts';
 import { auditSound } from './audit.ts';
 import { externalEffects, publications, workspaceEffects } from './effects.ts';
+import { atRest, failures, leases, leftBehind, listedApprovals, notRepaired, wakeUps } from './idle-system.ts';
 import { filesKept, lossIsReported, notReady, wrongRedis } from './installation.ts';
 import { placesBounded, stepsBounded } from './limits.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './log.ts';
 import { logsBounded, loopsFree } from './logs.ts';
-import { atRest, failures, leases, leftBehind, listedApprovals, notRepaired, wakeUps } from './rest.ts';
 
 const id = (kind: string, n = 1): string => `${kind}_01900000-0000-7000-8000-00000000000${n}`;
 const [run, step, approval] = [id('run'), id('step'), id('apr')];

@@ -1,7 +1,7 @@
 import { judgeStep } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { gateSteps, mayWrite, type RunState, releasable, type StepState, type Transition } from '../domain/index.ts';
-import { append, prime, readSpec, readTurnSteps } from '../log/index.ts';
+import { append, cacheStep, readSpec, readTurnSteps } from '../log/index.ts';
 
 /**
  * Records the outcome of a write, and lets through the gate in the same entry the calls of the turn that only waited for it; their jobs go
@@ -37,7 +37,7 @@ export async function settleAndRelease(
   const both = { if: [...outcome.if, ...gate.if], events: [...outcome.events, ...gate.events] };
   const [appended] = await Promise.all([append(deps, run.id, both, { returning: only }), addJobs()]);
   if (!appended.ok) return false;
-  if (only !== undefined) prime(deps.redis, only, appended.returned);
+  if (only !== undefined) cacheStep(deps.redis, only, appended.returned);
   // The server did not know the script, and the jobs were there before their steps.
   if (appended.late) await addJobs();
   return true;

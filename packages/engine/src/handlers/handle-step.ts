@@ -27,7 +27,7 @@ import {
   toolsChanged,
 } from '../domain/index.ts';
 import { abortReason, done, doneAt, type JobContext, type JobEnd, pauseOrRetry, untilCanceled } from '../jobs/index.ts';
-import { append, readSpec, readStep, takePrimed } from '../log/index.ts';
+import { append, readSpec, readStep, takeCachedStep } from '../log/index.ts';
 import type { StepJob } from '../queues/queues.ts';
 import { openGateAhead, reconcile } from '../reconcile/reconcile.ts';
 import { isWaitOver } from '../reconcile/wait-over.ts';
@@ -43,8 +43,8 @@ const mergeMs = 100;
  */
 export async function handleStep(deps: WorkerDeps, job: StepJob, context: JobContext): Promise<JobEnd> {
   // The append that planned the step may have returned its state: when nothing was appended since, that saves the read.
-  const primed = takePrimed(deps.redis, job);
-  const quick = primed && (await attempt(deps, primed.run, primed.step, context, primed.known));
+  const cached = takeCachedStep(deps.redis, job);
+  const quick = cached && (await attempt(deps, cached.run, cached.step, context, cached.known));
   if (quick !== undefined && quick !== 'again' && quick !== 'not started') return quick;
   for (let round = quick === 'again' ? 1 : 0; round < mostRounds; round++) {
     const found = await readStep(deps.redis, job.run_id, job.step_id);

@@ -1,11 +1,11 @@
 import type { WorkerDeps } from '../deps.ts';
 import { type RunState, recordRepair } from '../domain/index.ts';
-import { activeIndex, append, countRepair, idsAfter, lookIndex, readRun, restKey } from '../log/index.ts';
+import { activeIndex, append, countRepair, idleFactsKey, idsAfter, lookIndex, readRun } from '../log/index.ts';
 import { diagnose, type Finding, hasOrphanedTurn, waitsForFreePlace } from '../reconcile/diagnose.ts';
+import { findChanged, readOutlook } from '../reconcile/idle-facts.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
-import { findRestless, readOutlook } from '../reconcile/rest.ts';
 import { listApproval, unlistedApprovals } from '../reconcile/unlisted-approvals.ts';
-import { nextSlice, type Pace } from './rounds.ts';
+import { nextSlice, type Pace } from './set-slices.ts';
 
 const page = 200;
 /** Looks wait for Redis, not for the processor. */
@@ -38,7 +38,7 @@ export async function lookAtRuns(deps: WorkerDeps, signal: AbortSignal, pace: Pa
   const others = pace.whole ? pagesOfActive(deps) : nextSlice(deps.redis, { key: activeIndex, roundMs, least }, pace);
   for await (const ids of others) {
     const scores = await deps.redis.zmscore(lookIndex, ...ids);
-    const restless = new Set(pace.whole ? ids : await findRestless(deps, ids));
+    const restless = new Set(pace.whole ? ids : await findChanged(deps, ids));
     for (const [at, id] of ids.entries()) {
       if (signal.aborted) return;
       const score = scores[at] ?? undefined;
@@ -67,7 +67,7 @@ async function lookAtRun(deps: WorkerDeps, runId: string, { score, signal }: Loo
   await repair(deps, runId, signal);
   const outlook = await readOutlook(deps, runId);
   if (outlook === undefined) return;
-  if (outlook.rest !== undefined) await deps.redis.hset(restKey, runId, JSON.stringify(outlook.rest));
+  if (outlook.facts !== undefined) await deps.redis.hset(idleFactsKey, runId, JSON.stringify(outlook.facts));
   await deps.redis.eval(reschedule, 1, lookIndex, runId, score ?? '', outlook.next);
 }
 

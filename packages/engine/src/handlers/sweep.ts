@@ -16,7 +16,7 @@ import {
 } from '../log/index.ts';
 import { orphanedJobs } from '../reconcile/diagnose.ts';
 import { lookAtRuns, report } from './look-at-runs.ts';
-import { nextSlice, type Pace } from './rounds.ts';
+import { nextSlice, type Pace } from './set-slices.ts';
 
 /** What costs only time, or hides nothing, is looked for in slices: one round takes so long at most. */
 const roundMs = 10 * 60_000;

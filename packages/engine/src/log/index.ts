@@ -22,22 +22,21 @@ export {
   controlChannel,
   healthKey,
   idempotencyKey,
+  idleFactsKey,
   labelIndexOf,
   lockKey,
   lookIndex,
   noticeIndex,
   placeIndex,
   repairsKey,
-  restKey,
-  roundsKey,
   ruleIndexOf,
   runIndexOf,
+  slicesKey,
   stateKey,
   statusIndexOf,
 } from './keys.ts';
 export { idsAfter, listTenants, pagesOf, pagesOfRuns } from './pages.ts';
 export { fromPayload, shownPayload, toPayload, toResult, withResult } from './payload.ts';
-export { prime, takePrimed } from './primed-steps.ts';
 export { rewindsOf, type SnapshotPlace, snapshotPlaces, turnsIn } from './read-indexes.ts';
 export {
   lastEventAt,
@@ -74,4 +73,5 @@ export {
 export { readManySteps, readTurns, type StepFacts } from './read-turns.ts';
 export { retryWhileContended } from './retry-while-contended.ts';
 export { correctLists, countByStanding, pick } from './run-lists.ts';
+export { cacheStep, takeCachedStep } from './step-cache.ts';
 export { fromStored, isOfType } from './stored-event.ts';

@@ -5,10 +5,10 @@ import { unlistFacets } from './approval-lists.ts';
 import {
   activeIndex,
   approvalIndexOf,
+  idleFactsKey,
   lookIndex,
   noticeIndex,
   ownerKey,
-  restKey,
   runIndexOf,
   stateKey,
   tenantIndex,
@@ -38,7 +38,7 @@ export async function trackActive(redis: Redis, runId: string): Promise<void> {
 }
 
 export async function untrackActive(redis: Redis, runId: string): Promise<void> {
-  await Promise.all([redis.zrem(activeIndex, runId), redis.zrem(lookIndex, runId), redis.hdel(restKey, runId)]);
+  await Promise.all([redis.zrem(activeIndex, runId), redis.zrem(lookIndex, runId), redis.hdel(idleFactsKey, runId)]);
 }
 
 /** Before an append whose writer may die before it sends the wake-up. */

@@ -36,10 +36,10 @@ export const placeIndex = (tenant: Tenant): string => `hp:places:${tenant}`;
 export const activeIndex = 'hp:index:active';
 /** A sorted set of those runs: when the sweeper looks at each of them, milliseconds since the epoch; negative: at its next sweep. */
 export const lookIndex = 'hp:index:looks';
-/** A hash by run: what the last look at a run at rest found (`reconcile/rest.ts`). */
-export const restKey = 'hp:index:rest';
-/** A hash: how far the sweeper's rounds through long sets are (`handlers/rounds.ts`). */
-export const roundsKey = 'hp:health:rounds';
+/** A hash by run: what the last look at a run at rest found (`reconcile/idle-facts.ts`). */
+export const idleFactsKey = 'hp:index:rest';
+/** A hash: how far the sweeper's rounds through long sets are (`handlers/set-slices.ts`). */
+export const slicesKey = 'hp:health:rounds';
 export const idempotencyKey = (key: string): string => `hp:idempotency:${key}`;
 export const workerKey = (workerId: string): string => `hp:worker:${workerId}`;
 export const workerIndex = 'hp:index:workers';

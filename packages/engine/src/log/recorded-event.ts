@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { LoggedEvent } from '@holdpoint/contract';
 import { idPrefixes } from '@holdpoint/contract/names';
 import { isoOf } from '../domain/iso-time.ts';
-import { lengthen } from './phrases.ts';
+import { lengthen } from './event-dictionary.ts';
 
 /**
  * The event as an append recorded it. An append checks each event, so its shape is not checked again, and its id is empty: each of the two

@@ -1,11 +1,11 @@
 import { eventSchema, type LoggedEvent, type RunEvent } from '@holdpoint/contract';
 import { msOf } from '../domain/iso-time.ts';
-import { shorten } from './phrases.ts';
+import { shorten } from './event-dictionary.ts';
 import { readStored, stepPrefix } from './recorded-event.ts';
 
 /**
  * The text of an event in a log: `[type, time, data, step]`. The time is in milliseconds since the epoch; the step's id is in base64url, and
- * left out where there is none. Texts that stand in most events are one character each (`phrases.ts`). What the key and the text say already
+ * left out where there is none. Texts that stand in most events are one character each (`event-dictionary.ts`). What the key and the text say already
  * is not stored: the run, and the id of the event, which is computed.
  * A no-op step takes less than half of what whole events took, which earlier versions wrote: both forms are read.
  */

@@ -30,7 +30,15 @@ import {
   waitingCallError,
 } from '../domain/index.ts';
 import type { JobContext } from '../jobs/index.ts';
-import { type Appended, type AppendedParts, appendParts, asWhole, claimOwner, prime, toPayload } from '../log/index.ts';
+import {
+  type Appended,
+  type AppendedParts,
+  appendParts,
+  asWhole,
+  cacheStep,
+  claimOwner,
+  toPayload,
+} from '../log/index.ts';
 import { resolveCall } from '../planners/resolve-call.ts';
 import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports/index.ts';
 import type { JobOwner } from '../queues/queues.ts';
@@ -344,7 +352,7 @@ export async function recordAfter(
   if (nothingElsePending) end.finish?.();
   const [, appended] = await recording;
   if (appended.parts <= first.length || !('seq' in appended)) return appended;
-  if (next !== undefined) prime(deps.redis, next, appended.returned);
+  if (next !== undefined) cacheStep(deps.redis, next, appended.returned);
   // The server did not know the script, and the jobs were there before their steps.
   if (appended.late && nothingElsePending) await addJobs();
   // The usage of a turn counts for the runs above before any of them plans another turn.

@@ -2,7 +2,7 @@ import { type IdKind, idPrefixes } from '@holdpoint/contract';
 import type { ChainableCommander, Redis } from 'ioredis';
 import { newId } from '../domain/new-id.ts';
 import { lookSoon } from '../log/indexes.ts';
-import { auditCursorsKey, logKey, lookIndex, ownerKey, restKey, stateKey } from '../log/keys.ts';
+import { auditCursorsKey, idleFactsKey, logKey, lookIndex, ownerKey, stateKey } from '../log/keys.ts';
 import { readStored } from '../log/recorded-event.ts';
 import { toStored } from '../log/stored-event.ts';
 import { queueNames, queuePrefix } from '../queues/queues.ts';
@@ -65,7 +65,7 @@ async function entriesOf(redis: Redis, ids: readonly string[]): Promise<Entry[]>
   const found: Entry[] = [];
   for (const pattern of ['hp:index:*', 'hp:{runs:*', 'hp:{approvals:*']) {
     for (const key of await redis.keys(pattern)) {
-      if (key === lookIndex || key === restKey) continue;
+      if (key === lookIndex || key === idleFactsKey) continue;
       const type = await redis.type(key);
       for (const member of ids) {
         const score = type === 'zset' ? await redis.zscore(key, member) : null;

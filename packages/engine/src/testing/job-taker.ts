@@ -4,7 +4,7 @@ import { handleStep } from '../handlers/handle-step.ts';
 import { handleTask } from '../handlers/handle-task.ts';
 import { handleTurn } from '../handlers/handle-turn.ts';
 import { handleWorkspace } from '../handlers/handle-workspace.ts';
-import { lookAgain } from '../handlers/look-again.ts';
+import { wakeMissed } from '../handlers/wake-missed.ts';
 import type { JobContext, JobEnd } from '../jobs/job.ts';
 import { queuePrefix } from '../queues/queues.ts';
 import { mayPublicationSleep, mayStillSleep, mayTurnSleep } from '../reconcile/may-still-sleep.ts';
@@ -93,7 +93,7 @@ function taken(queue: QueueName, job: Job): TakenJob {
     async end(deps, end) {
       if (end.kind === 'done') {
         await (finishing ?? job.moveToCompleted(undefined, token, false));
-        if (end.seen !== undefined) await lookAgain[kindOf[queue]](deps, job.data, end.seen);
+        if (end.seen !== undefined) await wakeMissed[kindOf[queue]](deps, job.data, end.seen);
         return;
       }
       await job.moveToDelayed(end.until, token);

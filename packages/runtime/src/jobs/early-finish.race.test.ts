@@ -4,11 +4,11 @@ import {
   handleStep,
   handleTurn,
   type JobContext,
-  lookAgain,
   queuePrefix,
   type StepJob,
   type TurnJob,
   type WorkerDeps,
+  wakeMissed,
 } from '@holdpoint/engine/worker';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openWorker } from './open-worker.ts';
@@ -56,7 +56,7 @@ async function handleJobs(
   };
   const connection = deps.redis.duplicate({ maxRetriesPerRequest: null, commandTimeout: undefined });
   const again: JobKind<StepJob>['again'] = (one, { run_id: id, step_id }) => one.queues.wakeStep({ id }, step_id);
-  const kind = { handle: counting, lookAgain: lookAgain.step, again, takesNextStep: true };
+  const kind = { handle: counting, wakeMissed: wakeMissed.step, again, takesNextStep: true };
   const { worker, looked } = openWorker<StepJob>(deps, queueNames.steps, kind, { connection, prefix: queuePrefix });
   await enough.promise;
   await worker.close();
@@ -171,7 +171,7 @@ test('a worker that takes no more jobs wakes another one for the next step', asy
       handled.resolve(await one.redis.exists(markerOf(one)));
       return end;
     },
-    lookAgain: lookAgain.step,
+    wakeMissed: wakeMissed.step,
     again: (one, { run_id: id, step_id }) => one.queues.wakeStep({ id }, step_id),
     takesNextStep: true,
   };
@@ -193,7 +193,7 @@ test('a job whose process died before the end that takes it is found at the next
       handled.resolve(taken);
       return { kind: 'done' };
     },
-    lookAgain: lookAgain.step,
+    wakeMissed: wakeMissed.step,
   };
   const options = { connection, prefix: queuePrefix, drainDelay: 0.5 };
   const { worker } = openWorker<StepJob>(deps, queueNames.steps, kind, options);
@@ -259,7 +259,7 @@ test('the turn of a model, the jobs of its calls, and the end of the own job lea
       handled.resolve([active, await one.queues.steps.getPrioritizedCount()]);
       return end;
     },
-    lookAgain: lookAgain.turn,
+    wakeMissed: wakeMissed.turn,
     again: (one, { run_id: id, turn }) => one.queues.wakeTurn({ id }, turn),
   };
   const { worker, looked } = openWorker<TurnJob>(deps, queueNames.turns, kind, { connection, prefix: queuePrefix });

@@ -11,7 +11,7 @@ export const logged = <Data extends JobData>(kind: JobKind<Data>, traceIds: Trac
     traceIds.learn(deps.redis, data.run_id);
     return withLogContext(aboutJob(data), () => kind.handle(deps, data, context));
   },
-  lookAgain: (deps, data, seen) => withLogContext(aboutJob(data), () => kind.lookAgain(deps, data, seen)),
+  wakeMissed: (deps, data, seen) => withLogContext(aboutJob(data), () => kind.wakeMissed(deps, data, seen)),
 });
 
 const aboutJob = ({ run_id, step_id, task_id, turn }: JobData): LogContext => ({

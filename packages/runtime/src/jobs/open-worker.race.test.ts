@@ -1,7 +1,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { openEngine, queueNames } from '@holdpoint/engine';
 import { inMemoryWorker, listSteps, specOf, startTestEngine } from '@holdpoint/engine/testing';
-import { abortReason, handleTurn, lookAgain, queuePrefix, type TurnJob } from '@holdpoint/engine/worker';
+import { abortReason, handleTurn, queuePrefix, type TurnJob, wakeMissed } from '@holdpoint/engine/worker';
 import { expect, test } from 'vitest';
 import { openWorker } from './open-worker.ts';
 
@@ -14,7 +14,7 @@ test('a run that is resumed between the end of its job and the removal of the jo
   let taken = 0;
   const planned = Promise.withResolvers<void>();
   const kind = {
-    lookAgain: lookAgain.turn,
+    wakeMissed: wakeMissed.turn,
     async handle(...job: Parameters<typeof handleTurn>) {
       const end = await handleTurn(...job);
       taken += 1;
@@ -48,7 +48,7 @@ test('a job that comes again to its worker begins when its handler has left, and
   let inside = 0;
   const lockMs = 400;
   const kind = {
-    lookAgain: async () => {},
+    wakeMissed: async () => {},
     async handle(_deps: unknown, _data: TurnJob, { signal }: Parameters<typeof handleTurn>[2]) {
       begun.push(++inside);
       if (begun.length === 1) {

@@ -50,7 +50,7 @@ export function openWorker<Data extends { run_id: string }>(
     const at = seen.get(job);
     if (at === undefined) return;
     const looking = kind
-      .lookAgain(deps, job.data, at)
+      .wakeMissed(deps, job.data, at)
       .catch((error: unknown) => {
         const fields = { run_id: job.data.run_id, job: job.id, err: error };
         deps.logger.warn(fields, 'a job could not look again; the sweeper sends what it missed');

@@ -16,7 +16,7 @@ import { HandlerStuck, type StuckHandlers } from './stuck-handlers.ts';
 export interface JobKind<Data> {
   handle(deps: WorkerDeps, data: Data, context: JobContext): Promise<JobEnd>;
   /** @param seen the sequence number of the run that the handler acted on */
-  lookAgain(deps: WorkerDeps, data: Data, seen: number): Promise<void>;
+  wakeMissed(deps: WorkerDeps, data: Data, seen: number): Promise<void>;
   mayStillSleep?(deps: WorkerDeps, data: Data, end: { seen?: number }): Promise<boolean>;
   /** Adds the job once more. Handlers of jobs that have it may end their job before they return. */
   again?(deps: WorkerDeps, data: Data): Promise<void>;

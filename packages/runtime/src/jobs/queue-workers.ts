@@ -8,7 +8,6 @@ import {
   handleTask,
   handleTurn,
   handleWorkspace,
-  lookAgain,
   mayPublicationSleep,
   mayStillSleep,
   mayTurnSleep,
@@ -19,6 +18,7 @@ import {
   type TurnJob,
   type WorkerDeps,
   type WorkspaceJob,
+  wakeMissed,
 } from '@holdpoint/engine/worker';
 import type { Telemetry, Worker, WorkerOptions } from 'bullmq';
 import type { RuntimeConfig } from '../runtime-config.ts';
@@ -143,7 +143,7 @@ export async function startQueueWorkers({
     deps,
     queueNames.turns,
     logged<TurnJob>(
-      { handle: handleTurn, lookAgain: lookAgain.turn, mayStillSleep: mayTurnSleep, again: turnAgain },
+      { handle: handleTurn, wakeMissed: wakeMissed.turn, mayStillSleep: mayTurnSleep, again: turnAgain },
       traceIds,
     ),
     { ...options(turnSlots(config)), isHeld, inJob, stuck: stuckOf(queueNames.turns, turnSlots(config)) },
@@ -152,7 +152,7 @@ export async function startQueueWorkers({
     deps,
     queueNames.steps,
     logged<StepJob>(
-      { handle: handleStep, lookAgain: lookAgain.step, mayStillSleep, again: stepAgain, takesNextStep: true },
+      { handle: handleStep, wakeMissed: wakeMissed.step, mayStillSleep, again: stepAgain, takesNextStep: true },
       traceIds,
     ),
     { ...options(config.steps), isHeld, inJob, stuck: stuckOf(queueNames.steps, config.steps) },
@@ -161,7 +161,7 @@ export async function startQueueWorkers({
     deps,
     queueNames.workspaces,
     logged<WorkspaceJob>(
-      { handle: handleWorkspace, lookAgain: lookAgain.workspace, mayStillSleep: mayPublicationSleep },
+      { handle: handleWorkspace, wakeMissed: wakeMissed.workspace, mayStillSleep: mayPublicationSleep },
       traceIds,
     ),
     {
@@ -173,7 +173,7 @@ export async function startQueueWorkers({
   const tasks = openWorker<TaskJob>(
     deps,
     queueNames.tasks,
-    logged<TaskJob>({ handle: handleTask, lookAgain: lookAgain.task }, traceIds),
+    logged<TaskJob>({ handle: handleTask, wakeMissed: wakeMissed.task }, traceIds),
     { ...options(config.tasks), isHeld, inJob, stuck: stuckOf(queueNames.tasks, config.tasks) },
   );
   const opened = [turns, steps, workspaces, tasks];

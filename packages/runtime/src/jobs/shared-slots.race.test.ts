@@ -47,7 +47,7 @@ class World {
   open(concurrency: number, lockMs = 30_000): QueueWorker<TurnJob> {
     const inside: string[] = [];
     const kind = {
-      lookAgain: async () => {},
+      wakeMissed: async () => {},
       handle: async (_deps: unknown, { run_id }: TurnJob) => {
         this.begun.push(run_id);
         inside.push(run_id);

@@ -21,7 +21,7 @@ test.each(['canceled', 'lock-lost'] as const)(
     const never = Promise.withResolvers<void>();
     const [entered, again, other] = [0, 1, 2].map(() => Promise.withResolvers<void>());
     const kind = {
-      lookAgain: async () => {},
+      wakeMissed: async () => {},
       async handle(_deps: unknown, { run_id }: TurnJob, _context: Parameters<typeof handleTurn>[2]) {
         begun.push(run_id);
         if (begun.length === 1) {

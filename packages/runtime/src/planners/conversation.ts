@@ -3,7 +3,7 @@ import type { PastTurn, SettledStep } from '@holdpoint/engine/worker';
 import type { ModelAnswer, ModelMessage } from '@holdpoint/models';
 import type { Registry } from '@holdpoint/tools';
 import { capResult, cutText } from './context/cap-result.ts';
-import { isSaidByPeople } from './context/carried.ts';
+import { isSaidByPeople } from './context/verbatim.ts';
 import { decisionNote } from './decision-note.ts';
 
 type Deps = Pick<Registry, 'present' | 'list' | 'keepsList'>;

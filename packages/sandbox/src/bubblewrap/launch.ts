@@ -1,9 +1,9 @@
 import type { ProcessIdentity } from '@holdpoint/process';
 import type { Cgroups } from '../cgroup/cgroups.ts';
+import { isNested } from '../frozen-start.ts';
 import type { PipePool } from '../process/index.ts';
 import type { PassedFile } from '../starter/protocol.ts';
 import type { Starter } from '../starter/starter.ts';
-import { isNested } from '../still-start.ts';
 import type { Tree, TreeRequest } from '../tree.ts';
 import { type ExecChain, type ExecChainDeps, planExecChain } from './exec-chain.ts';
 import { SandboxProcess, type SandboxProcessDeps } from './sandbox-process.ts';

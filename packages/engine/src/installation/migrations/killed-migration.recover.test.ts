@@ -8,7 +8,7 @@ import { startTestRedis } from '@holdpoint/embedded-redis/testing';
 import { Redis } from 'ioredis';
 import { expect, test } from 'vitest';
 import { submitRun } from '../../commands/submit-run.ts';
-import { formatKey, installationKey, lookIndex, restKey, stateKey } from '../../log/keys.ts';
+import { formatKey, idleFactsKey, installationKey, lookIndex, stateKey } from '../../log/keys.ts';
 import { readAll } from '../../log/read-state.ts';
 import { asFormat1 } from '../../testing/as-format-1.ts';
 import { deliverAll, inMemoryWorker, specOf } from '../../testing/index.ts';
@@ -53,7 +53,12 @@ async function writeFormat1(): Promise<{ runs: string[]; states: Record<string, 
     await redis.del(stateKey(run));
     await redis.hset(stateKey(run), asFormat1(states[at] ?? {}));
   }
-  await redis.del(...(await redis.keys('hp:{runs:*')), ...(await redis.keys('hp:{approvals:*')), lookIndex, restKey);
+  await redis.del(
+    ...(await redis.keys('hp:{runs:*')),
+    ...(await redis.keys('hp:{approvals:*')),
+    lookIndex,
+    idleFactsKey,
+  );
   await redis.mset(installationKey, id, formatKey, '{"data_format":1}');
   return { runs, states };
 }

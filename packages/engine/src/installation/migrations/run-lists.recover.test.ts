@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { listPendingApprovals } from '../../approvals/list-approvals.ts';
 import { submitRun } from '../../commands/submit-run.ts';
-import { lookIndex, restKey } from '../../log/keys.ts';
+import { idleFactsKey, lookIndex } from '../../log/keys.ts';
 import { listRuns } from '../../queries/index.ts';
 import { deliverAll, inMemoryWorker, specOf, sweepOnce } from '../../testing/index.ts';
 import { useTestEngine } from '../../testing/use-test-engine.ts';
@@ -19,7 +19,7 @@ test('lists are made from states of format 2, also when a try died', async () =>
   const before = await lists();
   expect(before).toEqual([[held.runId], [held.runId], [done.runId], 1]);
   const kept = await deps.redis.keys('hp:{runs:*');
-  await deps.redis.del(...kept, ...(await deps.redis.keys('hp:{approvals:*')), lookIndex, restKey);
+  await deps.redis.del(...kept, ...(await deps.redis.keys('hp:{approvals:*')), lookIndex, idleFactsKey);
   expect(await lists()).toEqual([[], [], [], 0]);
   const sides = { redis: deps.redis, dataDir: engine.directory };
   await runLists.run(sides);

@@ -2,8 +2,8 @@ import type { PastCompaction, PastConversation, PastTurn, PlannerInput } from '@
 import type { ModelMessage, ModelTool } from '@holdpoint/models';
 import type { Registry } from '@holdpoint/tools';
 import { freshCap, fromPerson, turnMessages } from '../conversation.ts';
-import { type Carried, readCarried, summaryText } from './carried.ts';
 import { tokensOf, tokensOfMessage, tokensOfTools } from './tokens.ts';
+import { readVerbatim, summaryText, type Verbatim } from './verbatim.ts';
 
 /** A request as it would be sent, and what it is made of. */
 export interface BuiltRequest {
@@ -15,7 +15,7 @@ export interface BuiltRequest {
   capOf: (turn: PastTurn) => number;
   /** What stands for earlier turns. */
   summary: string;
-  carried: Carried;
+  carried: Verbatim;
   /** Tokens of the model for each token of the first estimate. */
   scale: number;
 }
@@ -35,7 +35,7 @@ export function buildRequest(
   const { goal } = spec;
   if (goal.planner !== 'model') throw new TypeError('the run has no prompt');
   const summarised = compactions.findLast(({ how }) => how === 'summarised');
-  const carried = readCarried(summarised?.carried);
+  const carried = readVerbatim(summarised?.carried);
   const summary = summarised?.summary ?? '';
   const before: ModelMessage[] = [
     { role: 'user', text: goal.prompt, ...(goal.images && { images: goal.images }) },

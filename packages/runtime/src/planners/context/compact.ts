@@ -5,10 +5,10 @@ import type { Redactor } from '@holdpoint/secrets';
 import type { Registry } from '@holdpoint/tools';
 import type { Budget } from './budget.ts';
 import type { BuiltRequest } from './build-request.ts';
-import { carryOn, countCarried, summaryText } from './carried.ts';
 import { longestSummary, planCompaction } from './plan-compaction.ts';
 import { summarise } from './summarise.ts';
 import { tokensOf } from './tokens.ts';
+import { addVerbatim, countVerbatim, summaryText } from './verbatim.ts';
 
 interface Deps {
   model: Model;
@@ -59,13 +59,13 @@ async function summarised(
     redacted: (text) => redactor.text(text),
   });
   const summary = redactor.text(text);
-  const carried = redactor.json(carryOn(registry, spec.toolset, request.carried, turns));
+  const carried = redactor.json(addVerbatim(registry, spec.toolset, request.carried, turns));
   const through_turn = turns.at(-1)?.turn ?? 0;
   const left = history.turns.filter(({ turn }) => turn > through_turn);
   const standIn = tokensOf(summaryText(through_turn, carried, summary));
   const tokens = left.reduce((sum, turn) => sum + request.tokensAt(turn, request.capOf(turn)), request.fixed + standIn);
   return {
-    ...{ how: 'summarised', through_turn, summary, carried, kept: countCarried(carried), began_at },
+    ...{ how: 'summarised', through_turn, summary, carried, kept: countVerbatim(carried), began_at },
     tokens_after: Math.ceil(tokens * request.scale),
     ...(failed && { failed: redactor.json(failed) }),
     ...(answer && {

@@ -7,8 +7,8 @@ import { calm } from '../testing/deliver-all.ts';
 import { inMemoryWorker, specOf } from '../testing/index.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { notificationChannel } from './keys.ts';
-import { takePrimed } from './primed-steps.ts';
 import { readStep } from './read-state.ts';
+import { takeCachedStep } from './step-cache.ts';
 
 const engine = useTestEngine();
 const read = { args: { effect: 'read' } };
@@ -31,9 +31,9 @@ test.each([
   [3, [[write], [read], [write], [read]]],
 ])('after %i calls the state that an append leaves is known as Redis has it', async (calls, plan) => {
   const { deps, job } = await handled(calls, plan);
-  const primed = takePrimed(deps.redis, job);
-  expect(primed).toBeDefined();
-  expect({ run: primed?.run, step: primed?.step }).toEqual(await readStep(deps.redis, job.run_id, job.step_id));
+  const cached = takeCachedStep(deps.redis, job);
+  expect(cached).toBeDefined();
+  expect({ run: cached?.run, step: cached?.step }).toEqual(await readStep(deps.redis, job.run_id, job.step_id));
 });
 
 test('a call that reads in a known state is one part with one condition, and asks for no fields', async () => {

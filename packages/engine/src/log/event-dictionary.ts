@@ -1,9 +1,9 @@
 /**
  * Texts that stand in most events, in JSON. A log has a control character for each, which JSON text itself never has: the place in this list
  * is its code, so the list only grows. The type of an event, names of tools and references to blobs are searched for in stored text, so no
- * phrase has a part of one.
+ * entry has a part of such a text.
  */
-const phrases = [
+const dictionary = [
   '"capabilities":{"driver":"bubblewrap","fs":"enforced","net":"enforced","pids":"enforced","memory":"enforced","cpu":"enforced","disk":"',
   '","seccomp":"enforced","uid_drop":"enforced","notes":[',
   '"Disk use of a workspace, including files without a name, is measured ten times a second and at the end, so a command may exceed its limit for a moment. A command that hides its files is charged with all space that the disk loses."',
@@ -31,19 +31,19 @@ const phrases = [
   '"writes":true',
 ] as const;
 
-const codes = new Map<string, string>(phrases.map((phrase, at) => [phrase, String.fromCharCode(at + 1)]));
-// One expression: looking for one phrase after the other takes three times as long.
+const codes = new Map<string, string>(dictionary.map((text, at) => [text, String.fromCharCode(at + 1)]));
+// One expression: looking for each entry by itself takes three times as long.
 const longestFirst = [...codes.keys()].toSorted((one, other) => other.length - one.length);
-const anyPhrase = new RegExp(longestFirst.map(RegExp.escape).join('|'), 'g');
-const marks = new RegExp(`[${String.fromCharCode(1)}-${String.fromCharCode(phrases.length)}]`, 'g');
+const anyText = new RegExp(longestFirst.map(RegExp.escape).join('|'), 'g');
+const marks = new RegExp(`[${String.fromCharCode(1)}-${String.fromCharCode(dictionary.length)}]`, 'g');
 
-/** In a longer text the phrases are a small part, and looking for them is not. */
+/** In a longer text the entries of the dictionary are a small part, and looking for them is not. */
 const longest = 2000;
 
 /** @param json JSON text, which has no control characters */
 export function shorten(json: string): string {
-  return json.length > longest ? json : json.replace(anyPhrase, (phrase) => codes.get(phrase) ?? phrase);
+  return json.length > longest ? json : json.replace(anyText, (text) => codes.get(text) ?? text);
 }
 
 export const lengthen = (text: string): string =>
-  text.replace(marks, (mark) => phrases[mark.charCodeAt(0) - 1] ?? mark);
+  text.replace(marks, (mark) => dictionary[mark.charCodeAt(0) - 1] ?? mark);

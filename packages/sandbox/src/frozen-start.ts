@@ -2,7 +2,7 @@ import { type FreezeDeps, withFrozen } from './process/index.ts';
 import type { WorkspaceMount } from './tree.ts';
 
 /** Starts something that has a set-up. */
-export type StillStart = <Started extends { readonly settled: Promise<void> }>(
+export type FrozenStart = <Started extends { readonly settled: Promise<void> }>(
   workspace: WorkspaceMount,
   start: () => Started,
 ) => Started | Promise<Started>;
@@ -15,8 +15,8 @@ export const isNested = ({ sourceFolders = [] }: Pick<WorkspaceMount, 'sourceFol
  * Keeps the background commands of a workspace frozen while a sandbox is set up whose mounts lie below its folders. A command could exchange
  * such a folder for a link, and bubblewrap would make the missing mount point where the link leads. Other set-ups start at once.
  */
-export const stillStart =
-  (deps: FreezeDeps): StillStart =>
+export const frozenStart =
+  (deps: FreezeDeps): FrozenStart =>
   (workspace, start) => {
     if (!isNested(workspace)) return start();
     const started = Promise.withResolvers<ReturnType<typeof start>>();

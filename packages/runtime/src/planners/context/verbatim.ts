@@ -13,7 +13,7 @@ const saidSchema = z.strictObject({
 });
 
 /** What stays word for word beside a summary. */
-const carriedSchema = z.strictObject({
+const verbatimSchema = z.strictObject({
   /** Words of people, and their decisions. */
   people: z.array(saidSchema),
   /** The last call of each tool that keeps a list, such as todos. */
@@ -23,17 +23,23 @@ const carriedSchema = z.strictObject({
   /** Background commands and sub-agents that calls named. */
   tasks: z.array(z.strictObject({ id: z.string(), call: z.string(), turn: z.int() })),
 });
-export type Carried = z.infer<typeof carriedSchema>;
+export type Verbatim = z.infer<typeof verbatimSchema>;
 
-const nothing: Carried = { people: [], lists: {}, files: [], tasks: [] };
+const nothing: Verbatim = { people: [], lists: {}, files: [], tasks: [] };
 const mostFiles = 40;
 const mostTasks = 40;
 
 /** What earlier turns left to be kept. Another shape counts as nothing. */
-export const readCarried = (recorded: Json | undefined): Carried => carriedSchema.safeParse(recorded).data ?? nothing;
+export const readVerbatim = (recorded: Json | undefined): Verbatim =>
+  verbatimSchema.safeParse(recorded).data ?? nothing;
 
 /** Adds what is to be kept of these turns. */
-export function carryOn(registry: Registry, toolset: string, before: Carried, turns: readonly PastTurn[]): Carried {
+export function addVerbatim(
+  registry: Registry,
+  toolset: string,
+  before: Verbatim,
+  turns: readonly PastTurn[],
+): Verbatim {
   const questions = questionsOf(registry, toolset);
   const people = [...before.people];
   const lists = { ...before.lists };
@@ -78,7 +84,7 @@ function questionsOf(registry: Pick<Registry, 'list'>, toolset: string): Readonl
 }
 
 /** What people said about a call. */
-function saidAbout(step: SettledStep, isQuestion: boolean): Omit<Carried['people'][number], 'turn'>[] {
+function saidAbout(step: SettledStep, isQuestion: boolean): Omit<Verbatim['people'][number], 'turn'>[] {
   const about = callText(step);
   const decided = decisionNote(step);
   const decision = decided === '' ? [] : [{ kind: 'decision' as const, text: decided, about }];
@@ -101,7 +107,7 @@ const namedTasks = ({ native }: SettledStep): string[] => {
 };
 
 /** How many of each kind. */
-export const countCarried = ({ people, lists, files, tasks }: Carried): Record<string, number> => ({
+export const countVerbatim = ({ people, lists, files, tasks }: Verbatim): Record<string, number> => ({
   ...Object.fromEntries(
     [...Map.groupBy(people, ({ kind }) => kind)].map(([kind, all]): [string, number] => [`${kind}s`, all.length]),
   ),
@@ -109,7 +115,7 @@ export const countCarried = ({ people, lists, files, tasks }: Carried): Record<s
 });
 
 /** In words for the model. @param summary what a model, or a list of calls, says of the turns */
-export function summaryText(throughTurn: number, carried: Carried, summary: string): string {
+export function summaryText(throughTurn: number, carried: Verbatim, summary: string): string {
   const { people, lists, files, tasks } = carried;
   const parts = [
     `Your earlier turns (up to turn ${throughTurn}) are left out of this conversation, because it became too long. What follows stands for them. The files are as you left them; read them again where you need them.`,
@@ -136,7 +142,7 @@ const accessWords = { read: 'read', write: 'changed', delete: 'deleted' };
 const section = (title: string, lines: readonly string[]): string =>
   lines.length === 0 ? '' : [`${title}:`, ...lines.map((line) => `- ${line}`)].join('\n');
 
-function saidText({ turn, kind, text, about }: Carried['people'][number]): string {
+function saidText({ turn, kind, text, about }: Verbatim['people'][number]): string {
   switch (kind) {
     case 'message':
       return `A person wrote (before turn ${turn}): ${text}`;

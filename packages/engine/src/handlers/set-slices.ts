@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { roundsKey } from '../log/index.ts';
+import { slicesKey } from '../log/index.ts';
 
 /** How the sweeper goes through a set that may be long: a slice per sweep. */
 export interface Pace {
@@ -28,7 +28,7 @@ export async function* nextSlice(
   { key, name = key, roundMs, least }: Round,
   { everyMs, whole }: Pace,
 ): AsyncGenerator<string[]> {
-  const [length, kept] = await Promise.all([redis.zcard(key), whole ? null : redis.hget(roundsKey, name)]);
+  const [length, kept] = await Promise.all([redis.zcard(key), whole ? null : redis.hget(slicesKey, name)]);
   if (length === 0) return;
   const wanted = whole ? length : Math.max(least, Math.ceil((length * everyMs) / roundMs));
   const from = kept ?? '0';
@@ -41,7 +41,7 @@ export async function* nextSlice(
     seen += members.length;
     if (members.length > 0) yield members;
   } while (cursor !== '0' && (whole || seen < wanted));
-  if (!whole && cursor !== from) await redis.hset(roundsKey, name, cursor);
+  if (!whole && cursor !== from) await redis.hset(slicesKey, name, cursor);
 }
 
 const batch = 200;

@@ -4,23 +4,23 @@ import { KnownState } from '../domain/known-state.ts';
 import { parseStored, type StoredStep } from '../domain/state.ts';
 
 /** By connection: steps whose jobs were added together with an append. */
-const primed = new WeakMap<Redis, Map<string, StoredStep>>();
+const cached = new WeakMap<Redis, Map<string, StoredStep>>();
 const mostKept = 1000;
 
 /** Keeps a step and its run right after an append: this process is likely to get the job next. */
-export function prime(redis: Redis, stepId: string, stored: StoredStep): void {
-  const kept = primed.get(redis) ?? new Map<string, StoredStep>();
-  primed.set(redis, kept);
+export function cacheStep(redis: Redis, stepId: string, stored: StoredStep): void {
+  const kept = cached.get(redis) ?? new Map<string, StoredStep>();
+  cached.set(redis, kept);
   kept.set(stepId, stored);
   if (kept.size > mostKept) kept.delete(kept.keys().next().value ?? '');
 }
 
 /** Returns the kept step once. It is valid only while the run's sequence number is the same. */
-export function takePrimed(
+export function takeCachedStep(
   redis: Redis,
   job: { run_id: string; step_id: string },
 ): { run: RunState; step: StepState; known: KnownState } | undefined {
-  const kept = primed.get(redis);
+  const kept = cached.get(redis);
   const stored = kept?.get(job.step_id);
   if (stored === undefined) return undefined;
   kept?.delete(job.step_id);

@@ -10,7 +10,7 @@ import { isWorkspaceDue } from '../reconcile/release-run.ts';
  * removed it: after the last look of its handler at the log. Call these when the job is gone.
  * @param seen the sequence number of the run that the handler acted on. A run that has not changed since needs nothing, so no job repeats itself
  */
-export const lookAgain = {
+export const wakeMissed = {
   async turn(deps: WorkerDeps, { run_id, turn }: TurnJob, seen: number): Promise<void> {
     const run = await readRun(deps.redis, run_id);
     // An undo takes turns back.

@@ -3,13 +3,13 @@ import type { WorkerDeps } from '../deps.ts';
 import { isWaitingForModel, type RunState, runField, type StepState } from '../domain/index.ts';
 import {
   approvalIndexOf,
+  idleFactsKey,
   lastEventAt,
   readApproval,
   readRun,
   readSpec,
   readTasks,
   readTurnSteps,
-  restKey,
   stateKey,
 } from '../log/index.ts';
 import { jobIds } from '../queues/queues.ts';
@@ -20,7 +20,7 @@ import { isWorkspaceDue } from './release-run.ts';
  * What has to stay as it is while nothing happens to a run: its sequence number, the jobs that bring it on, and the entries of its pending
  * approvals. As long as it holds, and until something is due, the run needs no look.
  */
-interface Rest {
+interface IdleFacts {
   seq: number;
   /** Keys of jobs. */
   jobs: string[];
@@ -31,14 +31,14 @@ interface Rest {
 
 export interface Outlook {
   /** Undefined: the run may change at any time. */
-  rest?: Rest;
+  facts?: IdleFacts;
   /** When to look at the run again, milliseconds since the epoch. */
   next: number;
 }
 
 /** A look follows its append by that much at least: until then a wake-up may be under way. */
 const graceMs = 5000;
-/** A parked run is looked at as a whole this often. Between two looks `findRestless` compares what its wake-ups depend on. */
+/** A parked run is looked at as a whole this often. Between two looks `findChanged` compares what its wake-ups depend on. */
 const restMs = 3 * 3_600_000;
 /** Each look at a run that has work to do doubles the time to the next one, up to this. */
 const mostMs = 10 * 60_000;
@@ -55,7 +55,7 @@ export async function readOutlook(deps: WorkerDeps, runId: string): Promise<Outl
   if (age < graceMs) return { next: now + Math.min(graceMs, graceMs - Math.max(0, age)) };
   const found = await findNeeds(deps, run);
   const next = Math.min(found.due + graceMs, now + pause(run, age));
-  return { rest: found.rest, next: Math.max(next, now + graceMs) };
+  return { facts: found.facts, next: Math.max(next, now + graceMs) };
 }
 
 /** Jitter spreads runs that were parked at the same time. */
@@ -69,7 +69,7 @@ const isParked = (run: RunState): boolean =>
   run.open_tasks === 0 &&
   run.restore !== 'due';
 
-async function findNeeds(deps: WorkerDeps, run: RunState): Promise<{ rest: Rest; due: number }> {
+async function findNeeds(deps: WorkerDeps, run: RunState): Promise<{ facts: IdleFacts; due: number }> {
   const { turns, steps, tasks, workspaces } = deps.queues;
   const jobs: string[] = [];
   const asked: string[] = [];
@@ -99,7 +99,7 @@ async function findNeeds(deps: WorkerDeps, run: RunState): Promise<{ rest: Rest;
   const pending = approvals.filter((one) => one?.status === 'pending');
   dues.push(...pending.map((one) => Date.parse(one?.request.expires_at ?? '')));
   return {
-    rest: {
+    facts: {
       ...{ seq: run.seq, jobs, approvals: pending.map((one) => one?.id ?? '') },
       index: approvalIndexOf(run.tenant ?? defaultTenant),
     },
@@ -110,30 +110,30 @@ async function findNeeds(deps: WorkerDeps, run: RunState): Promise<{ rest: Rest;
 const isAsked = (step: StepState): step is StepState & { approval: string } =>
   (step.status === 'parked' || step.status === 'indeterminate') && step.approval !== undefined;
 
-/** @returns those runs that changed since their last look, or lost a job or the entry of an approval. One without a `rest` is not judged */
-export async function findRestless({ redis }: Pick<WorkerDeps, 'redis'>, ids: readonly string[]): Promise<string[]> {
+/** @returns those runs that changed since their last look, or lost a job or the entry of an approval. A run without facts is not judged */
+export async function findChanged({ redis }: Pick<WorkerDeps, 'redis'>, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
-  const texts = await redis.hmget(restKey, ...ids);
+  const texts = await redis.hmget(idleFactsKey, ...ids);
   const known = ids.flatMap((id, at) => {
     const text = texts[at];
-    return text == null ? [] : [{ id, rest: JSON.parse(text) as Rest }];
+    return text == null ? [] : [{ id, facts: JSON.parse(text) as IdleFacts }];
   });
-  const commands = known.flatMap(({ id, rest }) => [
+  const commands = known.flatMap(({ id, facts }) => [
     ['hget', stateKey(id), runField.seq.name],
-    ...rest.jobs.map((key) => ['exists', key]),
-    ...rest.approvals.map((approval) => ['zscore', rest.index, approval]),
+    ...facts.jobs.map((key) => ['exists', key]),
+    ...facts.approvals.map((approval) => ['zscore', facts.index, approval]),
   ]);
   const replies = ((await redis.pipeline(commands).exec()) ?? []).map(([error, reply]) => {
     if (error) throw error;
     return reply;
   });
   let from = 0;
-  return known.flatMap(({ id, rest }) => {
-    const asked = rest.jobs.length;
-    const [seq, ...found] = replies.slice(from, from + 1 + asked + rest.approvals.length);
+  return known.flatMap(({ id, facts }) => {
+    const asked = facts.jobs.length;
+    const [seq, ...found] = replies.slice(from, from + 1 + asked + facts.approvals.length);
     from += 1 + found.length;
     const hasJobs = found.slice(0, asked).every((one) => one === 1);
     const isListed = found.slice(asked).every((one) => one !== null);
-    return Number(seq) === rest.seq && hasJobs && isListed ? [] : [id];
+    return Number(seq) === facts.seq && hasJobs && isListed ? [] : [id];
   });
 }
