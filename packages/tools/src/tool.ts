@@ -122,6 +122,8 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   keepsList?: true;
   /** Begins sub-agents, of the kind in its argument `agent`. The instructions of a model list the kinds. */
   takesKind?: true;
+  /** Waits for a background task, or ends a task, by its id. Errors about open tasks name the tool. */
+  onTask?: 'waits' | 'ends';
   input: Input;
   /** The schema of `value` in a successful outcome; a different outcome is a defect of the tool: `EBADOUTPUT`. @default anything */
   output?: z.ZodType;

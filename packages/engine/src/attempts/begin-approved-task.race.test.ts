@@ -66,7 +66,10 @@ test('it is not begun beside another background command that is open', async () 
   const tasks = await readTasks(one.deps.redis, runId);
   expect(tasks).toHaveLength(1);
   const error = (await step(1))?.outcome?.error;
-  expect(error).toMatchObject({ code: 'ETASKSOPEN', next: expect.stringContaining('kill_shell') });
+  expect(error).toMatchObject({
+    code: 'ETASKSOPEN',
+    next: expect.stringContaining('with wait_for, or end them with end_task;'),
+  });
   expect(error?.message).toContain(tasks[0]?.id);
   await deliverAll(one.deps);
   expect(await readRun(one.deps.redis, runId)).toMatchObject({ status: 'succeeded', writer: '' });

@@ -11,6 +11,7 @@ import {
   totalIs,
 } from '../domain/index.ts';
 import { type Appended, append, claimOwner, readRun, readSpec, readTasks, toPayload } from '../log/index.ts';
+import type { TaskTools } from '../ports/index.ts';
 
 /** The event with which a task begins: with the outcome of the step that asked for it, so that both are there or neither. */
 export async function beginTask(
@@ -41,20 +42,21 @@ export async function appendWithTask(
   transition: Transition,
 ): Promise<Appended | { full: Problem }> {
   const { limits } = await readSpec(deps, run);
+  const tools = deps.catalog.taskTools(run.header.toolset);
   const isAgent = created.type === 'task.created' && created.data.kind === 'agent';
   if (created.type === 'task.created') await claimOwner(deps.redis, run.id, [created.data.task_id]);
   let appended: Appended = { ok: false, field: runField.open_tasks.name, actual: null };
   if (isAgent) {
     await reportToAll(deps, run.id);
     const now = (await readRun(deps.redis, run.id)) ?? run;
-    if (now.open_tasks >= limits.max_tasks) return { full: tooMany(limits.max_tasks) };
+    if (now.open_tasks >= limits.max_tasks) return { full: tooMany(limits.max_tasks, tools) };
     const refused =
       (await agentRefused(deps, now, created.step_id)) ?? (await reserveAgent(deps, now, created.step_id));
     if (refused !== undefined) return { full: refused };
   }
   for (let tries = 0; tries < mostTries; tries++) {
     const now = (await readRun(deps.redis, run.id)) ?? run;
-    if (now.open_tasks >= limits.max_tasks) return { full: tooMany(limits.max_tasks) };
+    if (now.open_tasks >= limits.max_tasks) return { full: tooMany(limits.max_tasks, tools) };
     const refused = isAgent ? await agentsUsedUp(deps, now, run) : undefined;
     if (refused !== undefined) return { full: refused };
     const beside = await runsBeside(deps, now, created);
@@ -66,10 +68,10 @@ export async function appendWithTask(
   return appended;
 }
 
-const tooMany = (limit: number): Problem => ({
+const tooMany = (limit: number, { waits, ends }: TaskTools): Problem => ({
   code: 'ETOOMANYTASKS',
   message: `Not begun: ${limit} background tasks of this run are open, which is its limit.`,
-  next: 'Wait for one of them with task_output, or end one with kill_shell.',
+  next: `Wait ${waits === undefined ? 'until one of them has ended' : `for one of them with ${waits}`}${ends === undefined ? '' : `, or end one with ${ends}`}.`,
 });
 
 /**
@@ -83,9 +85,14 @@ async function runsBeside(deps: WorkerDeps, run: RunState, created: NewEvent): P
   );
   if (open.length === 0) return undefined;
   const names = open.map(({ id, about }) => `${id} (${about.title})`).join(', ');
+  const { waits, ends } = deps.catalog.taskTools(run.header.toolset);
+  const wait =
+    waits === undefined
+      ? 'until these background commands have ended'
+      : `for the other background commands with ${waits}`;
   return {
     code: 'ETASKSOPEN',
     message: `Not begun: an approved background command begins on the files that a person saw, and ${names} may still change them.`,
-    next: 'Wait for the other background commands with task_output, or end them with kill_shell; then make the call again.',
+    next: `Wait ${wait}${ends === undefined ? '' : `, or end them with ${ends}`}; then make the call again.`,
   };
 }

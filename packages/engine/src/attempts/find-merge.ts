@@ -5,17 +5,23 @@ import { readRun, readTask } from '../log/index.ts';
 
 /** What a merge of a sub-agent brings, or why there is none. */
 export async function findMerge(
-  deps: Pick<WorkerDeps, 'redis'>,
+  deps: Pick<WorkerDeps, 'redis' | 'catalog'>,
   run: RunState,
   taskId: string,
 ): Promise<{ status: 'ready'; from: { runId: string; snapshot: string; base: string } } | Refused> {
   const task = await readTask(deps.redis, run.id, taskId);
   const child = task?.about.child === undefined ? undefined : await readRun(deps.redis, task.about.child);
   if (!task || task.about.child === undefined) {
-    return refuse('ENOTASK', `${taskId} is no sub-agent of this run.`, 'Use the task_id that task returned.');
+    return refuse(
+      'ENOTASK',
+      `${taskId} is no sub-agent of this run.`,
+      'Use the task_id that the call of the sub-agent returned.',
+    );
   }
   if (!child || !isTerminal(child.status)) {
-    return refuse('ETASKRUNNING', `${taskId} is not over.`, 'Wait for it with task_output.');
+    const { waits } = deps.catalog.taskTools(run.header.toolset);
+    const next = waits === undefined ? 'Wait until it has ended.' : `Wait for it with ${waits}.`;
+    return refuse('ETASKRUNNING', `${taskId} is not over.`, next);
   }
   const { parent, snapshot } = child;
   if (child.status !== 'succeeded' || parent === undefined || snapshot === undefined) {

@@ -93,7 +93,7 @@ async function merge(deps: WorkerDeps, run: RunState, step: StepState, taskId: s
 
 /** What a person sees before deciding on a merge. */
 export async function previewMerge(
-  deps: Pick<WorkerDeps, 'redis' | 'workspaces'>,
+  deps: Pick<WorkerDeps, 'redis' | 'workspaces' | 'catalog'>,
   run: RunState,
   taskId: string,
 ): Promise<MergePreview> {

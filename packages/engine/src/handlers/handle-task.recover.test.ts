@@ -170,22 +170,31 @@ test('a sub-agent works on a copy, its end wakes the step that waits, and its ch
   for (const id of [runId, child.run.id, other.run.id]) await soundLog(engine.deps, id);
 });
 
-test('no more tasks are open at once than the run may have', async () => {
-  const { deps } = inMemoryWorker(engine);
-  const limits = limitsSchema.parse({ max_tasks: 2 });
-  const groups = [[1, 2, 3].map((n) => ({ args: { effect: 'read', background: `${n}` } }))];
-  const runId = (await submitRun(deps, { spec: { ...specOf(groups, { onError: 'continue' }), limits }, by: 'test' }))
-    .runId;
-  await handleTurn(deps, { run_id: runId, turn: 1 }, calm());
-  const { steps } = await listSteps(deps, runId);
-  await Promise.all(steps.map(({ id }) => handleStep(deps, { run_id: runId, step_id: id }, calm())));
-  const settled = (await listSteps(deps, runId)).steps;
-  expect(settled.map(({ status }) => status).sort()).toEqual(['failed', 'succeeded', 'succeeded']);
-  expect(settled.find(({ status }) => status === 'failed')?.outcome?.error?.code).toBe('ETOOMANYTASKS');
-  expect(await tasksOf(runId)).toHaveLength(2);
-  await deliverAll(deps);
-  await soundLog(engine.deps, runId);
-});
+test.each([
+  [undefined, 'Wait for one of them with wait_for, or end one with end_task.'],
+  [{}, 'Wait until one of them has ended.'],
+])(
+  'no more tasks are open at once than the run may have; the error names the tools of its toolset',
+  async (taskTools, next) => {
+    const { deps } = inMemoryWorker(engine, { taskTools });
+    const limits = limitsSchema.parse({ max_tasks: 2 });
+    const groups = [[1, 2, 3].map((n) => ({ args: { effect: 'read', background: `${n}` } }))];
+    const runId = (await submitRun(deps, { spec: { ...specOf(groups, { onError: 'continue' }), limits }, by: 'test' }))
+      .runId;
+    await handleTurn(deps, { run_id: runId, turn: 1 }, calm());
+    const { steps } = await listSteps(deps, runId);
+    await Promise.all(steps.map(({ id }) => handleStep(deps, { run_id: runId, step_id: id }, calm())));
+    const settled = (await listSteps(deps, runId)).steps;
+    expect(settled.map(({ status }) => status).sort()).toEqual(['failed', 'succeeded', 'succeeded']);
+    expect(settled.find(({ status }) => status === 'failed')?.outcome?.error).toMatchObject({
+      code: 'ETOOMANYTASKS',
+      next,
+    });
+    expect(await tasksOf(runId)).toHaveLength(2);
+    await deliverAll(deps);
+    await soundLog(engine.deps, runId);
+  },
+);
 
 test('a paused run begins no task; resumed, it does', async () => {
   const { deps } = inMemoryWorker(engine);

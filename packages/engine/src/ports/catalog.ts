@@ -23,10 +23,17 @@ export interface ToolCatalog {
   checkSettings(toolset: string, settings: Settings): CheckedSettings;
   /** Permissions of a run without own ones, paths that calls of the toolset never change, and its tools that run any line for a shell. */
   grants(toolset: string): { permissions?: readonly string[]; protected: readonly string[]; shells: readonly string[] };
+  /** The names of the tools that wait for background tasks and end tasks, if the toolset has any. */
+  taskTools(toolset: string): TaskTools;
   /** What the answer of a person to a question becomes. */
   answer(call: Call, words: string): { value: Json } | { error: Problem };
   /** What a model reads about the toolset before its prompt. */
   instructions(toolset: string): string | undefined;
+}
+
+export interface TaskTools {
+  waits?: string | undefined;
+  ends?: string | undefined;
 }
 
 type CheckedSettings =

@@ -1,6 +1,6 @@
 /** What the engine needs of tools, workspaces and planners. The worker passes the real ones. */
 export type { AgentKinds, FoundKinds } from './agent-kinds.ts';
-export type { Call, ToolCatalog } from './catalog.ts';
+export type { Call, TaskTools, ToolCatalog } from './catalog.ts';
 export type { ExecutionContext, Executor, ModelUse, PrepareEnd, TaskContext, TaskEnd } from './executor.ts';
 export type {
   OpenTask,

@@ -1,11 +1,13 @@
 import type { Json, SettledCall, ToolsetRules } from '@holdpoint/contract';
-import type { Call, ExecutionContext } from '../ports/index.ts';
+import type { Call, ExecutionContext, TaskTools } from '../ports/index.ts';
 
 /** What goes wrong, and when: may change while a test runs. */
 export interface Faults {
   execute?: (context: ExecutionContext) => void | Promise<void>;
   /** The question of the tool, when it looks at the tree before a call. */
   asks?: (call: Call, tree: readonly string[]) => string | undefined;
+  /** The tools of the toolset for background tasks. @default `wait_for` and `end_task` */
+  taskTools?: TaskTools;
   /** What the toolset says of its calls. */
   rules?: ToolsetRules;
   /** Where links in the tree lead, by their path. */

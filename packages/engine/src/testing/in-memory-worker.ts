@@ -49,6 +49,7 @@ export const inMemoryCatalog = (faults: Faults): ToolCatalog => ({
   present: (_, call) => (faults.present ?? plain)(call),
   checkSettings: (_, settings) => ({ ok: true, settings: { ...settings } }),
   grants: () => ({ protected: [], shells: ['execute'] }),
+  taskTools: () => faults.taskTools ?? { waits: 'wait_for', ends: 'end_task' },
   answer: (_, words) => ({ value: { answer: words } }),
   instructions: () => undefined,
   describe({ tool, args }) {

@@ -22,6 +22,7 @@ const toolFields = {
   sequential: z.literal(true).optional(),
   keepsList: z.literal(true).optional(),
   takesKind: z.literal(true).optional(),
+  onTask: z.enum(['waits', 'ends']).optional(),
   shell: z.literal(true).optional(),
   input: schema,
   output: schema.optional(),

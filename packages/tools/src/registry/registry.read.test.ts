@@ -203,6 +203,11 @@ describe('registry.list', () => {
     expect(registry.list('office')[0]).toMatchObject({ effect: 'by run', input_schema: { required: ['to'] } });
   });
 
+  it('names the tools for background tasks, and none where a toolset has none', () => {
+    expect(registry.taskTools('holdpoint')).toEqual({ waits: 'task_output', ends: 'kill_shell' });
+    expect(registry.taskTools('office')).toEqual({});
+  });
+
   it('hides tools that ask a person from a sub-agent, and refuses their calls', () => {
     const names = registry.list('holdpoint', { unattended: true }).map(({ name }) => name);
     expect(names).not.toContain('ask_user');

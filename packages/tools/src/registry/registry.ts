@@ -68,6 +68,8 @@ export interface Registry {
   keepsList(toolset: string, tool: string): boolean;
   /** The tool to begin sub-agents by kind, if any. */
   kindTool(toolset: string): string | undefined;
+  /** The tools that wait for background tasks and end tasks, if any. */
+  taskTools(toolset: string): { waits?: string | undefined; ends?: string | undefined };
   /** The cautions of the toolset's contract. The same list each time. */
   cautions(toolset: string): readonly Caution[];
   /** Why a person has to be asked before a call; null when the tool has no question. Changes nothing. */
@@ -184,6 +186,10 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
     },
     instructions: (toolset) => named(toolset)?.instructions,
     kindTool: (toolset) => named(toolset)?.tools.find(({ takesKind }) => takesKind)?.name,
+    taskTools(toolset) {
+      const find = (does: Tool['onTask']) => named(toolset)?.tools.find(({ onTask }) => onTask === does)?.name;
+      return { waits: find('waits'), ends: find('ends') };
+    },
     keepsList: (toolset, tool) =>
       named(toolset)?.tools.some(({ name, keepsList }) => name === tool && keepsList) ?? false,
     cautions: (toolset) => named(toolset)?.cautions ?? noCautions,

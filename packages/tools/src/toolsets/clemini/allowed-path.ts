@@ -3,6 +3,9 @@ import { relativePath } from '../../operations/path-argument.ts';
 import type { ToolContext } from '../../tool.ts';
 import { settingsOf } from './settings.ts';
 
+/** Directories of tools and builds, left out of searches. */
+export const unsearchedFolders = ['.git', 'node_modules', 'target', '__pycache__', '.venv'] as const;
+
 /**
  * Where a path of the arguments really leads, or the refusal of a path outside of the allowed paths. Throws the errors of `files.resolve`.
  */

@@ -4,8 +4,7 @@ import { findFiles } from '../../operations/find-files.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { touchedPaths } from '../../operations/touched.ts';
 import { builtInTool } from '../built-in-tool.ts';
-import { allowedPath } from './allowed-path.ts';
-import { unsearchedFolders } from './unsearched-folders.ts';
+import { allowedPath, unsearchedFolders } from './allowed-path.ts';
 
 /** Most paths of an answer, about 500 KB. `offset` reaches the paths behind. */
 const mostListed = 10_000;

@@ -3,9 +3,8 @@ import { pathArgument } from '../../operations/path-argument.ts';
 import { searchFiles } from '../../operations/search-files.ts';
 import { touchedPaths } from '../../operations/touched.ts';
 import { builtInTool } from '../built-in-tool.ts';
-import { allowedPath } from './allowed-path.ts';
+import { allowedPath, unsearchedFolders } from './allowed-path.ts';
 import { ripgrepType } from './file-type.ts';
-import { unsearchedFolders } from './unsearched-folders.ts';
 
 const deadlineMs = 60_000;
 const mostShown = 100_000;

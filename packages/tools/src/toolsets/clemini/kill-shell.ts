@@ -11,6 +11,7 @@ export const killShell = builtInTool({
   effect: 'read',
   sequential: true,
   risk: 'low',
+  onTask: 'ends',
   input: z.strictObject({ task_id: z.string().min(1).max(200).describe('Id that bash or task returned') }),
   output: z.strictObject({
     task_id: z.string(),

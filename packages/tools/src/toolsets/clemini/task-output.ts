@@ -12,6 +12,7 @@ export const taskOutput = builtInTool({
     'Read what a background task has printed. status is running or completed; killed, or lost, when it did not end by itself, and reason says why. Returns: {task_id, status, exit_code?, stdout, stderr, reason?}',
   effect: 'read',
   risk: 'low',
+  onTask: 'waits',
   input: z.strictObject({
     task_id: z.string().min(1).max(200).describe('Id that bash or task returned'),
     wait: z.boolean().default(false).describe('Wait for its end (default: false)'),

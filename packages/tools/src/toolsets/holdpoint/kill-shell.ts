@@ -10,6 +10,7 @@ export const killShell = builtInTool({
   effect: 'read',
   sequential: true,
   risk: 'low',
+  onTask: 'ends',
   input: z.strictObject({ task_id: z.string().min(1).describe('The task_id that bash or task returned') }),
   async execute(context, { task_id }) {
     const task = await context.tasks.kill(task_id);

@@ -12,6 +12,7 @@ export const taskOutput = builtInTool({
 With wait_s the call returns when the task is over, or after that many seconds.`,
   effect: 'read',
   risk: 'low',
+  onTask: 'waits',
   input: z.strictObject({
     task_id: z.string().min(1).describe('The task_id that bash or task returned'),
     wait_s: z.int().min(0).max(86_400).default(0).describe('Seconds to wait for its end'),
