@@ -21,16 +21,16 @@ import { misplacedFolder } from './source-folders.ts';
 import type { StartedChain } from './start-chain.ts';
 import { followStatus } from './status-lines.ts';
 
-/** A set-up takes about 10 ms. After this time it hangs, e.g. on a dead network mount, and is killed as it is. */
+/** A set-up takes about 10 ms. After this time the set-up hangs, e.g. on a dead network mount, and its processes are killed. */
 const setupTimeoutMs = 2000;
-/** How often a command of a frozen workspace checks whether it may begin. */
+/** A command of a frozen workspace waits this long between two looks at the lock. */
 const lockPollMs = 2;
 
-/** What must be known before the command may begin. The starter reports the start, the sandbox the rest, so the events arrive in any order. */
+/** A condition for the command to begin. The starter reports the start, the sandbox the rest, so the events arrive in any order. */
 type Condition =
-  /** The first process is recorded, so that `killAll` finds the command. */
+  /** The first process is recorded, so `killAll` finds the command. */
   | 'first_process'
-  /** enter.sh is ready: the death signals are set, so that the sandbox ends with the worker. */
+  /** enter.sh is ready: the death signals are set, so the sandbox ends with the worker. */
   | 'ready'
   /** The worker has the socket of the sandbox's way to the proxy. */
   | 'listener'
@@ -47,23 +47,23 @@ export interface SandboxProcessDeps {
 export interface SandboxProcessInput {
   workspaceId: string;
   announcement: string;
-  /** The one of the announcement; null for a command without one, and for a spare. */
+  /** The announcement's label; null for a command without one, and for a spare. */
   label: string | null;
-  /** What has to be mounted before anything runs. */
+  /** Folders to be mounted before anything runs. */
   sourceFolders: readonly SourceFolder[];
   /** Whether the sandbox makes a listening socket for its way to the proxy. */
   listens: boolean;
-  /** Seals it once it is set up: resolves to why that failed, or null. @default no seal */
+  /** Seals the sandbox after its set-up: resolves to the reason of a failure, or null. @default no seal */
   seal?: ((first: ProcessIdentity) => Promise<string | null>) | undefined;
 }
 
-/** One command for a sandbox. */
+/** A command for a sandbox. */
 export interface Assignment extends Pick<TreeRequest, 'label' | 'egress' | 'onBegun'> {
   /** The answer to enter.sh. */
   command: Buffer;
 }
 
-/** A sandbox that was started, as a state machine (`launch-state.ts`). It waits until it has a command. */
+/** A started sandbox, as a state machine (`launch-state.ts`). The sandbox waits for a command. */
 export class SandboxProcess {
   readonly #deps: SandboxProcessDeps;
   readonly #input: SandboxProcessInput;
@@ -76,12 +76,12 @@ export class SandboxProcess {
   #assignment: Assignment | null = null;
   #state: LaunchState = 'setting_up';
   #failure: LaunchFailure | null = null;
-  /** bubblewrap. Null before its start, and when it had ended before anybody saw it. */
+  /** bubblewrap. Null before its start, and when bubblewrap ended before the starter could read its identity. */
   #bwrap: ProcessIdentity | null = null;
   #firstProcess: ProcessIdentity | null = null;
   /** Whether the start is known to have succeeded. */
   #isStarted = false;
-  /** As bubblewrap reported it. */
+  /** Reported by bubblewrap. */
   #exitCode: number | null = null;
   #isStatusClosed = false;
   #hung: NodeJS.Timeout | undefined;
@@ -120,7 +120,7 @@ export class SandboxProcess {
     });
   }
 
-  /** Whether it waits for a command and nothing else. */
+  /** Whether the sandbox waits for a command and nothing else. */
   get isSpare(): boolean {
     return this.#state === 'setting_up' && this.#missing.size === 1 && this.#missing.has('command');
   }
@@ -130,12 +130,12 @@ export class SandboxProcess {
     return this.#settled.promise;
   }
 
-  /** Whether the worker ended it, asked it to end, or lost it, before it ended by itself. */
+  /** Whether the worker ended the sandbox, asked for its end, or lost the sandbox, before the command ended by itself. */
   get wasKilled(): boolean {
     return this.#failure !== null || this.#isTerminated;
   }
 
-  /** Whether a spare still waits as it was left: it was not killed, claimed or stopped. */
+  /** Whether a spare still waits undisturbed: not killed, claimed or stopped. */
   isIntact(): boolean {
     const [first, bwrap] = [this.#firstProcess, this.#bwrap];
     if (!this.isSpare || !first || !bwrap || !this.#records.has(this.#workspaceId, bwrap)) return false;
@@ -143,7 +143,7 @@ export class SandboxProcess {
     return waiting !== undefined && [bwrap, first, waiting].every(isUndisturbed);
   }
 
-  /** Gives it its command. Call it once. */
+  /** Gives the sandbox its command. Call `assign` once. */
   assign(assignment: Assignment): void {
     this.#assignment = assignment;
     if (assignment.label !== this.#label) {
@@ -156,7 +156,7 @@ export class SandboxProcess {
     this.#meet('command');
   }
 
-  /** Whether it keeps the worker's event loop alive. @default true */
+  /** Whether the sandbox keeps the worker's event loop alive. @default true */
   keepAlive(yes: boolean): void {
     const { start, stdout, stderr, status, control } = this.#chain;
     this.#isKeptAlive = yes;
@@ -180,7 +180,7 @@ export class SandboxProcess {
     return this.#firstProcess ? processesOfNamespace(this.#firstProcess) : [];
   }
 
-  /** Waits for the end of the sandbox, then removes everything that it left. */
+  /** Waits for the end of the sandbox, then removes its remains. */
   async end(): Promise<TreeEnd> {
     const { signaled } = await this.#exit.promise;
     const { stdin, stdout, stderr, control } = this.#chain;
@@ -189,14 +189,14 @@ export class SandboxProcess {
     clearTimeout(this.#hung);
     this.#stopServing();
     this.#listener?.close();
-    // With an exit code bubblewrap has waited for the first process, which the kernel lets end after all others.
+    // With an exit code bubblewrap has waited for the first process. The kernel lets the first process end after all others.
     if (this.#exitCode === null) {
       const known = [this.#firstProcess, this.#bwrap].filter((one) => one !== null);
       killProcesses(known);
       await untilGone(known);
     }
     if (!this.#firstProcess) {
-      // A bubblewrap that was killed from outside during the set-up may leave a process that waits for ever and holds the worker's pipes.
+      // A bubblewrap killed from outside during the set-up may leave a process behind, waiting for ever and holding the worker's pipes.
       killProcesses(findOrphans());
     }
     for (const stream of [stdin, control]) stream?.destroy();
@@ -230,9 +230,9 @@ export class SandboxProcess {
     if (!this.#handle('kill')) return;
     this.#failure = failure;
     this.#settled.resolve();
-    this.#chain.control.destroy(); // a command that has not begun never begins
-    // Kills the sandbox's first process rather than bubblewrap, which then reports the end and reaps it. During the set-up that process is
-    // not known yet. Killing bubblewrap then could leave it behind, waiting for bubblewrap for ever.
+    this.#chain.control.destroy(); // a command still waiting never begins
+    // Kills the sandbox's first process: bubblewrap then reports the end and reaps the process. During the set-up the first process is not
+    // known yet. Killing bubblewrap then could leave the first process behind, waiting for bubblewrap for ever.
     if (this.#firstProcess) killProcess(this.#firstProcess);
     else this.#hung = setTimeout(() => this.#killHungSetup(), setupTimeoutMs);
   }
@@ -242,7 +242,7 @@ export class SandboxProcess {
   }
 
   /**
-   * Nothing may run that `killAll` cannot find.
+   * `killAll` must find every running process.
    * @param write false when `killAll` came first
    */
   #record(write: (workspaceId: string) => boolean): void {
@@ -266,7 +266,7 @@ export class SandboxProcess {
     this.#concludeExit();
   }
 
-  /** Once bubblewrap has reported the exit code and closed its files, nothing runs. That is known before the starter reports the end. */
+  /** Once bubblewrap has reported the exit code and closed its files, nothing runs. The worker sees both before the starter reports the end. */
   #concludeExit(): void {
     if (this.#exitCode !== null && this.#isStatusClosed && this.#isStarted) {
       this.#exit.resolve({ signaled: false });
@@ -294,7 +294,7 @@ export class SandboxProcess {
   #adoptFirst(): void {
     if (!this.#firstProcess || !this.#bwrap) return;
     if (parentOf(this.#firstProcess.pid) !== this.#bwrap.pid) {
-      this.#firstProcess = null; // It has ended while the worker was stopped, and its pid may be another process's.
+      this.#firstProcess = null; // The first process ended while the worker was stopped, and its pid may be another process's.
       return;
     }
     if (this.#failure) {
@@ -342,7 +342,7 @@ export class SandboxProcess {
 
   #begin(): void {
     const assignment = this.#assignment;
-    // The record with the first process is older than this check, so a worker that takes the lock afterwards finds and freezes the command.
+    // The record with the first process is older than this check, so a worker taking the lock afterwards finds and freezes the command.
     if (this.#label !== null && this.#deps.freezeLocks.isLocked(this.#workspaceId)) {
       this.#handle('freeze');
       if (this.#state === 'waiting') setTimeout(() => this.#begin(), lockPollMs);
@@ -356,7 +356,7 @@ export class SandboxProcess {
       this.#stopServing = assignment.egress.serve(this.#listener);
       this.#listener = null;
     }
-    // All of them exist by now. Those that started before the first call did not inherit the setting.
+    // All these processes exist by now. Children started before the first call did not inherit the setting.
     for (const { pid } of [this.#firstProcess, ...childrenOf(this.#firstProcess.pid)]) preferForOom(pid);
     this.#chain.control.end(assignment.command);
     assignment.onBegun?.();

@@ -4,43 +4,43 @@ import type { ExecChain } from './exec-chain.ts';
 import { identityOf } from './identity-of.ts';
 import type { SandboxProcess } from './sandbox-process.ts';
 
-/** A sandbox that waits for a command. */
+/** A sandbox waiting for a command. */
 export interface SetUp {
   sandbox: SandboxProcess;
   tree: Tree;
 }
 
 export interface SparesOptions {
-  /** Spares of this worker at once, and as many for commands that only read. Each has three processes, which take about 4 MB together. */
+  /** Spares of this worker at once, and as many for read-only commands. Each spare has three processes and takes about 4 MB. */
   most: number;
   /** A spare ends after this many milliseconds without a command. */
   idleMs: number;
 }
 
-/** A command waits no longer than this for a set-up that has begun: another process may have stopped it. A set-up takes about 10 ms. */
+/** A command waits no longer than this for a spare's set-up: another process may have stopped the set-up. A set-up takes about 10 ms. */
 const hungMs = 1000;
 
-/** Which spares a request could get: those of its workspace, and behind the wall those of the same programs. */
+/** The spares open to a request: spares of its workspace, and behind the wall only spares with the same programs. */
 type Kind = Parameters<NonNullable<Driver['prepared']>>[0];
 
 interface Spare extends SetUp {
   workspaceId: string;
-  /** Whether it is for a command that only reads. */
+  /** Whether the spare is for a read-only command. */
   isWalled: boolean;
-  /** Everything that the set-up depends on. */
+  /** Every input of the set-up. */
   binding: string;
   idle: NodeJS.Timeout;
-  /** Resolves when it does not run any more. */
+  /** Resolves when the spare does not run any more. */
   ended: Promise<void>;
 }
 
 /**
- * Sandboxes that wait for the next command of a workspace: at most one each, and one for each set of programs behind the wall. A spare fits a command whose own sandbox would be set up in
- * exactly the same way, and it is used once.
+ * Sandboxes waiting for the next command of a workspace: a single spare for each workspace, and another for each set of programs behind
+ * the wall. A spare fits a command whose own sandbox would be set up in exactly the same way, and is used once.
  */
 export class Spares {
   readonly #options: SparesOptions;
-  /** By `keyOf`. The one that was made first comes first. */
+  /** By `keyOf`. The oldest spare comes first. */
   readonly #spares = new Map<string, Spare>();
   readonly #ending = new Set<Promise<unknown>>();
   #used = 0;
@@ -55,7 +55,7 @@ export class Spares {
     return { waiting: this.#spares.size, used: this.#used, dropped: this.#dropped };
   }
 
-  /** Resolves when no spare for such a command is in its set-up. One that hangs is dropped. */
+  /** Resolves when no spare for the command is in its set-up. A hanging spare is dropped. */
   async settled(kind: Kind): Promise<void> {
     const key = keyOf(kind);
     const spare = this.#spares.get(key);
@@ -70,8 +70,8 @@ export class Spares {
   }
 
   /**
-   * Null when there is none that fits. One that does not fit is dropped, because the next would not fit it either.
-   * @param binding that of the command (`bindingOf`)
+   * Null when no spare fits. A spare with another binding is dropped, because the next command would not fit either.
+   * @param binding the command's binding (`bindingOf`)
    */
   take(request: TreeRequest, binding: string | null): SetUp | null {
     const key = keyOf(request);
@@ -87,7 +87,7 @@ export class Spares {
     return spare;
   }
 
-  /** From now on the spare for such a command has its whole time to wait. False when there is none. */
+  /** From now on the spare for the command has its whole time to wait. False when there is no spare. */
   keep(kind: Kind): boolean {
     const spare = this.#spares.get(keyOf(kind));
     spare?.idle.refresh();
@@ -96,7 +96,7 @@ export class Spares {
 
   /**
    * Prepares a spare like this request.
-   * @param binding as it was before the set-up. When a file is replaced in between, the spare fits no command
+   * @param binding the binding before the set-up. When a file is replaced in between, the spare fits no command
    * @param setUp starts a sandbox without a label
    */
   prepare(request: TreeRequest, binding: string, setUp: () => SetUp): void {
@@ -119,7 +119,7 @@ export class Spares {
     const spare: Spare = { ...made, workspaceId: request.workspace.id, isWalled, binding, idle, ended };
     this.#spares.set(key, spare);
     made.sandbox.keepAlive(false);
-    // Nothing prints before there is a command, but only a stream that is read ends.
+    // Nothing prints before there is a command, but a stream ends only while being read.
     for (const stream of [made.tree.stdout, made.tree.stderr]) stream.on('error', () => {}).resume();
     this.#ending.add(ended);
     void ended.then(() => {
@@ -160,14 +160,14 @@ export class Spares {
 
 const keyOf = ({ workspace: { id }, only }: Kind): string => JSON.stringify([id, only?.toSorted()]);
 
-/** What one command alone has is part of its set-up: its input, certificates of its proxy, a larger /tmp. */
+/** A command with input, certificates of its proxy or a larger /tmp has a set-up of its own, so no spare can fit. */
 function mayHaveSpare({ hostFiles, stdin, tmpBytes, egress }: TreeRequest): boolean {
   return hostFiles === null && stdin === null && tmpBytes === undefined && egress?.certificates === undefined;
 }
 
 /**
- * Everything that a set-up depends on: the programs and their options, which name all mounts, the limits of the control group, and which
- * files the mounted paths mean. A path that was replaced since would be the old file inside. Null when one is gone.
+ * Every input of a set-up: the programs and their options (with all mounts), the limits of the control group, and the identities of the
+ * mounted files. A spare still shows the old file of a path replaced since. Null when a file is gone.
  */
 export function bindingOf(request: TreeRequest, chain: ExecChain): string | null {
   if (!mayHaveSpare(request)) return null;

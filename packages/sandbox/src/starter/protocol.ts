@@ -1,14 +1,14 @@
-/** A file that the worker keeps open until the program has started. */
+/** A file kept open by the worker until the program has started. */
 export interface PassedFile {
-  /** Its number in the worker. */
+  /** The file's number in the worker. */
   fd: number;
   /** Proves that the number still means this file. */
   inode: number;
-  /** `wait`: reads block, as a shell needs it. Only for a FIFO. */
+  /** `wait`: reads block, because a shell needs blocking reads. Only for a FIFO. */
   access: 'read' | 'wait' | 'write';
 }
 
-/** What a program inherits, by fd: nothing, a file of the worker, or an IPC channel on which it sends a listening socket. */
+/** A program's inheritance at an fd: nothing, a file of the worker, or an IPC channel for sending a listening socket. */
 type Inherited = null | PassedFile | 'listener';
 
 export interface StartRequest {
@@ -19,20 +19,20 @@ export interface StartRequest {
   options: { env: Record<string, string>; argv0?: string; uid?: number; gid?: number };
   stdio: Inherited[];
   niceness: number;
-  /** The view in which the program starts: the program then enters it. The option that names the view comes between `lead` and `args`. */
+  /** The program starts in this view, by entering the view. The option with the view's name comes between `lead` and `args`. */
   view: { id: number; lead: string[] } | null;
 }
 
-/** A mount namespace that programs enter which the starter starts later. */
+/** A mount namespace. Programs started later by the starter enter the namespace. */
 export interface ViewRequest {
   kind: 'view';
   id: number;
-  /** Makes it, says `ready`, and waits for the end of its standard input. */
+  /** Makes the namespace, says `ready`, and waits for the end of its standard input. */
   program: string;
   args: string[];
-  /** What has to lie at these paths in the namespace: device, inode and birth time. */
+  /** The files required at these paths in the namespace. `identity` is device, inode and birth time. */
   shows: { path: string; identity: string }[];
-  /** A program that enters the namespace. The option that names it comes between `lead` and `args`. It must succeed. */
+  /** A program to enter the namespace as a trial, and it must succeed. The option with the namespace's name comes between `lead` and `args`. */
   trial: { program: string; lead: string[]; args: string[] };
 }
 
@@ -42,7 +42,7 @@ export type StarterRequest =
   /** Makes FIFOs. */
   | { kind: 'fifos'; id: number; mkfifo: string; paths: string[] }
   | ViewRequest
-  /** Ends the view of this request when no program that was started in it runs any more. */
+  /** Ends the view of this request when no program started in the view runs any more. */
   | { kind: 'drop_view'; id: number };
 
 /** From the starter to the worker. `stat` is the content of /proc/PID/stat. */
@@ -50,9 +50,9 @@ export type Report =
   | { kind: 'started'; id: number; pid: number; stat: string | null }
   /** The operating system refused to start even the first program. */
   | { kind: 'failed'; id: number; message: string }
-  /** Comes with the listening socket when it is open. */
+  /** Comes with the listening socket when the socket is open. */
   | { kind: 'listener'; id: number; isOpen: boolean }
   | { kind: 'ended'; id: number; signaled: boolean }
   | { kind: 'fifos'; id: number; error: string | null }
-  /** Programs can start in the view of this request; or it could not be made. */
+  /** Programs can start in the view of this request, or the view could not be made. */
   | { kind: 'view'; id: number; isUsable: boolean };

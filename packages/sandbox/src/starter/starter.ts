@@ -5,42 +5,42 @@ import { fileURLToPath } from 'node:url';
 import { identityFrom, type ProcessIdentity } from '@holdpoint/process';
 import type { PassedFile, Report, StarterRequest, StartRequest, ViewRequest } from './protocol.ts';
 
-/** What happens to one start. After `failed`, `ended` or `lost` nothing follows. */
+/** Events of a start. After `failed`, `ended` or `lost` nothing follows. */
 interface StartEvents {
   /** Null when the process has ended already. */
   started(process: ProcessIdentity | null): void;
   /** The operating system refused to start even the first program. */
   failed(message: string): void;
-  /** The listening socket that the sandbox made; null: it could not. */
+  /** The sandbox's listening socket; null: the sandbox could not open a socket. */
   listener(server: Server | null): void;
   /** The first program has ended. */
   ended(end: { signaled: boolean }): void;
-  /** The starter has ended, and the kernel kills what it started. */
+  /** The starter has ended, and the kernel kills the starter's sandboxes. */
   lost(): void;
 }
 
 export interface Start {
-  /** Call it at once. */
+  /** Call `follow` directly after `start`. */
   follow(events: StartEvents): void;
   /** Whether this start keeps the worker's event loop alive. @default true */
   keepAlive(yes: boolean): void;
 }
 
-/** Views at once. While there are so many, no other is made: to make one takes as long as several sandboxes. */
+/** Views at once. While there are so many, no other view is made: a view takes as long to make as several sandboxes. */
 const mostViews = 16;
 /**
- * A view that no sandbox was planned for in this time ends, because it holds the file systems that its sandboxes see. One that could not be
- * made is asked for again after it.
+ * A view ends when no sandbox was planned for it in this time, because the view holds its sandboxes' file systems. After a failure to make
+ * a view, the starter gets the request again after this time.
  */
 const defaultViewIdleMs = 60_000;
 
 const program = fileURLToPath(new URL('main.mjs', import.meta.url));
 
 /**
- * A small process that starts the sandboxes of this worker. It is their parent, so the kernel kills them when it ends, and it dies with the
- * worker: by a death signal where the host has setpriv, and by its closed channel.
+ * A small process to start the sandboxes of this worker. The starter is their parent, so the kernel kills the sandboxes when the starter
+ * ends. The starter dies with the worker: by a death signal where the host has setpriv, and by its closed channel.
  *
- * A program of the host could stop or kill it. What it had started is then lost, and the next start makes a new one.
+ * A program of the host could stop or kill the starter. Its sandboxes are then lost, and the next start makes a new starter.
  */
 export class Starter {
   readonly #setpriv: string | null;
@@ -53,7 +53,7 @@ export class Starter {
     this.#viewIdleMs = input.viewIdleMs ?? defaultViewIdleMs;
   }
 
-  /** @param onTaken called when the starter has opened the files that it was passed, or never will */
+  /** @param onTaken called when the starter has opened the passed files, or never will */
   start(request: Omit<StartRequest, 'kind' | 'id'>, onTaken: () => void): Start {
     const running = this.#open();
     const id = this.#nextId++;
@@ -80,7 +80,7 @@ export class Starter {
     };
   }
 
-  /** Makes FIFOs that every user may open. Their directory has to keep the others away. */
+  /** Makes FIFOs, open to every user. Their directory has to keep the others away. */
   makeFifos(mkfifo: string, paths: string[]): Promise<void> {
     const running = this.#open();
     const id = this.#nextId++;
@@ -92,7 +92,7 @@ export class Starter {
   }
 
   /**
-   * A mount namespace in which programs can start. Null while there is none: the first call asks for it.
+   * A mount namespace for programs to start in. Null while there is no such namespace: the first call asks the starter to make a view.
    * @param key two requests with the same key are for the same view
    */
   view(key: string, request: Omit<ViewRequest, 'kind' | 'id'>): number | null {
@@ -111,7 +111,7 @@ export class Starter {
     return null;
   }
 
-  /** Ends the process. Call it when no sandbox runs any more. */
+  /** Ends the process. Call `close` when no sandbox runs any more. */
   async close(): Promise<void> {
     await this.#running?.close();
   }
@@ -166,7 +166,7 @@ class RunningStarter {
     });
     this.#subprocess.once('error', lose);
     this.#subprocess.once('disconnect', () => {
-      // A starter that can no longer be spoken to is of no use, and its sandboxes neither.
+      // Without a channel the starter is of no use, and its sandboxes neither.
       this.#subprocess.kill('SIGKILL');
       lose();
     });
@@ -218,7 +218,7 @@ class RunningStarter {
       this.release(report.id);
     }
     if (!events) {
-      // A socket that was under way when its sandbox ended.
+      // The socket was under way when its sandbox ended.
       if (handle instanceof Server) handle.close();
       return;
     }
