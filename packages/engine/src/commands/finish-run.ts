@@ -16,7 +16,11 @@ export async function finishRun(
 ): Promise<void> {
   await retryWhileContended(runId, async () => {
     const run = await getRun(deps, runId);
-    if (run.header.planner !== 'open') throw new EngineError('run_not_open', `the run ${runId} is no open run`);
+    if (run.header.planner !== 'open')
+      throw new EngineError(
+        'run_not_open',
+        `the run ${runId} takes no calls: it was created with a goal, not as an open run`,
+      );
     if (run.status === 'succeeded' || run.closing?.as === 'succeeded') return true;
     if (run.closing !== undefined || isTerminal(run.status) || run.status === 'canceling') {
       throw new EngineError('run_not_active', `the run ${runId} is ${run.closing ? 'ending' : run.status}`);

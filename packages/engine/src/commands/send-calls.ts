@@ -37,7 +37,11 @@ export async function sendCalls(deps: EngineDeps, runId: string, request: Calls)
   let number = 0;
   await retryWhileContended(runId, async () => {
     const run = await getRun(deps, runId);
-    if (run.header.planner !== 'open') throw new EngineError('run_not_open', `the run ${runId} is no open run`);
+    if (run.header.planner !== 'open')
+      throw new EngineError(
+        'run_not_open',
+        `the run ${runId} takes no calls: it was created with a goal, not as an open run`,
+      );
     const known = key === undefined ? undefined : await readCallsKey(deps.redis, runId, key);
     if (known !== undefined) {
       if (known.request !== body) {

@@ -50,7 +50,10 @@ async function packReferenced(deps: Deps, folder: RunFolder): Promise<Set<string
     await Promise.all([syncFile(`${written}.pack`), syncFile(`${written}.idx`)]);
     const packed = objectsIn(`${written}.idx`);
     if (packed.length === 0)
-      throw new WorkspaceError('EWORKSPACECORRUPT', `The refs of ${folder.shadow} need no object.`);
+      throw new WorkspaceError(
+        'EWORKSPACECORRUPT',
+        `The refs of ${folder.shadow} name no commit, so all of its objects would be removed. Nothing was removed.`,
+      );
     renameSync(`${written}.pack`, paths.tmpPack);
     renameSync(`${written}.idx`, paths.tmpIndex);
     await commitPack(paths);

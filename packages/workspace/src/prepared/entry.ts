@@ -42,7 +42,7 @@ export const preparedFolder = (dataDir: string): string => join(dataDir, 'prepar
 /** The folder of an entry. No two tenants have a folder in common. */
 export function entryFolder(dataDir: string, { tenant, key }: { tenant: string; key: string }): string {
   if (!/^[0-9a-f]{64}$/.test(key))
-    throw new WorkspaceError('EWORKSPACECORRUPT', `${key} is no key of a prepared tree.`);
+    throw new WorkspaceError('EWORKSPACECORRUPT', `${key} is not the key of a prepared tree.`);
   return join(preparedFolder(dataDir), createHash('sha256').update(tenant).digest('hex').slice(0, 32), key);
 }
 

@@ -137,7 +137,7 @@ test('arguments of any kind settle with the error of the tool', async () => {
   );
 });
 
-test('calls and finish refuse what is no open run, not active, or not settled', async () => {
+test('calls and finish are refused for a run that is not open, not active, or not settled', async () => {
   const scripted = (await api.client.createRun({ plan: { groups: [{ steps: [write('a')] }] } })).run.id;
   const body = { calls: [write('a')] };
   expect(await problemOf(await post(scripted, body))).toMatchObject({ status: 409, code: 'run_not_open' });
