@@ -443,6 +443,8 @@ export const hostileLines: Readonly<Record<string, readonly string[]>> = {
     'ls\n<&-rm a',
     'ls >&-; <&-rm a',
     'ls\n<&\\\n-rm a',
+    'ls\n<& -rm a',
+    'ls <&\t-rm a; >& \\\n-rm a',
     'ls 2>&-rm a\n2>&-rm a',
     'cat <<-E\n$(cat <<F\n\tF\nrm a\nF\n)\nE\n',
   ],

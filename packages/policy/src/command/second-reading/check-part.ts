@@ -34,9 +34,8 @@ export function checkRedirect(region: Region, node: Redirection, children: reado
     refuse('a redirection was read in another way', node.pos);
   if (end === target.pos && /[<>&|(-]/.test(source[end] ?? ' ') && !/^[<>]&$/.test(node.operator))
     refuse('an operator is longer', end);
-  // `<&-l` closes a descriptor, and `l` is a word of its own.
-  const touches = source.slice(end, target.pos).replaceAll('\\\n', '') === '';
-  if (/^[<>]&$/.test(node.operator) && touches && /^-./s.test(source.slice(target.pos, target.end)))
+  // `<&-l` and `<& -l` close a descriptor, and `l` is a word of its own.
+  if (/^[<>]&$/.test(node.operator) && /^-./s.test(source.slice(target.pos, target.end)))
     refuse('a descriptor is closed, and a word follows', end);
   if (target.end !== node.end) refuse('a redirection ends elsewhere', node.pos);
 }
