@@ -14,48 +14,48 @@ import { unsandboxedDriver } from './unsandboxed/driver.ts';
 import { WorkspaceSizes } from './workspace-size/sizes.ts';
 
 export interface OpenSandboxOptions {
-  /** `require` refuses a host where any promise except the resource limits has a gap. `best-effort` needs fs, net and pids. */
+  /** `require` refuses a host with a gap in any promise except the resource limits. `best-effort` needs fs, net and pids. */
   policy: 'require' | 'best-effort';
   /** Run commands without isolation when there is no other way. Only the host's owner may decide this. */
   allowUnsandboxed: boolean;
-  /** Absolute path of a directory that only this package uses. All workers of the host share it. Created when missing. */
+  /** Absolute path of a directory for this package alone, shared by all workers of the host. Created when missing. */
   stateDir: string;
   /** Paths of bubblewrap to try first, in order. @default [] */
   bwrapPath?: string | readonly string[];
   /**
-   * Directory where the set-up unpacked bubblewrap. Its `bin/bwrap` is used when the search path has none that belongs to root and is new
-   * enough. @default none
+   * Directory of the bubblewrap unpacked by the set-up. Its `bin/bwrap` is used when no bwrap on the search path is new enough and belongs
+   * to root. @default none
    */
   unpackedBwrap?: string;
   /** Search path for bwrap, bash, setpriv and unshare. @default the system's directories */
   path?: string;
-  /** ripgrep's binary on the host. @default the one of the package @vscode/ripgrep */
+  /** ripgrep's binary on the host. @default the binary of the package @vscode/ripgrep */
   ripgrepPath?: string;
   /** Default limits of this host. A command may override them. */
   limits?: Partial<ProcessLimits>;
-  /** Absolute paths of directories that are mounted read-only at their own path. Their `bin` is added to PATH. @default [] */
+  /** Absolute paths of directories, mounted read-only at their own path. Their `bin` is added to PATH. @default [] */
   toolchains?: readonly string[];
-  /**
-   * Bytes that must stay free on the disk of a workspace. Below that the command that writes most is killed. @default 0: no check
-   */
+  /** Minimum of free bytes on the disk of a workspace. With less free space, the command writing most is killed. @default 0: no check */
   freeBytes?: number;
   /** Called before a command is killed because the disk has too little space. */
   onLowSpace?(free: number): void;
   /** Size of /tmp inside, in bytes of memory. @default 64 MiB */
   tmpBytes?: number;
-  /** Limit whole commands with control groups where the host allows them. @default true */
+  /** Limit whole commands with control groups, if the host allows control groups. @default true */
   cgroups?: boolean;
-  /** Allow AF_UNIX sockets inside. Commands can then reach a host socket that lies in a workspace. @default false */
+  /** Allow AF_UNIX sockets inside. Commands can then reach a host socket in their workspace. @default false */
   unixSockets?: boolean;
   /** User of the boot check on a root host. @default uid and gid 200000 */
   probeOwner?: { uid: number; gid: number };
-  /** Sandboxes that wait for the next command of a workspace, at most; 0: none. @default 4 */
+  /** Maximum number of sandboxes waiting for the next command of a workspace; 0: none. @default 4 */
   spares?: number;
-  /** A sandbox ends after it has waited this many milliseconds. @default 30_000 */
+  /** A waiting sandbox ends after this many milliseconds without a command. @default 30_000 */
   spareIdleMs?: number;
   /** An idle tool host ends after this many milliseconds. @default 60_000 */
   toolHostIdleMs?: number;
-  /** Tool hosts and programs of Holdpoint that wait for a request, at most. The one that has waited longest ends first. @default 16 */
+  /**
+   * Maximum number of tool hosts and programs of Holdpoint waiting for a request. The process with the longest wait ends first. @default 16
+   */
   idleProcesses?: number;
   /** Time-out of a file request in milliseconds. @default 30_000 */
   fileRequestMs?: number;
@@ -73,8 +73,8 @@ const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 /**
  * Finds and probes this host's isolation.
  *
- * Throws `SandboxError` ESANDBOXMISSING when there is none, ESANDBOXSETUP when it does not start, ESANDBOXGAP when it has a gap that the
- * policy does not accept.
+ * Throws `SandboxError`: ESANDBOXMISSING when the host lacks a needed program, ESANDBOXSETUP when the isolation does not start, ESANDBOXGAP
+ * when the policy does not accept a gap in the isolation.
  *
  * @example
  * await using sandbox = await openSandbox({ policy: 'require', allowUnsandboxed: false, stateDir: '/var/lib/holdpoint/sandbox' });
@@ -94,7 +94,7 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox>
   };
   mkdirSync(options.stateDir, { recursive: true, mode: 0o700 });
   const { driver, capabilities, walls } = await chooseDriver(deps, options);
-  // Left by workers that were killed with SIGKILL while they started sandboxes: about one in fifty such kills.
+  // SIGKILL to a worker during the start of a sandbox leaves orphans: about one in fifty of these kills does.
   killProcesses(driver.findOrphans());
   options.logger?.info({ capabilities }, `sandbox driver: ${driver.name}`);
   const now = () => performance.now();
@@ -119,7 +119,7 @@ export async function openSandbox(options: OpenSandboxOptions): Promise<Sandbox>
 
 type Deps = HostParts & { records: ProcessRecords; freezeLocks: FreezeLocks };
 
-/** A driver that the boot check has accepted. */
+/** A driver accepted by the boot check. */
 interface Chosen {
   driver: Driver;
   capabilities: CapabilityReport;
@@ -154,7 +154,7 @@ const promises = [...basicPromises, 'seccomp', 'uid_drop'] as const;
 export const isIsolated = (capabilities: CapabilityReport): boolean =>
   promises.every((promise) => capabilities[promise] === 'enforced');
 
-/** Probes the candidate. The returned driver relies only on the limits that the probe saw enforced. */
+/** Probes the candidate. The returned driver relies only on the limits enforced during the probe. */
 async function probeCandidate(candidate: Candidate, options: OpenSandboxOptions): Promise<Chosen> {
   const root = process.getuid?.() === 0;
   const probing = probe({

@@ -162,7 +162,10 @@ export interface Sandbox extends AsyncDisposable {
   readonly walls: boolean;
   /** Path of the bundled ripgrep inside the sandbox. */
   readonly ripgrep: string;
-  /** The runtimes on the PATH of commands. Each runtime is asked for its version inside, once. */
+  /**
+   * The runtimes visible in sandboxes: on the PATH of commands, in version managers' directories, and Holdpoint's own Node. A command
+   * inside asks for the versions, once per worker.
+   */
   runtimes(run: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>): Promise<readonly Runtime[]>;
   /** Runs a command in a fresh sandbox. Resolves once the whole process tree has ended. Throws `SandboxError` when the set-up fails. */
   run(command: Command): Promise<CommandResult>;

@@ -4,17 +4,17 @@ import type { Runtime } from './port.ts';
 
 type Language = Runtime['language'];
 
-/** Names of the programs, the one that commands call first. */
+/** File names of a language's runtimes. */
 const names: Record<Language, RegExp> = { node: /^(node|nodejs)$/, python: /^python3(\.\d+)?$/ };
 const plainNames: Record<Language, string> = { node: 'node', python: 'python3' };
 const systemBins = ['/usr/local/bin', '/usr/bin'];
 
-/** A program that may be a runtime. `isFirst`: commands find it first, without any choice. */
+/** A possible runtime. `isFirst`: commands find this program first, without any choice. */
 export type Candidate = Pick<Runtime, 'language' | 'path' | 'isFirst'>;
 
 /**
- * The runtimes that sandboxes see: in the directories of programs, and where version managers keep theirs (nvm, fnm, asdf, mise, pyenv), as far
- * as the operator mounted these.
+ * Possible runtimes visible in sandboxes: in the directories of programs, and in the directories of version managers (nvm, fnm, asdf, mise,
+ * pyenv) as far as the operator mounted them.
  */
 export function runtimeCandidates(toolchains: readonly string[]): Candidate[] {
   const onPath = [...toolchains.map(binOf), ...systemBins];
@@ -32,11 +32,14 @@ export function runtimeCandidates(toolchains: readonly string[]): Candidate[] {
   return found;
 }
 
-/** A directory that contains only programs, such as ~/.cargo/bin, is on PATH itself. */
+/** The directory of a toolchain for PATH. A toolchain directory named `bin`, e.g. ~/.cargo/bin, is its own entry of PATH. */
 export const binOf = (toolchain: string): string =>
   basename(toolchain) === 'bin' ? toolchain : join(toolchain, 'bin');
 
-/** Folders below which each version has one: of the version manager, and of the folder with all versions itself. */
+/**
+ * Folders with one subfolder per version, relative to the directory of a version manager. Empty: the toolchain is the folder with all
+ * versions.
+ */
 const layouts = [
   '',
   'versions',
@@ -57,11 +60,11 @@ function versionBins(toolchain: string): string[] {
   });
 }
 
-/** Prints one line per program that is an argument: its path and what it says of its version. */
+/** A script for bash: prints a line per argument, with the program's path and the first line of its `--version`. */
 export const printVersions =
   'for p in "$@"; do printf "%s\\t%s\\n" "$p" "$("$p" --version 2>&1 </dev/null | head -n 1)"; done';
 
-/** @param printed of `printVersions` */
+/** @param printed output of `printVersions` */
 export function readVersions(candidates: readonly Candidate[], printed: string): Runtime[] {
   const lines = new Map(printed.split('\n').map((line) => line.split('\t') as [string, string | undefined]));
   return candidates.flatMap((candidate) => {
@@ -71,8 +74,8 @@ export function readVersions(candidates: readonly Candidate[], printed: string):
 }
 
 /**
- * What makes commands find a runtime first: its folder on PATH, or links where the folder holds other programs of the system, whose order must
- * stay.
+ * Entries of PATH and links for commands to find a runtime first. A system folder gets links instead of an entry, because the order of its
+ * other programs on PATH must stay.
  */
 export function selectRuntime({ language, path, isFirst }: Runtime): { bins: string[]; links: [string, string][] } {
   if (isFirst) return { bins: [], links: [] };

@@ -7,9 +7,9 @@ import type { Tree, TreeEnd } from './tree.ts';
 import { freeBytes, type Size, type WalkUnreadable, type WorkspaceSizes } from './workspace-size/sizes.ts';
 import { UnlinkedUsageSampler } from './workspace-size/unlinked-sampler.ts';
 
-/** How often a running command is checked. One check takes about 0.2 ms, without the walk of a large workspace. */
+/** Interval of the checks of a running command. A check takes about 0.2 ms, without the walk of a large workspace. */
 const pollMs = 100;
-/** The part of the limit that a command may add before the size of its tree is known: 1/64. */
+/** A command may add 1/64 of the limit before the size of its tree is known. */
 const unmeasuredShare = 64;
 
 interface LimitBreach {
@@ -19,11 +19,11 @@ interface LimitBreach {
 }
 
 export interface Watch {
-  /** Call it when the tree has ended. Returns the first breach, also one that only shows now. */
+  /** Call `end` when the tree has ended. Returns the first breach, even if the breach shows only after the end. */
   end(end: TreeEnd): Promise<LimitBreach | null>;
   /** Stops the checks. */
   stop(): void;
-  /** What the command used. */
+  /** The command's measured CPU time and memory. */
   used(): MeasuredUse;
 }
 
@@ -32,7 +32,7 @@ export interface WatchInput {
   /** Host path of the workspace. */
   path: string;
   limits: ProcessLimits;
-  /** Size of the workspace before the start of the tree. When undefined, it is measured now. */
+  /** Size of the workspace before the start of the tree. When undefined, the watch measures the size at once. */
   before: Size | undefined;
   /** Called at the first breach. */
   onBreach(breach: LimitBreach): void;
@@ -45,7 +45,7 @@ interface WatchDeps {
   now(): number;
 }
 
-/** Polls the limits of a whole command for which the kernel sends no event. */
+/** Polls the limits of a whole command: the kernel sends no event for these limits. */
 export function watch(deps: WatchDeps, input: WatchInput): Watch {
   const { tree, limits, path } = input;
   const free = freeBytes(path);
@@ -73,7 +73,7 @@ export function watch(deps: WatchDeps, input: WatchInput): Watch {
   void checking.then(() => {
     if (!stopped) schedule();
   });
-  // Separate from the other check, which takes seconds when a fork bomb leaves the worker little CPU time.
+  // Separate from the check of space, because a check of space takes seconds when a fork bomb leaves the worker little CPU time.
   const use = openCommandUse(tree);
   const counting = setInterval(() => {
     use.sample();
@@ -99,8 +99,8 @@ export function watch(deps: WatchDeps, input: WatchInput): Watch {
 }
 
 /**
- * Whether the size of the tree is known about now. The first look at 100,000 files takes seconds. It continues behind a command that ended;
- * a command that may have gone over the limit waits for its result.
+ * Whether the size of the tree is known within `pollMs`. The first measurement of 100,000 files takes seconds, and continues after the
+ * command's end. Only a command with many written bytes waits for the result, because the command may have exceeded the limit.
  */
 async function isKnown(beginning: Promise<Beginning>): Promise<boolean> {
   const waited = new AbortController();
@@ -110,12 +110,12 @@ async function isKnown(beginning: Promise<Beginning>): Promise<boolean> {
 
 /** The state before the command begins. */
 interface Beginning extends Size {
-  /** Null where the control group counts the command's memory. */
+  /** Null when the control group counts the command's memory. */
   memory: HostMemory | null;
 }
 
 /**
- * Measures a workspace over its limit before the command starts, so that files the command adds do not count as there before. Other
+ * Measures a workspace over its limit before the command starts, so files added by the command do not count as earlier files. Other
  * workspaces are measured during the start.
  */
 export async function sizeBefore(
@@ -128,14 +128,14 @@ export async function sizeBefore(
   return await sizes.measure({ path, limit, enough: Number.POSITIVE_INFINITY, walkUnreadable });
 }
 
-/** @param end absent while the tree runs */
+/** @param end undefined while the tree runs */
 function usageBreach(tree: Tree, limits: ProcessLimits, end?: TreeEnd): LimitBreach | null {
   const usage = tree.usage();
   if (!usage) return null;
   const quota = (name: LimitBreach['quota'], limit: number): LimitBreach => ({ status: 'quota', quota: name, limit });
   if (usage.memory_kills > 0) return quota('memory', limits.memory_bytes);
   if (usage.cpu_ms > limits.cpu_total_seconds * 1000) return quota('cpu', limits.cpu_total_seconds);
-  // A refused fork does no harm to a program that copes with it. A fork bomb does not cope, and a failed program did not either.
+  // Some programs cope with refused forks, so a few refusals are no breach. Fork bombs and failed programs did not cope.
   const refused = usage.refused_processes;
   const failed = end?.status === 'exited' && end.exit_code !== 0;
   if (refused > limits.processes || (refused > 0 && failed)) return quota('processes', limits.processes);
@@ -156,7 +156,7 @@ async function spaceBreach(
     ...{ processes, free: now.free, remaining: limit - now.bytes },
     ...{ available: host?.available ?? 0, memory: memory_bytes },
   });
-  // When the command uses space that cannot be counted, it is charged with all space that the disk has lost since it began.
+  // When the command uses uncountable space, the command is charged with all space lost on the disk since its beginning.
   const lost = unlinked.uncounted.disk || now.unreadable ? before.bytes + before.free - now.free : 0;
   const bytes = Math.max(now.bytes + unlinked.disk, lost);
   // A command may still shrink a workspace that was over its limit before.

@@ -20,10 +20,10 @@ export interface ExecChainDeps {
   /** Texts of mount-remap.sh and mount-view.sh. */
   remapScript: string;
   viewScript: string;
-  /** Makes and keeps the views of remaps. */
+  /** The starter makes the views of remaps and keeps them open. */
   starter: Pick<Starter, 'view'>;
   mounts: Mounts;
-  /** False where this architecture has no filter. */
+  /** Whether there is a system call filter for this architecture. */
   hasFilter: boolean;
   tmpBytes: number;
   /** Whether the worker is root. The sandbox then runs as the workspace's owner. */
@@ -41,21 +41,24 @@ export interface ExecChain {
   view: StartRequest['view'];
   /** Spawn options of the first program. */
   start: { env: Record<string, string>; argv0?: string; uid?: number; gid?: number };
-  /** Everything that decides the set-up beside `options`: the same for a remap and its view. */
+  /** All inputs of the set-up except `options`. A remap and its view have the same inputs. */
   setUp: unknown[];
   /** Content of `inheritedFds.options`. */
   options: string[];
-  /** Host paths that are mounted, those that are mounted over, and the working directory. */
+  /** Host paths mounted in the sandbox, host paths hidden by these mounts, and the working directory. */
   mounted: string[];
-  /** The worker's answer on `inheritedFds.control`: the command and its environment, in the format that enter.sh reads. */
+  /** The worker's answer on `inheritedFds.control`: the command and its environment, in the format of enter.sh. */
   command: Buffer;
 }
 
 /**
- * The programs that become one sandbox. Each executes the next in the same process, so the starter stays the parent and the kernel sends
- * the death signal when the starter dies, as it does with the worker: bwrap → enter.sh (fds, control group, limits) → the command. Where the owner cannot reach a path:
- * nsenter, or for a tree that is a mount enter-with-tree.pl (a view that has the mounts, uid) → bwrap → …, and where no view can be used
- * unshare → mount-remap.sh (mounts, environment) → setpriv (uid, death signal) → bwrap → …
+ * Plans the chain of programs for one sandbox. Each program executes the next in the same process, so the starter stays the parent. The
+ * starter dies with the worker, and the kernel then sends the death signal to the sandbox.
+ *
+ * - Usually: bwrap → enter.sh (fds, control group, limits) → the command.
+ * - When the owner cannot reach a path: nsenter (a view with the mounts, uid) → bwrap → … For a tree on its own mount, enter-with-tree.pl
+ *   replaces nsenter.
+ * - When no view is usable: unshare → mount-remap.sh (mounts, environment) → setpriv (uid, death signal) → bwrap → …
  */
 export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecChain {
   const { workspace } = request;
@@ -92,7 +95,7 @@ export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecCh
   };
 }
 
-/** Where mounts lie over the workspace's own files. They are gone when such a file is replaced from outside. */
+/** Paths of mounts over the workspace's own files. Replacing such a file from outside removes its mount. */
 function mountPoints({ workspace, hostFiles }: TreeRequest): string[] {
   const inTree = repositoryMounts(workspace, { isCommand: hostFiles === null }).filter(({ inside }) =>
     inside.startsWith('/workspace/'),
@@ -103,9 +106,9 @@ function mountPoints({ workspace, hostFiles }: TreeRequest): string[] {
 type FirstProgram = Pick<ExecChain, 'program' | 'args' | 'view' | 'start'>;
 
 /**
- * The uid is dropped before bubblewrap starts: with the host's uid 0 bubblewrap would act as root on every file that it sees. Its
+ * Drops the uid before bubblewrap starts: with the host's uid 0 bubblewrap would act as root on every visible file. bubblewrap's
  * environment is empty, because programs inside can read the environment of the first process. bubblewrap asks for the death signal. When
- * the worker is already dead by then, enter.sh gets no answer and exits.
+ * the worker has died before, enter.sh gets no answer and exits.
  */
 function direct(deps: ExecChainDeps, input: { workspace: WorkspaceMount; args: string[] }): FirstProgram {
   const { uid, gid } = input.workspace;
@@ -160,8 +163,9 @@ function throughRemap({ tools, remapScript }: ExecChainDeps, { remap, workspace,
 
 function enterArguments(deps: ExecChainDeps, { limits, egress, stdin }: TreeRequest): string[] {
   const kib = (bytes: number) => Math.ceil(bytes / 1024);
-  // Where the control group limits the whole command, the limit per process is a second line of defence. It must not be reached first,
-  // because its refusals look like any other failure. RLIMIT_DATA also counts memory that is reserved but never touched.
+  // Where the control group limits the whole command, the limit per process is a second line of defence. A command must reach the group's
+  // limit first, because refusals of the limit per process look like any other failure. RLIMIT_DATA also counts memory reserved but never
+  // touched.
   const processes = deps.cgroupLimits?.processes ? limits.processes + 64 : limits.processes;
   const memory = deps.cgroupLimits?.memory ? 'unlimited' : kib(limits.memory_bytes);
   return [
@@ -181,7 +185,7 @@ function environment(
   return variables({ PATH: path, ...env });
 }
 
-/** git asks for no lock that it could not get. */
+/** git must not try to take optional locks: the tree is read-only. */
 const behindWall = { GIT_OPTIONAL_LOCKS: '0' };
 
 function variables(env: Readonly<Record<string, string>>): string[] {
@@ -194,14 +198,14 @@ function variables(env: Readonly<Record<string, string>>): string[] {
   return Object.entries({ ...base, ...env }).map(([name, value]) => `${name}=${value}`);
 }
 
-/** Where programs of most kinds look for the certificates that they trust. */
+/** Variables naming the file of trusted certificates, as most programs and libraries read them. */
 function certificateVariables({ egress }: TreeRequest): Record<string, string> {
   if (egress?.certificates === undefined) return {};
   const names = ['SSL_CERT_FILE', 'NODE_EXTRA_CA_CERTS', 'GIT_SSL_CAINFO', 'CURL_CA_BUNDLE', 'REQUESTS_CA_BUNDLE'];
   return Object.fromEntries(names.map((name) => [name, certificateFile]));
 }
 
-/** In the format that enter.sh reads: a length in eight digits, and one command of bash. */
+/** The format of enter.sh: a length in eight digits, and one command of bash. */
 function encodeCommand(variables: readonly string[], argv: readonly string[]): Buffer {
   const quote = (word: string) => `'${word.replaceAll("'", "'\\''")}'`;
   const words = ['export', ...variables.map(quote), ';', 'exec', '--', ...argv.map(quote)];

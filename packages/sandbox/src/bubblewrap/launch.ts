@@ -14,18 +14,18 @@ import { startChain } from './start-chain.ts';
 export interface LaunchDeps
   extends SandboxProcessDeps,
     Omit<ExecChainDeps, 'cgroupLimits' | 'cgroupFds' | 'hasFilter'> {
-  /** Null where this host allows no control groups. */
+  /** Null when this host allows no control groups. */
   cgroups: Cgroups | null;
   pipes: PipePool;
   starter: Starter;
   spares: Spares;
-  /** The system call filter. Null where this architecture has none. */
+  /** The system call filter. Null when there is no filter for this architecture. */
   filter: PassedFile | null;
 }
 
 /**
- * Starts one program in a sandbox: a spare that fits, or else a new one. When the program begins, the next spare of the workspace is prepared
- * beside it. When it ends by itself and that spare is gone (idle, killed), one is prepared then.
+ * Starts one program in a sandbox: in a fitting spare, or else in a new sandbox. When the program begins, `launch` prepares the next spare
+ * of the workspace. When the program ends by itself and the spare is gone (idle, killed), `launch` prepares another spare.
  */
 export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   deps.tools.integrity.check();
@@ -36,7 +36,7 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   let hasEnded = false;
   const onBegun = () => {
     request.onBegun?.();
-    // The command has its answer first.
+    // Deferred, so enter.sh gets the command first.
     setImmediate(() => {
       if (!hasEnded && !sandbox.wasKilled) prepareSpare(deps, { chain, request, binding });
     });
@@ -49,7 +49,10 @@ export function launch(deps: LaunchDeps, request: TreeRequest): Tree {
   return { ...tree, ended: withSpare(deps, { request, sandbox, ended }) };
 }
 
-/** After a kill or a stop nothing of the workspace may run: it may be removed. After another end the next command gets a spare. */
+/**
+ * After a kill or a stop no process of the workspace may run, because the workspace may be removed. After another end the next command gets
+ * a spare.
+ */
 async function withSpare(
   deps: LaunchDeps,
   { request, sandbox, ended }: { request: TreeRequest; sandbox: SandboxProcess; ended: Tree['ended'] },
@@ -63,7 +66,7 @@ async function withSpare(
     const { workspace, only } = request;
     if (!mayHaveSpare) await deps.spares.drop(workspace.id);
     else if (!deps.spares.keep(request)) prepareNextSpare(deps, request);
-    // Reading ones between two writing ones do not use up the time of the spare that waits for the second.
+    // A writing command's spare waits while read-only commands run. Each read-only command restarts the spare's waiting time.
     if (mayHaveSpare && only !== undefined) deps.spares.keep({ workspace, only: undefined });
   }
 }
@@ -73,21 +76,21 @@ interface Planned {
   request: TreeRequest;
 }
 
-/** Plans again: the folders that the view of the command shows may have been replaced since. */
+/** Plans again, because folders shown in the command's view may have been replaced since the first plan. */
 function prepareNextSpare(deps: LaunchDeps, request: TreeRequest): void {
   try {
     const chain = planChain(deps, request);
     prepareSpare(deps, { chain, request, binding: bindingOf(request, chain) });
   } catch {
-    // The next command reports what fails.
+    // The next command reports the error.
   }
 }
 
-/** Reports no error: a command for which nothing is prepared starts cold, and then reports what fails. */
+/** Reports no error: without a spare the next command starts cold, and reports the error. */
 function prepareSpare(deps: LaunchDeps, { chain, request, binding }: Planned & { binding: string | null }): void {
   const { workspace } = request;
   if (binding === null) return;
-  // A background command could move the folders that its mounts lie below.
+  // A background command could move folders above the mount points of the spare.
   if (isNested(workspace) && deps.records.labelled(workspace.id).length > 0) return;
   try {
     deps.tools.integrity.check();
@@ -114,7 +117,7 @@ const sealWith = (deps: SealDeps) => (first: ProcessIdentity) => seal(deps, firs
 
 const groupOf = ({ workspace, hostFiles }: TreeRequest) => ({ workspace: workspace.id, isOwn: hostFiles !== null });
 
-/** Starts a sandbox that waits for its command. */
+/** Starts a sandbox without a command. */
 function setUp(deps: LaunchDeps, { chain, request }: Planned): SetUp {
   const { cgroups } = deps;
   const isWeighted = cgroups?.limits.cpu ?? false;

@@ -7,24 +7,27 @@ interface Owner {
   gid: number;
 }
 
-/** Binds one directory on a private mount point, or else files and directories below it, each under its index (`mount-remap.sh`). */
+/**
+ * Binds a single directory on a private mount point, or several files and directories below the mount point, each under its index
+ * (`mount-remap.sh`).
+ */
 export interface MountRemap {
   mountPoint: string;
-  /** Absolute host paths, the longest first. One may lie inside another. */
+  /** Absolute host paths, the longest first. A source may lie inside another source. */
   sources: string[];
   /** The path without links. */
   realPath(path: string): string;
-  /** Where a host path is after the mounts. */
+  /** Path of a host file after the mounts. */
   hostPath(path: string): string;
 }
 
 /**
- * Plans the mounts that make `paths` reachable for the owner. Null when it can reach them already. For each hidden path it binds the
- * highest directory from which the rest can be passed, so one mount makes a whole project below a closed home reachable. A closed directory
- * inside that project needs a mount of its own for what lies below it.
+ * Plans mounts to make `paths` reachable for the owner. Null when the owner can reach all paths already. For each hidden path the plan
+ * binds the highest directory from which the owner can pass to the path, so a single mount makes a whole project below a closed home
+ * reachable. A closed directory inside the project needs another mount for the paths below.
  *
- * Throws `SandboxError` ESANDBOXSETUP when the owner could not read a path even then. Ignores ACLs, so it may refuse too much, never too
- * little.
+ * Throws `SandboxError` ESANDBOXSETUP when the owner could not read a path even with the mounts. Ignores ACLs, so the plan may refuse too
+ * much, never too little.
  */
 export function planMountRemap(paths: readonly string[], owner: Owner): MountRemap | null {
   const permits = rights(owner);
@@ -32,7 +35,7 @@ export function planMountRemap(paths: readonly string[], owner: Owner): MountRem
   const hidden = paths.map(realPath).filter((path) => !canReach(path, { owner, permits }));
   if (hidden.length === 0) return null;
   const tops = new Set(hidden.map((path) => highestPassable(path, permits)));
-  // The longest source that contains a path is the one from which the owner can pass the rest.
+  // When several sources contain a path, the owner can pass from the longest source to the path.
   const sources = [...tops].sort((left, right) => right.length - left.length);
   const mountPoint = chooseMountPoint(paths.map(realPath));
   const places =
@@ -51,7 +54,7 @@ export function planMountRemap(paths: readonly string[], owner: Owner): MountRem
   };
 }
 
-/** Whether a uid with this one group may pass every parent of a path and read it. */
+/** Whether the owner, without supplementary groups, may pass every parent of a path and read the path. */
 function canReach(path: string, { owner, permits }: { owner: Owner; permits: Permits }): boolean {
   if (!permits(path, 4)) {
     throw new SandboxError('ESANDBOXSETUP', `uid ${owner.uid}, which the sandbox runs as, cannot read ${path}.`, {
@@ -68,7 +71,7 @@ function highestPassable(path: string, permits: Permits): string {
   return top;
 }
 
-/** Any directory whose content no sandbox needs. Only the set-up of the sandbox sees the mount. */
+/** Any directory with content unneeded by the sandbox. Only the set-up of the sandbox sees the mount. */
 function chooseMountPoint(real: readonly string[]): string {
   const found = ['/mnt', '/media', '/srv', '/opt', '/run', '/home', '/var'].find(
     (candidate) =>
@@ -85,7 +88,7 @@ function isInside(path: string, directory: string): boolean {
   return path.startsWith(directory.endsWith(sep) ? directory : directory + sep);
 }
 
-/** For one plan, which uses each path up to three times. Every parent of a path costs a system call. */
+/** A cache for a single plan. A plan uses each path up to three times, and every parent of a path costs a system call. */
 function realPaths(): (path: string) => string {
   const known = new Map<string, string>();
   return (path) => {
@@ -98,7 +101,7 @@ function realPaths(): (path: string) => string {
 /** @param bit 4 to read, 1 to pass */
 type Permits = (path: string, bit: 4 | 1) => boolean;
 
-/** For one plan. Most paths share their parents, and each parent is looked at once. */
+/** A cache for a single plan. Most paths share their parents. */
 function rights({ uid, gid }: Owner): Permits {
   const known = new Map<string, number>();
   const bitsOf = (path: string): number => {

@@ -11,29 +11,29 @@ import { shownOfHost } from './profile.ts';
 import { isFilterArchitecture, syscallTables } from './syscall-table.ts';
 
 /*
- * A remap in a mount namespace that many sandboxes start from, instead of one that each makes for itself with four programs. bubblewrap
- * copies the namespace that it starts in, so it also has fewer mounts to copy and to read.
+ * A view is a mount namespace with the mounts of a remap, shared by many sandboxes. Without a view each sandbox runs four programs to make
+ * a namespace of its own. bubblewrap copies its initial namespace, and a view has fewer mounts to copy and to read.
  */
 
 const mountTable = '/proc/self/mountinfo';
-/** What bubblewrap itself needs of the host: a procfs, and the devices that it shows. */
+/** Host paths required by bubblewrap: a procfs, and the devices shown in sandboxes. */
 const forBwrap = ['/proc', ...['null', 'zero', 'full', 'random', 'urandom', 'tty'].map((name) => `/dev/${name}`)];
 
-/** A view to ask the starter for. Two with the same key look the same from every sandbox. */
+/** A view for the starter to make. Two views with the same key look the same from every sandbox. */
 export interface MountView extends Omit<ViewRequest, 'kind' | 'id'> {
   key: string;
-  /** What enters the view and becomes a program with the owner's uid: the option that names the view comes before `args`. */
+  /** A program to enter the view, take the owner's uid and execute the next program. The option with the view's name precedes `args`. */
   enter: { program: string; lead: string[]; args: string[] };
 }
 
 /**
  * Plans the view in which a remap's sandboxes start.
  *
- * A view never holds what the host may want to unmount. The tree of a run can be a mount: then each of its sandboxes brings it into a copy of
- * the view (`enter-with-tree.pl`). Null where a view would not look like the host, or would hold another mount below one of the directories,
- * folders of a source, or a directory that belongs to one workspace.
+ * A view never holds a mount that the host may want to unmount. When the tree of a run is a mount, each sandbox of the run adds the tree to
+ * its own copy of the view (`enter-with-tree.pl`). Null when the workspace has source folders, when the tree is a source of the remap, when
+ * a source contains a mount outside the tree, or when a needed program is missing.
  *
- * @param input.needed everything that is mounted, and bubblewrap
+ * @param input.needed all host paths to be mounted, and bubblewrap
  */
 export function planMountView(
   tools: HostTools & { viewScript: string },
@@ -114,7 +114,7 @@ function enterWithTree(
 }
 
 /**
- * Proves that what enters a view leaves nothing of root, supplementary groups included, and that the owner reaches bubblewrap.
+ * Proves that a program in a view has no capability, uid, gid or supplementary group of root, and that the owner reaches bubblewrap.
  * Arguments: uid, gid, bubblewrap.
  */
 const trialScript = String.raw`

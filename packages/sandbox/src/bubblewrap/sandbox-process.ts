@@ -130,7 +130,7 @@ export class SandboxProcess {
     return this.#settled.promise;
   }
 
-  /** Whether the worker ended the sandbox, asked for its end, or lost the sandbox, before the command ended by itself. */
+  /** Whether the worker killed the sandbox, terminated its command or lost the sandbox, before the sandbox ended by itself. */
   get wasKilled(): boolean {
     return this.#failure !== null || this.#isTerminated;
   }

@@ -3,7 +3,7 @@ import { dockerAllows } from './docker-profile.ts';
 import { ownTable, reservation, uncountableCalls } from './refuse-uncountable.ts';
 import { isFilterArchitecture, syscallTables } from './syscall-table.ts';
 
-/** Offsets in struct seccomp_data. Arguments have 64 bits. The kernel uses the low 32 of all arguments that this filter reads. */
+/** Offsets in struct seccomp_data. Arguments have 64 bits. For all arguments read by this filter, the kernel uses the low 32 bits. */
 const numberOffset = 0;
 const architectureOffset = 4;
 
@@ -13,7 +13,7 @@ const enosys = 38;
 const eprotonosupport = 93;
 const eafnosupport = 97;
 
-/** CLONE_NEW* without NEWTIME, whose bit lies in the byte that clone reads as the exit signal: clone cannot ask for it. */
+/** CLONE_NEW* without NEWTIME. clone cannot ask for NEWTIME: clone reads the byte with this bit as the exit signal. */
 const cloneNewAny = 0x7e020000;
 const afUnix = 1;
 const afInet = 2;
@@ -24,21 +24,21 @@ const sockDgram = 2;
 const sockTypeMask = 0xf;
 const ipprotoTcp = 6;
 const ipprotoUdp = 17;
-/** getaddrinfo and os.networkInterfaces need it. */
+/** Needed by getaddrinfo and os.networkInterfaces. */
 const netlinkRoute = 0;
 /** TIOCSTI and TIOCLINUX type into a terminal; TIOCSETD loads a driver for a line discipline. */
 const terminalRequests = [0x5412, 0x541c, 0x5423];
 /** PER_LINUX, PER_LINUX32, both with UNAME26, and the query of the present value: Docker's list. */
 const personalities = [0, 8, 0x20000, 0x20008, 0xffffffff];
 
-/** Docker allows these calls, this filter refuses them: unreadable memory, and file handles that outlive a mount. */
+/** Docker allows these calls, this filter refuses them: memfd_secret makes memory unreadable, and file handles outlive a mount. */
 export const stricterThanDocker: readonly string[] = ['memfd_secret', 'name_to_handle_at'];
 
 /**
- * The filter as raw `struct sock_filter[]`, for `bwrap --seccomp`. It allows what Docker's default profile allows, less a few calls. Other
- * calls of the table get EPERM. Unknown calls get ENOSYS, as on an older kernel, so that programs fall back.
+ * The filter as raw `struct sock_filter[]`, for `bwrap --seccomp`. The filter allows the calls of Docker's default profile, less a few
+ * calls. Other calls of the table get EPERM. Unknown calls get ENOSYS, as on an older kernel, so programs fall back to older calls.
  *
- * @param options.unixSockets allow AF_UNIX sockets. Without it a command cannot connect to a host socket that lies in its workspace
+ * @param options.unixSockets allow AF_UNIX sockets. A command can then connect to a host socket in its workspace
  * @param options.cgroupMemory whether a control group limits the memory of the command. @default false
  * @returns null on an architecture without a table
  */
@@ -60,7 +60,7 @@ export function buildFilter(arch: string, options: { unixSockets: boolean; cgrou
   ]);
 }
 
-/** Rules of the calls whose arguments matter. */
+/** Rules for calls with arguments to check. */
 function argumentRules({
   unixSockets,
   cgroupMemory = false,
@@ -79,7 +79,7 @@ function argumentRules({
   return {
     ...uncountableCalls({ cgroupMemory }),
     clone: [load(argument(0)), ...test(cloneNewAny, [refuse(eperm)], []), ...ownTable, allow],
-    // Its flags are behind a pointer, which a filter cannot read. ENOSYS makes the C library fall back to clone.
+    // clone3 takes its flags behind a pointer, and a filter cannot read memory. ENOSYS makes the C library fall back to clone.
     clone3: [refuse(enosys)],
     ioctl: [...reservation, ...oneOf(terminalRequests, [refuse(eperm)], [allow])],
     personality: [load(argument(0)), ...oneOf(personalities, [allow], [refuse(eperm)])],
@@ -89,13 +89,13 @@ function argumentRules({
       ...equal(afNetlink, netlink, []),
       ...oneOf([afInet, afInet6], internet, [refuse(eafnosupport)]),
     ],
-    // Pipes between a program and its children. They reach nothing else.
+    // Pipes between a program and its children. These sockets reach no other process.
     socketpair: [load(argument(0)), ...equal(afUnix, [allow], [refuse(eafnosupport)])],
   };
 }
 
 interface Range {
-  /** First system call number. The range ends where the next one starts. */
+  /** First system call number. The range ends at the start of the next range. */
   first: number;
   decision: Instruction[];
 }
@@ -110,7 +110,7 @@ function ranges(decisions: ReadonlyMap<number, Instruction[]>): Range[] {
   return found;
 }
 
-/** Binary search: the kernel runs the filter for each call that it has not cached, and 460 times when it loads it. The table has 360 numbers. */
+/** Binary search: the kernel runs the filter for each uncached call, and 460 times when loading the filter. The table has 360 numbers. */
 function search(sorted: readonly Range[]): Instruction[] {
   const middle = Math.floor(sorted.length / 2);
   const pivot = sorted[middle];

@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { isExecutable } from '../is-executable.ts';
 
 /*
- * What a command sees of the system when it may only read: the shells, the programs that the policy judged, and libraries. A line that its
- * judge misread finds nothing else to start.
+ * The wall: a read-only command sees the shells, the programs judged by the policy, and libraries. When the policy misjudged a line, the
+ * command still finds no other program to start.
  */
 
 const shells = ['bash', 'sh'];
-/** Where commands find programs of the system, in the order of their PATH. */
+/** The system's program directories, in the order of a command's PATH. */
 const programFolders = ['/usr/local/bin', '/usr/bin', '/bin'];
-/** What a program starts by itself: Debian's `egrep` is a script, and `xargs` without a program prints. */
+/** Programs started by another program: Debian's `egrep` is a script around `grep`, and `xargs` without a program runs `echo`. */
 const startedBy: Readonly<Record<string, readonly string[]>> = { egrep: ['grep'], fgrep: ['grep'], xargs: ['echo'] };
-/** Data that a program reads, where the host has it. */
+/** Data files read by a program. The host may lack them. */
 const dataOf: Readonly<Record<string, readonly string[]>> = {
   date: ['/usr/share/zoneinfo'],
   file: ['/usr/lib/file', '/usr/share/misc'],
@@ -20,15 +20,18 @@ const dataOf: Readonly<Record<string, readonly string[]>> = {
 const locales = ['/usr/lib/locale'];
 const libraryTops = ['/usr/lib', '/usr/lib32', '/usr/lib64', '/usr/libx32', '/lib', '/lib32', '/lib64', '/libx32'];
 
-/** The files behind the names that are shown. One that was replaced since is another program. */
+/**
+ * The files of the shells and programs behind the wall. A file replaced later is another program, so the spare's binding includes these
+ * files.
+ */
 export const wallFiles = (programs: readonly string[]): string[] =>
   namesOf(programs).flatMap((name) => findProgram(name) ?? []);
 
-/** In an order of their own: the same programs are the same wall. */
+/** Sorted, so the same programs always give the same wall. */
 const namesOf = (programs: readonly string[]): string[] =>
   [...new Set([...shells, ...programs.flatMap((name) => [name, ...(startedBy[name] ?? [])])])].sort();
 
-/** bubblewrap's options for /usr and the links to it. @param hostPath where bubblewrap finds a host path */
+/** bubblewrap's options for /usr and the links to /usr. @param hostPath returns bubblewrap's path of a host file */
 export function wallOptions(programs: readonly string[], hostPath: (path: string) => string): string[] {
   const bind = (host: string, inside = host) => ['--ro-bind', hostPath(host), inside];
   return [
@@ -49,7 +52,7 @@ export function wallOptions(programs: readonly string[], hostPath: (path: string
   ];
 }
 
-/** The file behind a name of PATH; null where the host has none, as for a builtin of the shell. */
+/** The file behind a name of PATH; null when the host has no file of this name, as for a builtin of the shell. */
 function findProgram(name: string): string | null {
   if (!/^[\w.+[-]+$/.test(name)) return null;
   const found = programFolders.map((folder) => join(folder, name)).find(isExecutable);
@@ -64,7 +67,7 @@ let found: { libraries: string[]; masks: Mask[] } | undefined;
 const libraries = () => seen().libraries;
 const masks = () => seen().masks;
 
-/** Looked for once: a system that is updated below a worker keeps its folders. */
+/** Searched once: an update of the system under a running worker keeps the folders. */
 function seen() {
   if (found === undefined) {
     const shown = libraryTops.filter(isFolder).flatMap(libraryFolders);
@@ -77,7 +80,9 @@ const isFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: fa
 
 const isLibrary = (name: string): boolean => /^(?:ld|lib[^/]*)[-.\w+]*\.so(?:$|\.)/.test(name);
 
-/** The folder itself where libraries lie in it, or else those of its folders that have some: Debian's have the name of an architecture. */
+/**
+ * The folder, when libraries lie in the folder, or else its subfolders with libraries. Debian names these subfolders after an architecture.
+ */
 function libraryFolders(top: string): string[] {
   const entries = readdirSync(top, { withFileTypes: true });
   if (entries.some(({ name }) => isLibrary(name))) return [top];
@@ -95,7 +100,7 @@ interface Mask {
 const hide = ({ path, kind }: Mask): string[] =>
   kind === 'folder' ? ['--size', '4096', '--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path];
 
-/** What of a library folder a command could start. */
+/** Masks for the programs in a library folder, which a command could start. */
 function masksIn(folder: string): Mask[] {
   return readdirSync(folder, { withFileTypes: true }).flatMap((entry): Mask[] => {
     const path = join(folder, entry.name);
@@ -111,7 +116,7 @@ function hasPrograms(folder: string): boolean {
   });
 }
 
-/** A script is none: the shells can read it, and it finds no other program either. */
+/** Only ELF files count as programs. A script needs no mask: the shells can read any script, and a script finds no other program either. */
 function isProgram(path: string, name: string): boolean {
   if (/\.so(?:$|\.)/.test(name) || ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o111) === 0) return false;
   try {

@@ -2,27 +2,27 @@ import { readFileSync, statfsSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 
 const mib = 1024 * 1024;
-/** A command that writes at the speed of memory takes a second for this much. */
+/** Writing this much at the speed of memory takes a second. */
 const ampleBytes = 4096 * mib;
 const calmPollMs = 100;
 const alertPollMs = 10;
 /** Time until a kill stops the writing. */
 const killDelayMs = 150;
-/** How long the guard compares the writers before it kills one. */
+/** How long the guard compares the writers before a kill. */
 const compareMs = 5;
-/** A command that writes this much during the comparison writes fast. */
+/** A command writing this much during a comparison counts as fast. */
 const fastBytes = mib / 4;
 const killTimeoutMs = 1000;
-/** While space is short and does not fall, the guard compares the writers this often. */
+/** Interval of the comparisons while space is short but does not fall. */
 const compareAgainMs = 200;
 
 /** A running command. */
 export interface Writer {
-  /** Host path of its workspace. */
+  /** Host path of the command's workspace. */
   path: string;
   /** Bytes written so far, deleted files included. */
   wrote(): number;
-  /** Kills the command. Resolves when none of its processes runs. */
+  /** Kills the command. Resolves when no process of the command runs. */
   kill(): Promise<unknown>;
 }
 
@@ -32,9 +32,10 @@ interface Sample {
 }
 
 /**
- * Keeps commands from filling the disk that they share with the log. It does not depend on the measured size of any workspace: when the
- * file system has less free space than the floor, or will have within moments, the guard kills the command that writes most, then the next
- * one while space keeps falling. It spares commands that write little when something else fills the disk.
+ * Keeps commands from filling the disk, because the log lies on the same disk. The guard reads the free space only, not the sizes of
+ * workspaces. When the file system has less free space than the floor, or will have within moments, the guard kills the command writing
+ * most, then the next command while space keeps falling. When another program of the host fills the disk, the guard spares commands with
+ * few written bytes.
  */
 export class SpaceGuard {
   readonly #floor: number;
@@ -44,14 +45,14 @@ export class SpaceGuard {
   #timer: NodeJS.Timeout | undefined;
   /** The last sample of each path's file system. */
   #samples = new Map<string, Sample>();
-  /** Free space at the last comparison, or after the last kill. Less free space now means that something still writes. */
+  /** Free space at the last comparison, or after the last kill. With less free space now, a program is still writing. */
   #settled = Number.POSITIVE_INFINITY;
   #comparedAt = Number.NEGATIVE_INFINITY;
-  /** Bytes that each command had written at the last comparison. */
+  /** Bytes written by each command until the last comparison. */
   readonly #compared = new WeakMap<Writer, number>();
 
   /**
-   * @param input.floor bytes that must stay free
+   * @param input.floor minimum of free bytes
    * @param input.now monotonic clock in milliseconds
    * @param input.onLow called before a command is killed
    */
@@ -110,7 +111,7 @@ export class SpaceGuard {
     await delay(compareMs);
     const compared = writers.map((writer, index) => {
       const [first = 0, second] = [before[index], writer.wrote()];
-      // A process hides its count for a moment during its set-up. One that hides it longer has a reason.
+      // A process hides its count for a moment during its set-up. A process hiding its count for longer is suspect.
       const total = Number.isFinite(second) ? second : first;
       return { writer, total, fast: second - first >= fastBytes && Number.isFinite(second) ? second - first : 0 };
     });
@@ -133,13 +134,13 @@ export class SpaceGuard {
     this.#samples.delete(path);
   }
 
-  /** Fewest bytes written for which a command is killed. */
+  /** Minimum of written bytes for a kill. */
   #minWritten(free: number): number {
     return free < this.#floor / 2 ? Math.min(mib, this.#floor / 64) : this.#floor / 4;
   }
 }
 
-/** Bytes that an unprivileged user may still write. */
+/** Free space for an unprivileged user. */
 function freeBytes(path: string): number {
   try {
     const { bavail, bsize } = statfsSync(path);
@@ -150,8 +151,8 @@ function freeBytes(path: string): number {
 }
 
 /**
- * Bytes that the processes have written to file systems on disks, including mapped files and children that have ended. Infinity when a
- * process hides its count.
+ * Bytes written by the processes to file systems on disks, through mapped files and by ended children as well. Infinity when a process
+ * hides its count.
  */
 export function writtenBy(processes: readonly number[]): number {
   let bytes = 0;

@@ -10,21 +10,21 @@ import { type ParsedReply, parseReply } from './reply-schema.ts';
 export interface ConnectionDeps {
   driver: Driver;
   toolHostIdleMs: number;
-  /** Counts the tool hosts that wait. */
+  /** The idle tool hosts and programs of this worker. */
   idle: IdleProcesses;
   fileRequestMs: number;
 }
 
-/** More than a tool host lists in one reply (`maxListedBytes`). A longer line is a violation. */
+/** More than a tool host's longest reply (`maxListedBytes`). A longer line is a violation. */
 const maxLineBytes = 2 * 1024 * 1024;
 /** Node needs 0.6 GiB of writable addresses to start. Memory contains the data of one request several times. */
 const memoryBytes = 2048 * 1024 * 1024;
 
-/** A reply with the content that followed it. */
+/** A reply with its content. */
 type Answer = Exclude<ParsedReply, { failed: string } | { part: string }> & { content: Buffer };
 const noContent = Buffer.alloc(0);
 
-/** Receives a part of a search's output. False when it is more than any search sends. */
+/** Receives a part of a search's output. False when the output is more than any search sends. */
 export type OnPart = (part: OutputStream, data: Buffer) => boolean;
 
 interface RequestOptions {
@@ -50,7 +50,7 @@ export class Connection implements IdleProcess {
   readonly #tree: Tree;
   readonly #pending = new Map<number, Pending>();
   readonly #stderr: Buffer[] = [];
-  /** Takes the content that the last line announced. */
+  /** Takes the content announced by the last line. */
   #onContent: ((content: Buffer) => void) | undefined;
   #nextId = 1;
   #idle: NodeJS.Timeout | undefined;
@@ -73,7 +73,7 @@ export class Connection implements IdleProcess {
       cwd: '.',
       env: {},
       egress: null,
-      // CPU seconds add up for as long as the tool host is in use.
+      // CPU seconds add up over the tool host's whole life.
       limits: resolveLimits({ cpu_seconds: 1_000_000, memory_bytes: memoryBytes, processes: 64 }),
       stdin: null,
       hostFiles: deps.driver.toolHostFiles,
@@ -94,12 +94,12 @@ export class Connection implements IdleProcess {
     this.#startIdleTimer();
   }
 
-  /** False once the tool host has ended or is about to. Callers then open another one. */
+  /** False once the tool host has ended or is about to. Callers then open another connection. */
   get usable(): boolean {
     return this.#failure === null;
   }
 
-  /** Resolves when its sandbox is set up, or will not be. */
+  /** Resolves when the set-up of the tool host's sandbox has succeeded or failed. */
   get settled(): Promise<void> {
     return this.#tree.settled;
   }
@@ -126,7 +126,7 @@ export class Connection implements IdleProcess {
       };
       const onAbort = () => {
         reject(signal?.reason);
-        // Its later answer is dropped. A write may still happen; `killAll` prevents that.
+        // A later answer to this request is dropped. A write may still happen; `killAll` prevents the write.
         this.#pending.set(id, { maxBytes, onPart, resolve: forget, reject: forget, timer });
       };
       const timer = setTimeout(
@@ -237,7 +237,7 @@ export class Connection implements IdleProcess {
     return error;
   }
 
-  /** Once it has had a request: a process that starts does not count as one that waits. */
+  /** Counts the tool host as idle after its last answer. A starting tool host does not count as idle. */
   #wait(): void {
     if (this.#pending.size > 0 || this.#failure) return;
     this.#startIdleTimer();
@@ -250,7 +250,7 @@ export class Connection implements IdleProcess {
   }
 }
 
-/** Writes one line of JSON. Base64 needs no escaping, but `JSON.stringify` takes 25 ms to check 14 MB of it. */
+/** Writes one line of JSON. Base64 needs no escaping, but `JSON.stringify` takes 25 ms to check 14 MB of base64. */
 function writeRequest(stdin: Writable, request: { id: number; operation: OperationName; input: object }): void {
   const { input, ...about } = request;
   if (!('data' in input) || typeof input.data !== 'string') {

@@ -3,16 +3,16 @@ import { join } from 'node:path';
 import { identify, isAlive, type ProcessIdentity } from '@holdpoint/process';
 import { listNames, removeEmpty, removeFile, renameIfThere, workspaceDirectory, writeInto } from './state-files.ts';
 
-/** One action that freezes a workspace's labelled commands. */
+/** The lock of an action on a workspace with frozen labelled commands. */
 export interface FreezeLock {
   directory: string;
-  /** Name of its file, without the suffix. */
+  /** Name of the lock's file, without the suffix. */
   name: string;
 }
 
 /**
- * Locks that keep labelled commands frozen, as files that every worker of the host sees: `<pid>-<start>-<uuid>.lock`. The owner renames
- * the file to `.thawing` while it lets the commands continue. Locks of dead workers have no effect.
+ * Locks to keep labelled commands frozen, as files visible to every worker of the host: `<pid>-<start>-<uuid>.lock`. The owner renames the
+ * file to `.thawing` while thawing the commands. Locks of dead workers have no effect.
  */
 export class FreezeLocks {
   readonly #stateDir: string;
@@ -37,12 +37,12 @@ export class FreezeLocks {
     return this.#has(workspaceDirectory(this.#stateDir, workspaceId), 'lock');
   }
 
-  /** Whether a worker died while it had a lock. The commands that it froze stay frozen until the next action thaws them. */
+  /** Whether a worker died with a lock. The commands frozen by the dead worker stay frozen until another worker thaws them. */
   hasAbandoned(workspaceId: string): boolean {
     return this.abandoned(workspaceId).length > 0;
   }
 
-  /** Lock files of dead workers. They stay until the commands are thawed, because only they show that the commands are frozen. */
+  /** Lock files of dead workers. The files stay until the commands are thawed, because only these files mark the commands as frozen. */
   abandoned(workspaceId: string): string[] {
     const directory = workspaceDirectory(this.#stateDir, workspaceId);
     return listNames(directory)
@@ -50,16 +50,17 @@ export class FreezeLocks {
       .map((name) => join(directory, name));
   }
 
-  /** Whether a worker thaws the commands now. That worker may not have seen a lock that is newer than its check. */
+  /** Whether a worker thaws the commands now. The thawing worker may have missed a lock newer than its check. */
   isThawing(lock: FreezeLock): boolean {
     return this.#has(lock.directory, 'thawing');
   }
 
-  /** Gives the lock up. True for the last lock: its owner must thaw the commands and then call `release`. */
+  /** Gives up the lock. True for the last lock: the owner must thaw the commands and then call `release`. */
   beginThaw(lock: FreezeLock): boolean {
     const path = join(lock.directory, lock.name);
-    // A new owner that checks before this rename waits until the thaw has ended. One that is not found below has not checked yet. The lock
-    // file is gone when `revokeAll` removed it while this worker was stopped. What this worker has frozen since must still be thawed.
+    // A new owner calling `isThawing` after this rename waits until the thaw has ended. A lock missing from the check below is newer, so
+    // its owner calls `isThawing` later. The lock file is gone when `revokeAll` removed it while this worker was stopped. The commands
+    // frozen by this worker since must still be thawed.
     if (!renameIfThere(`${path}.lock`, `${path}.thawing`)) writeInto(`${path}.thawing`, '');
     if (!this.#has(lock.directory, 'lock')) return true;
     this.release(lock);

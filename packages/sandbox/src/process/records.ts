@@ -25,13 +25,13 @@ const recordSchema = z.strictObject({
 const announcementSchema = recordSchema.pick({ boot: true, label: true });
 
 /**
- * The sandboxed processes of a workspace on this host, as files that every worker of the host can read:
- * `<stateDir>/<workspaceId>/<pid>-<start>.json`. The last line of a record counts. `killAll` renames a record to `.killed` before it kills,
- * so the owner sees that the command did not end by itself.
+ * Records of a workspace's sandboxed processes on this host, as files for all workers of the host:
+ * `<stateDir>/<workspaceId>/<pid>-<start>.json`. The last line of a record counts. `killAll` renames a record to `.killed` before killing,
+ * so the tree's own worker recognises the kill.
  *
- * A worker can be stopped at any instruction and resume much later. If that happens between the start of a tree and its record, other
- * workers see the announcement `<worker>-<uuid>.starting`, which `killAll` removes. A worker that resumes and finds its announcement gone
- * kills what it started. Only set-up code can have run: the command waits for the worker's go-ahead.
+ * A worker can be stopped at any instruction and resume much later. When a worker is stopped between the start of a tree and its record,
+ * other workers see the announcement `<worker>-<uuid>.starting`. `killAll` removes the announcement. A resumed worker without its
+ * announcement kills the started tree. Only set-up code can have run: the command waits for the worker's go-ahead.
  */
 export class ProcessRecords {
   readonly #stateDir: string;
@@ -42,14 +42,17 @@ export class ProcessRecords {
     this.#boot = bootId();
   }
 
-  /** Starts a tree under an announcement. The caller withdraws it once the tree is recorded, or was not started. */
+  /**
+   * Starts a tree under an announcement. The caller removes the announcement by `write` or `withdraw`. When the start fails, `announced`
+   * withdraws the announcement.
+   */
   announced<Started>(
     { workspace, label }: Pick<TreeRequest, 'workspace' | 'label'>,
     start: () => Started,
   ): { started: Started; announcement: string } {
     const name = `${process.pid}-${randomUUID()}.starting`;
     const announcement = join(workspaceDirectory(this.#stateDir, workspace.id), name);
-    // Only the label is read. Without one a file that is still empty says all.
+    // Readers need only the label, so an announcement without a label is an empty file.
     if (label === null) this.#unlessUnusable(() => writeInto(announcement, ''));
     else this.#write(announcement, { label });
     try {
@@ -60,7 +63,7 @@ export class ProcessRecords {
     }
   }
 
-  /** False when `killAll` came first. The caller must then kill what it started. */
+  /** False when `killAll` came first. The caller must then kill the started tree. */
   withdraw(announcement: string): boolean {
     const wasThere = removeFile(announcement);
     removeEmpty(dirname(announcement));
@@ -68,8 +71,8 @@ export class ProcessRecords {
   }
 
   /**
-   * Records a tree by its first process, in place of the announcement. Synchronous, so that no await lies between a start and its record.
-   * @returns false when `killAll` came first. The caller must then kill what it started
+   * Records a tree by its first process, in place of the announcement. Synchronous, so no await lies between a start and its record.
+   * @returns false when `killAll` came first. The caller must then kill the started tree
    */
   write(
     workspaceId: string,
@@ -85,7 +88,7 @@ export class ProcessRecords {
   }
 
   /**
-   * Records more of a tree. Adds a line, because to replace a file costs a write to the disk (ext4).
+   * Records more processes of a tree. Adds a line, because replacing a file costs a write to the disk (ext4).
    * @returns false when `killAll` has claimed the tree. Nothing is recorded then
    */
   update(
@@ -112,7 +115,7 @@ export class ProcessRecords {
     return existsSync(this.#path(workspaceId, first));
   }
 
-  /** Removes the record of an ended tree. `killed` when `killAll` had claimed it. */
+  /** Removes the record of an ended tree. `killed`: whether `killAll` had claimed the tree. */
   remove(workspaceId: string, first: ProcessIdentity): { killed: boolean } {
     const path = this.#path(workspaceId, first);
     const own = removeFile(path);
@@ -160,7 +163,7 @@ export class ProcessRecords {
   #read(path: string): z.infer<typeof recordSchema> | 'ended' | 'stale' {
     const text = readText(path);
     if (text === null) return 'ended';
-    // The last line may be half-written. Only a power cut leaves no whole line, and the processes have ended with it.
+    // The last line may be half-written. Only a power cut leaves no whole line, and the power cut has ended the processes.
     const last = text
       .split('\n')
       .map(parseJson)

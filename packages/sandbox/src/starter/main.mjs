@@ -1,6 +1,6 @@
-// The starter: starts the first program of each sandbox for one worker, which speaks to it over the IPC channel. It decides nothing. A
-// process of the worker's size needs 9 ms per start for the copy of its page tables, this one 1 ms.
-// It is plain JavaScript: Node needs 17 MB and 30 ms more for a program whose types it has to strip. Argument: the worker's pid.
+// The starter: starts the first program of each sandbox for one worker. The worker sends requests over the IPC channel, and the starter
+// decides nothing. A process of the worker's size needs 9 ms per start for the copy of its page tables, the starter 1 ms. The starter is
+// plain JavaScript: Node needs 17 MB and 30 ms more to strip types. Argument: the worker's pid.
 import { execFile, spawn } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Server } from 'node:net';
@@ -37,8 +37,8 @@ process.on('message', (/** @type {StarterRequest} */ request) => {
 });
 
 /**
- * Closes what the worker itself inherited: enter.sh does it again in each sandbox, and needs longer where there is something. Node closes its
- * own files when it starts a program, the others not.
+ * Closes the files inherited through the worker. Node closes its own files when starting a program, but passes on inherited ones. enter.sh
+ * also closes them in each sandbox, and needs longer for every file left open.
  */
 function closeInherited() {
   const closedAtStart = 0o2000000; // O_CLOEXEC of Linux, for which Node has no constant
@@ -49,7 +49,7 @@ function closeInherited() {
       const [, flags = ''] = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1')) ?? [];
       if ((Number.parseInt(flags, 8) & closedAtStart) === 0) closeSync(fd);
     } catch {
-      // It was the one that listed the folder.
+      // The fd was the one of `readdirSync`, closed by now.
     }
   }
 }
@@ -81,7 +81,7 @@ function start({ id, program, args, options, stdio, niceness, view: entered }) {
   } finally {
     for (const fd of opened) closeSync(fd);
   }
-  // Another process can only get this pid after Node has waited for the child, which it does in a later turn of the event loop.
+  // Another process can only get this pid after Node has waited for the child. Node waits in a later turn of the event loop.
   const { pid } = subprocess;
   if (pid === undefined) {
     subprocess.once('error', ({ message }) => report({ kind: 'failed', id, message }));
@@ -107,8 +107,8 @@ function passListener(id, subprocess) {
   subprocess.once('message', (_message, handle) => {
     if (handle instanceof Server) {
       isPassed = true;
-      // Only the worker may keep it: of two processes that listen, each gets some of the connections, and this one reads none. A command
-      // begins after the worker has the socket, so none comes before it is closed here.
+      // Only the worker may keep the socket open: the kernel spreads connections over all listening processes, and the starter reads none.
+      // The command begins after the worker has the socket, so no connection arrives before the starter closes its copy.
       report({ kind: 'listener', id, isOpen: true }, { handle, onSent: () => handle.close() });
     }
     if (subprocess.connected) subprocess.disconnect();
@@ -119,13 +119,14 @@ function passListener(id, subprocess) {
 }
 
 /**
- * Opens a file that the worker has open. What the file has in its buffers stays there, and the new descriptor has flags of its own.
+ * Opens a file that is open in the worker. Buffered data stays in the file, and the new descriptor has its own flags.
  *
  * @param {PassedFile} file
  */
 function openPassed({ fd, inode, access }) {
   const path = `/proc/${worker}/fd/${fd}`;
-  // An open that reads and blocks waits for a writer, and the worker may have closed its end: the first open, which does not wait, is one.
+  // A blocking open for reading waits for a writer, and the worker may have closed its end. The first open does not block, and counts as a
+  // writer.
   const writer = access === 'wait' ? openSync(path, constants.O_RDWR | constants.O_NONBLOCK) : null;
   const flags = access === 'write' ? constants.O_WRONLY : constants.O_RDONLY;
   const own = openSync(path, flags | (access === 'read' ? constants.O_NONBLOCK : 0));
@@ -140,12 +141,12 @@ function readStat(pid) {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'latin1');
   } catch {
-    return null; // it has ended
+    return null; // the process has ended
   }
 }
 
 /**
- * Makes the kernel kill sandboxed programs first when the host runs out of memory. Child processes inherit it.
+ * Makes the kernel kill sandboxed programs first when the host runs out of memory. Child processes inherit the score.
  *
  * @param {number} pid
  */
@@ -153,7 +154,7 @@ function preferForOom(pid) {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, '500');
   } catch {
-    // A preference only: the process has ended, or belongs to another user by now.
+    // The process has ended, or belongs to another user by now. The score is only a preference.
   }
 }
 
@@ -174,6 +175,6 @@ function lowerPriority(pid, niceness) {
  * @param {{ handle: Server, onSent: () => void }} [passed]
  */
 function report(message, passed) {
-  // Fails only when the worker has ended. A socket that waits to be sent must stay open, so its end is up to the callback.
+  // Sending fails only when the worker has ended. A socket must stay open until sent, so the callback closes the socket.
   if (process.connected) process.send?.(message, passed?.handle, {}, () => passed?.onSent());
 }

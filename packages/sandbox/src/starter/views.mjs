@@ -1,4 +1,4 @@
-// Mount namespaces that the starter keeps for the programs that it starts. Part of the starter, so plain JavaScript as well.
+// Mount namespaces, kept by the starter for the programs of sandboxes. Part of the starter, so plain JavaScript as well.
 import { execFile, spawn } from 'node:child_process';
 import { closeSync, constants, openSync, statSync } from 'node:fs';
 
@@ -7,16 +7,17 @@ import { closeSync, constants, openSync, statSync } from 'node:fs';
  * @import { Report, ViewRequest } from './protocol.ts'
  */
 
-/** A view that hangs in its making, e.g. on a dead network mount, is given up after this time. */
+/** The starter kills the maker of a view after this time. The maker may hang, e.g. on a dead network mount. */
 const viewTimeoutMs = 10_000;
 
 /**
- * A mount namespace, which an open descriptor keeps. The programs that enter it open it by its path here: one that inherited it would pass it on.
+ * A mount namespace, kept by an open descriptor of the starter. Programs open the namespace by its path below the starter's /proc entry: an
+ * inherited descriptor would be passed on to the sandbox.
  *
  * @typedef {object} View
- * @property {number | null} fd null until it is made
- * @property {number} users how many of the programs that make it and that enter it have not ended
- * @property {boolean} isDropped whether its last user ends it
+ * @property {number | null} fd null until the namespace is made
+ * @property {number} users number of running programs that make or enter the namespace
+ * @property {boolean} isDropped whether the view ends with its last user
  */
 
 /** @type {Map<number, View>} By request */
@@ -67,8 +68,9 @@ export function makeView({ id, program, args, shows, trial }, report) {
 }
 
 /**
- * Null when the program has ended, or made something else visible than the worker has seen: a path can be exchanged in between, and
- * the view would keep it. Until Node reports its end, its pid is no other process's.
+ * Opens the maker's mount namespace. Null when the maker has ended, or when a path in the namespace shows another file than the worker saw:
+ * a path can be replaced in between, and the view would keep the replacement. The maker's pid belongs to no other process until Node
+ * reports the maker's end.
  *
  * @param {ChildProcess} maker
  * @param {ViewRequest['shows']} shows
@@ -79,7 +81,7 @@ function openNamespace({ pid, exitCode, signalCode }, shows) {
     const isAsSeen = shows.every(({ path, identity }) => identityOf(`/proc/${pid}/root${path}`) === identity);
     return isAsSeen ? openSync(`/proc/${pid}/ns/mnt`, constants.O_RDONLY) : null;
   } catch {
-    return null; // it has ended, or the path is gone
+    return null; // the maker has ended, or the path is gone
   }
 }
 
