@@ -1,6 +1,6 @@
 import type { CapturedStream } from '@holdpoint/contract';
 
-/** A result keeps this much of a stream by default. */
+/** Default number of bytes of a stream to keep in a result. */
 const defaultKeptBytes = 64 * 1024;
 const blockBytes = 64 * 1024;
 
@@ -19,12 +19,12 @@ export class Capture {
     return this.#bytes;
   }
 
-  /** Bytes that `end` would show. */
+  /** Bytes of the stream in the text of `end`. */
   get kept(): number {
     return this.#head.size + this.#tail.size;
   }
 
-  /** Copies the bytes that it keeps. */
+  /** Copies the bytes to keep. */
   push(chunk: Buffer): void {
     this.#bytes += chunk.length;
     const free = this.#head.free;
@@ -33,8 +33,8 @@ export class Capture {
   }
 
   /**
-   * Decodes once, so that only a character at the cut is lost, with both its halves.
-   * @param most keeps less than `keptBytes`
+   * Decodes the kept halves at the end, so only characters at the cut are lost. Both halves of such a character are dropped.
+   * @param most maximum of bytes in the text, if less than `keptBytes`
    */
   end(most = Number.POSITIVE_INFINITY): CapturedStream {
     const [first, last] = this.#read(most);
@@ -52,24 +52,29 @@ export class Capture {
     const [first, last] = [this.#head.read(), this.#tail.read()];
     if (first.length + last.length <= most) return [first, last];
     const [head, tail] = [Math.ceil(most / 2), Math.floor(most / 2)];
-    // A short stream is all in the first half.
+    // A short stream lies completely in the first half.
     const end = last.length >= tail ? last : Buffer.concat([first, last]);
     return [first.subarray(0, head), end.subarray(end.length - tail)];
   }
 }
 
-/** Both streams of a command, with `most` bytes together: the shorter one keeps what it has up to a half of them. */
+/**
+ * Both streams of a command, with at most `most` bytes together. The shorter stream keeps up to half of `most`, the other stream gets the
+ * rest.
+ */
 export function endTogether(stdout: Capture, stderr: Capture, most: number): [CapturedStream, CapturedStream] {
   const half = Math.floor(most / 2);
   const shareOf = (other: Capture) => most - Math.min(other.kept, half);
   return [stdout.end(shareOf(stderr)), stderr.end(shareOf(stdout))];
 }
 
-/** The last `maxBytes` of what was pushed. Memory grows with the content, in blocks, so that many small chunks cost no more than a large one. */
+/**
+ * The last `maxBytes` of the pushed bytes. Memory grows in blocks with the content, so many small chunks cost no more than a large chunk.
+ */
 class Blocks {
   readonly #maxBytes: number;
   readonly #blocks: Buffer[] = [];
-  /** Bytes of the last block that are in use. */
+  /** Used bytes of the last block. */
   #used = blockBytes;
   #bytes = 0;
 
@@ -81,7 +86,7 @@ class Blocks {
     return Math.min(this.#bytes, this.#maxBytes);
   }
 
-  /** How much more fits before the first bytes are dropped. */
+  /** Bytes to push before the first bytes are dropped. */
   get free(): number {
     return Math.max(this.#maxBytes - this.#bytes, 0);
   }

@@ -1,16 +1,16 @@
-/** A process of Node that answers requests: a tool host, or a program of Holdpoint. */
+/** A Node process for requests: a tool host, or a program of Holdpoint. */
 export interface IdleProcess {
-  /** Ends it. Its caller starts another one for the next request. */
+  /** Ends the process. The caller starts another process for the next request. */
   endIdle(): void;
 }
 
 /**
- * Bounds the processes that wait for a request. Each holds 33 MB, and every run that called a file tool in the last minute has one. The process
- * that has waited longest ends first.
+ * Bounds the number of idle processes. Each holds 33 MB, and every run with a file tool call in the last minute has a tool host. The
+ * process with the longest wait ends first.
  */
 export class IdleProcesses {
   readonly #most: number;
-  /** The process that has waited longest comes first. */
+  /** The process with the longest wait comes first. */
   readonly #waiting = new Set<IdleProcess>();
 
   constructor(most: number) {

@@ -27,16 +27,16 @@ export interface RunDeps {
   now(): number;
 }
 
-/** A program that cleans up after SIGTERM takes less. The user does not notice the delay. */
+/** Programs clean up after SIGTERM in less time. The user does not notice the delay. */
 const graceMs = 150;
 
-/** Both streams of a command become one pipe. An environment cannot make `sh` read a file first, as it can bash. */
+/** Both streams of a command become one pipe. `sh` is safer than bash: no variable of the environment makes `sh` read a file first. */
 const combining = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh'] as const;
 
 /** Why the worker killed the tree. The first cause counts. */
 type KillCause = Exclude<CommandEnd, { status: 'exited' }>;
 
-/** Without isolation nothing keeps a command from writing. */
+/** Throws for a read-only workspace without isolation: only bubblewrap can keep a command from writing. */
 function checkReadOnly({ name }: Driver, { workspace }: Command): void {
   if (workspace.readOnly !== true || name === 'bubblewrap') return;
   throw new SandboxError('ECOMMANDINVALID', `The sandbox driver ${name} cannot keep a command from writing.`, {
@@ -45,7 +45,7 @@ function checkReadOnly({ name }: Driver, { workspace }: Command): void {
   });
 }
 
-/** A command that was let through because it only reads must not run in any other way. */
+/** Throws when a command allowed as read-only could run without the wall. */
 function checkOnly({ name }: Driver, { only, egress }: Command): void {
   if (only === undefined) return;
   if (egress !== undefined) throw new TypeError('a command that only reads has no network');
@@ -56,7 +56,7 @@ function checkOnly({ name }: Driver, { only, egress }: Command): void {
   });
 }
 
-/** Without isolation the network would be open, whatever the allowlist says. */
+/** Throws for an allowlist without isolation: the command would reach the whole network. */
 function checkEgress({ name }: Driver, { egress }: Command): void {
   if (egress === undefined || name === 'bubblewrap') return;
   throw new SandboxError('ECOMMANDINVALID', `The sandbox driver ${name} cannot enforce a network allowlist.`, {
@@ -140,7 +140,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   const silences: Silence[] = [];
   const collect = (stream: Readable, capture: Capture, name: 'stdout' | 'stderr') => {
     const keep = (chunk: Buffer) => {
-      capture.push(chunk); // with `output`, it may explain a failed set-up
+      capture.push(chunk); // with `output`, stderr may explain a failed set-up
       if (chunk.length > 0) command.watch?.write(name, chunk);
       if (output === undefined || chunk.length === 0) return;
       try {
@@ -191,7 +191,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     for (const silence of silences) silence.stop();
     for (const flush of flushes) flush();
     if (broken !== undefined) throw broken.error;
-    // It ended by itself, and the worker saw that after it sent the kill: one that SIGKILL ends has a signal.
+    // A command ended by SIGKILL has a signal. Without a signal the command ended by itself, before the kill.
     const isOwnEnd = hasBegun && !isAsked && end.status === 'exited' && end.signal === null;
     const isTooLate = isOwnEnd && (cause?.status === 'killed' || cause?.status === 'timed_out');
     const killed = isTooLate ? null : cause;
@@ -232,7 +232,7 @@ function judge(end: TreeEnd, run: { limits: ProcessLimits; elapsed: number; stde
       end satisfies never;
   }
   const { exit_code, signal } = end;
-  // CPU time passes at most on all processors at once. An exit code of 152 before that is the command's own.
+  // CPU time passes at most on all processors at once. An earlier exit code of 152 is the command's own.
   if (signal === 'SIGXCPU' && run.elapsed * availableParallelism() >= run.limits.cpu_seconds * 1000) {
     return { status: 'quota', quota: 'cpu', limit: run.limits.cpu_seconds };
   }
@@ -240,7 +240,7 @@ function judge(end: TreeEnd, run: { limits: ProcessLimits; elapsed: number; stde
   return { status: 'exited', exit_code, signal };
 }
 
-/** Without isolation nothing is mounted. */
+/** Throws for source folders without isolation: only bubblewrap mounts folders. */
 function checkSourceFolders({ name }: Driver, { workspace }: TreeRequest): void {
   if (name === 'bubblewrap' || (workspace.sourceFolders ?? []).length === 0) return;
   throw new SandboxError(

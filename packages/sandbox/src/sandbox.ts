@@ -35,10 +35,10 @@ export interface HostSandboxDeps extends ConnectionDeps {
   now(): number;
 }
 
-/** How often a worker checks whether a dead worker left its commands frozen. */
+/** Interval of a worker's checks for commands left frozen by a dead worker. */
 const thawCheckMs = 500;
 
-/** A probed driver and everything that it runs. */
+/** A probed driver with its running commands, tool hosts and programs. */
 export class HostSandbox implements Sandbox {
   readonly #deps: HostSandboxDeps;
   readonly #frozenStart: FrozenStart;
@@ -167,7 +167,7 @@ export class HostSandbox implements Sandbox {
     await this.#deps.driver.release();
   }
 
-  /** Each worker does this for the commands that it runs. A command dies with its worker, so no other case needs a thaw. */
+  /** Each worker thaws its own running commands. A command dies with its worker, so a command always has a worker to thaw it. */
   #thawAbandoned({ workspace }: Command): void {
     // The next check tries again.
     thawAbandoned(this.#deps, workspace.id).catch(() => {});
@@ -188,7 +188,7 @@ export class HostSandbox implements Sandbox {
 
   #open(key: string, workspace: WorkspaceMount): Connection {
     this.#assertOpen();
-    // Another request may have opened it while this one waited.
+    // Another request may have opened the connection while this request waited.
     const existing = this.#usable(key);
     if (existing) return existing;
     const connection = new Connection(this.#deps, workspace);
@@ -203,7 +203,7 @@ export class HostSandbox implements Sandbox {
   #usable(key: string): Connection | undefined {
     const connection = this.#connections.get(key);
     if (!connection?.usable) return undefined;
-    // Until its request: no other tool host that begins to wait may end it in between.
+    // The caller sends a request next. Until then no other idle tool host may end this tool host.
     this.#deps.idle.take(connection);
     return connection;
   }

@@ -1,6 +1,6 @@
 import { holdpointDirectory } from './mounts.ts';
 
-/** Numbers of the file descriptors that bubblewrap inherits beside stdio. */
+/** Numbers of the file descriptors inherited by bubblewrap, in addition to stdio. */
 export const inheritedFds = {
   /** bubblewrap reads its options here, NUL-terminated. Other users of the host can read arguments, but not this pipe. */
   options: 3,
@@ -10,20 +10,20 @@ export const inheritedFds = {
   status: 5,
   /** bubblewrap reads the command's standard input here. */
   input: 6,
-  /** bubblewrap reads the certificates that the command trusts here. */
+  /** bubblewrap reads the command's trusted certificates here. */
   certificates: 7,
-  /** enter.sh reads the command and its environment here, which the worker writes when the sandbox is ready. */
+  /** enter.sh reads the command and its environment here. The worker writes both when the sandbox is ready. */
   control: 8,
   /**
-   * The same pipe as `status`, for enter.sh: it says that it is ready. The fds above this one are control group files that enter.sh writes to
-   * and closes.
+   * The same pipe as `status`, for enter.sh to report `ready`. The fds above are control group files. enter.sh writes to these files and
+   * closes them.
    */
   words: 9,
 } as const;
 
 /**
- * Options that keep bash from reading the host's settings: functions and variables (`-p`), and ~/.bashrc, which bash reads when its
- * standard input is a socket. Node's pipes are sockets.
+ * Options to keep bash from reading the host's settings: functions and variables (`-p`), and ~/.bashrc. bash reads ~/.bashrc when its
+ * standard input is a socket, and Node's pipes are sockets.
  */
 export const quietBash = ['--norc', '-p'];
 
@@ -39,7 +39,10 @@ export const bwrapArguments = [
 
 const argumentsText = `${bwrapArguments.join('\0')}\0`;
 
-/** Whether /proc/PID/cmdline is that of a sandbox's bubblewrap. Its name is the path of the program behind a remap. */
+/**
+ * Whether a text of /proc/PID/cmdline belongs to a sandbox's bubblewrap. Compares the arguments only: behind a remap argument 0 is a path
+ * instead of `bwrap`.
+ */
 export function isBwrapCommandLine(text: string): boolean {
   return text.startsWith(argumentsText, text.indexOf('\0') + 1);
 }

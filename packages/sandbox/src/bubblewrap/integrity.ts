@@ -5,21 +5,21 @@ import { z } from 'zod';
 import { SandboxError } from '../errors.ts';
 import type { FoundBwrap } from './find-bwrap.ts';
 
-/** The record that scripts/setup/bubblewrap.mjs writes: each file by its path in the directory. */
+/** The record of scripts/setup/bubblewrap.mjs: the unpacked files by their paths in the directory. */
 const recordSchema = z.record(z.string(), z.strictObject({ sha256: z.string(), mode: z.int() }));
 const recordName = 'unpacked.json';
 
 interface CheckedFile {
   path: string;
-  /** Null where only root may change the file. */
+  /** Null when only root may change the file. */
   sha256: string | null;
-  /** Null allows any mode that keeps other users from writing. */
+  /** Null allows any mode without write access for other users. */
   mode: number | null;
-  /** The file's stat when it last passed. */
+  /** The file's fingerprint at the last passed check. */
   seen: string;
 }
 
-/** Checks that bubblewrap is still the program that the set-up unpacked, or that the worker found when it started. */
+/** Checks bubblewrap for changes since the set-up unpacked the program, or since the worker found it at its start. */
 export interface IntegrityCheck {
   /** Throws `SandboxError` ESANDBOXCHANGED. One stat per file (10 µs) while nothing has changed. */
   check(): void;

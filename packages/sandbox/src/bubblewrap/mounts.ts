@@ -6,37 +6,37 @@ import { binOf } from '../runtimes.ts';
 import { showableParts, whySecret } from '../toolchain-secrets.ts';
 import type { ReadOnlyMount } from '../tree.ts';
 
-/** What every sandbox sees of the host beside /usr. */
+/** The host's files in every sandbox, in addition to /usr. */
 export interface Mounts {
   command: ReadOnlyMount[];
   /** Additional mounts of tool hosts. */
   toolHost: ReadOnlyMount[];
   /** Symbolic links: [target, path]. */
   links: [string, string][];
-  /** Directories on PATH before those of the system, and after them, in order. */
+  /** Directories on PATH before the system's directories, in order. `last`: directories after the system's. */
   path: string[];
   last: string[];
   toolchains: readonly string[];
 }
 
 export const holdpointDirectory = '/opt/holdpoint';
-/** Folder inside of the links to the runtimes that were chosen for a run. */
+/** Folder inside with the links to the chosen runtimes of a run. */
 export const firstBin = `${holdpointDirectory}/first/bin`;
-/** Folder inside of Holdpoint's own Node and npm. */
+/** Folder inside with Holdpoint's own Node and npm. */
 const ownBin = `${holdpointDirectory}/node/bin`;
 /** Path inside of the first program and a small /etc. */
 export const insideFiles = `${holdpointDirectory}/inside`;
-/** Path inside of the file that a command reads as its standard input. */
+/** Path inside of a command's standard input, as a file. */
 export const stdinFile = `${holdpointDirectory}/stdin`;
-/** Path inside of the certificates that a command with intercepted hosts trusts. */
+/** Path inside of the trusted certificates for a command with intercepted hosts. */
 export const certificateFile = `${holdpointDirectory}/certificates.pem`;
 const require = createRequire(import.meta.url);
 
-/** Host directory of the files that run inside only: the first program, the tool host, a small /etc. */
+/** Host directory of the files for use inside only: the first program, the tool host, a small /etc. */
 const hostInsideDirectory = join(import.meta.dirname, '../inside');
 
 /**
- * @param input.node the running Node binary. Commands find it last on PATH, with the npm that is installed beside it
+ * @param input.node the running Node binary. Commands find this Node last on PATH, with the npm of the same installation
  * @param input.ripgrep ripgrep's binary on the host
  * @param input.toolchains directories mounted at their own path. Their `bin` is added to PATH, or the directory itself when its name is `bin`
  */
@@ -74,7 +74,7 @@ export function collectMounts(input: { node: string; ripgrep: string; toolchains
       ]),
     ],
     path: toolchains.map(binOf).filter((bin) => existsSync(bin)),
-    // Last: a project runs on the machine's Node, and on this one only where there is no other.
+    // Last on PATH: a project runs on the machine's Node, and on Holdpoint's own Node only when the machine has no Node.
     last: [ownBin],
     toolchains,
   };

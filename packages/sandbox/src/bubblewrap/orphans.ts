@@ -3,10 +3,10 @@ import { identify, type ProcessIdentity } from '@holdpoint/process';
 import { isBwrapCommandLine } from './command-line.ts';
 
 /**
- * First processes of sandboxes that have lost their bubblewrap. When bubblewrap is killed just after it made the namespaces, the first
- * process waits for it for ever and has run nothing. Such a process is garbage, whichever worker started it.
+ * Finds the first processes of sandboxes without their bubblewrap. When bubblewrap is killed just after making the namespaces, the first
+ * process has run no program and waits for bubblewrap for ever. An orphan is garbage, no matter which worker started the sandbox.
  *
- * @param uid whose: a user who is not root may end no others
+ * @param uid owner of the processes. Root finds the orphans of all users: other users may end only their own processes
  */
 export function findOrphans(uid = process.getuid?.() ?? 0): ProcessIdentity[] {
   const found = readdirSync('/proc')
@@ -19,9 +19,10 @@ function isOrphan(pid: string, uid: number): boolean {
   const status = read(`/proc/${pid}/status`);
   if (uid !== 0 && /^Uid:\t(\d+)/m.exec(status)?.[1] !== String(uid)) return false;
   const parent = /^PPid:\t(\d+)$/m.exec(status)?.[1];
-  // The last number is the pid in the innermost namespace. A process of this namespace has only one.
+  // The last number is the pid in the innermost namespace. A process of the worker's own namespace has a single number.
   const isFirst = /^NSpid:(?:\t\d+)+\t1$/m.test(status);
-  // bubblewrap itself has none. When the worker died before it sent the options, the sandbox has no pid namespace.
+  // bubblewrap has no capabilities, the first process has some. When the worker died before sending the options, the sandbox has no pid
+  // namespace.
   const hasCapabilities = /^CapEff:\t0*[1-9a-f]/m.test(status);
   return (isFirst || hasCapabilities) && parent !== undefined && !isBubblewrap(parent);
 }

@@ -6,21 +6,24 @@ import { certificateFile, firstBin, insideFiles, type Mounts, stdinFile } from '
 import { sourceFolderOptions } from './source-folders.ts';
 import { wallOptions } from './wall.ts';
 
-/** Mounted read-only where the host has them: certificates, Debian's alternatives, the library cache. Nothing else of /etc. */
+/**
+ * Files of /etc to mount read-only, if the host has them: certificates, Debian's alternatives, the library cache. No other file of /etc is
+ * mounted.
+ */
 const etc = ['/etc/ssl', '/etc/pki/tls/certs', '/etc/pki/ca-trust', '/etc/alternatives', '/etc/ld.so.cache'];
 
-/** Links into /usr, or directories on a host that does not merge them into /usr. */
+/** Links into /usr, or directories on a host without a merged /usr. */
 const topDirectories = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 
-/** What every sandbox sees of the system. */
+/** Paths of the system in every sandbox. */
 export const shownOfHost: readonly string[] = ['/usr', ...topDirectories, ...etc];
 
 const sharedMemoryBytes = 16 * 1024 * 1024;
 
 /**
- * bubblewrap's options for one sandbox. The order matters: a mount point can only be made while its parent is writable.
+ * bubblewrap's options for one sandbox. The order matters: bubblewrap can only make a mount point while the parent is writable.
  *
- * @param deps.hostPath where bubblewrap finds a host path (a remap moves some)
+ * @param deps.hostPath returns bubblewrap's path of a host file (a remap moves some files)
  */
 export function profile(
   deps: { mounts: Mounts; tmpBytes: number; seccompFd: number | null; hostPath(path: string): string },
@@ -30,7 +33,7 @@ export function profile(
   const links = request.only === undefined ? deps.mounts.links : deps.mounts.links.filter(([, path]) => isOfEtc(path));
   const first = request.only === undefined ? (request.workspace.first?.links ?? []) : [];
   return [
-    // Root without --unshare-user would keep every capability, and --unshare-all alone only tries.
+    // Without --unshare-user root would keep every capability. --unshare-all alone only tries to unshare the user namespace.
     ['--unshare-user', '--unshare-all', '--disable-userns', '--uid', '1000', '--gid', '1000', '--hostname', 'sandbox'],
     // bubblewrap's own first process would show the host's program as /proc/1/exe, and the worker's user may own it. enter.sh reaps instead.
     ['--cap-drop', 'ALL', '--die-with-parent', '--new-session', '--as-pid-1'],
@@ -44,7 +47,7 @@ export function profile(
     // /dev is a tmpfs without a size limit.
     ['--dev', '/dev', '--size', String(sharedMemoryBytes), '--tmpfs', '/dev/shm', '--remount-ro', '/dev'],
     ['--size', String(request.tmpBytes ?? deps.tmpBytes), '--perms', '1777', '--tmpfs', '/tmp'],
-    // After /tmp, which would hide a toolchain that lies there.
+    // After /tmp, because /tmp would hide a toolchain below /tmp.
     mounts.flatMap(({ host, inside }) => ['--ro-bind', deps.hostPath(host), inside]),
     // A copy in memory. A command could make a file of the worker writable, open it again and fill the host's disk unnoticed.
     request.stdin === null ? [] : ['--ro-bind-data', String(inheritedFds.input), stdinFile],
@@ -63,7 +66,7 @@ export function profile(
   ].flat();
 }
 
-/** What of Holdpoint and of the operator a program sees: behind the wall only what starts the command. */
+/** Files of Holdpoint and of the operator to show a program. Behind the wall only the files to start the command are shown. */
 export const shownFiles = (
   { command }: Pick<Mounts, 'command'>,
   { hostFiles, only }: Pick<TreeRequest, 'hostFiles' | 'only'>,

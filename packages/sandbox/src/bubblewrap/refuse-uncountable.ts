@@ -19,23 +19,23 @@ const soRcvbuf = 8;
 /** FS_IOC_RESVSP, RESVSP64, ZERO_RANGE: fallocate by another name. */
 const reservations = [0x40305828, 0x4030582a, 0x40305839];
 
-/** Refuses threads with an fd table of their own, which the worker would have to read for every thread. */
+/** Refuses threads with an fd table of their own, because the worker would have to read a table for every thread. */
 export const ownTable: Instruction[] = [
   load(argument(0)),
   mask(cloneThread | cloneFiles),
   ...equal(cloneThread, [refuse(eperm)], []),
 ];
 
-/** Refuses the reservation requests of ioctl. For any other request it continues with the request loaded. */
+/** Refuses the reservation requests of ioctl. For any other request the filter continues with the request loaded. */
 export const reservation: Instruction[] = [load(argument(1)), ...oneOf(reservations, [refuse(eopnotsupp)], [])];
 
 /**
- * Calls that take disk space or memory which the worker cannot count, or take it faster than the worker polls.
+ * Rules for calls taking disk space or memory uncountable for the worker, or taking it faster than the worker polls.
  *
- * - No process owns a detached System V segment, which lies in memory. Small segments pass, because databases lock with them.
+ * - A detached System V segment lies in memory, and no process owns the segment. Small segments pass, because databases lock with them.
  * - No process owns a System V message queue or semaphore set either. Large sets are refused.
- * - A socket that asks for larger buffers keeps its present ones. The kernel promises no size, so this is no failure.
- * - fallocate takes a gigabyte within a millisecond. Programs write zeros where a file system does not support it, as NFS 3 does.
+ * - A request for larger socket buffers succeeds without an effect. The kernel promises no size, so programs do not notice.
+ * - fallocate takes a gigabyte within a millisecond. On file systems without fallocate, e.g. NFS 3, programs write zeros.
  *
  * @param options.cgroupMemory whether a control group limits the memory of the command
  */
@@ -46,7 +46,7 @@ export function uncountableCalls(options: { cgroupMemory: boolean }): Record<str
       load(argument(1)),
       ...test(fallocFlPunchHole, [allow], []),
       load(argument(3) + 4),
-      // For 4 GiB or more the answer is EFBIG, so that a program does not try to write zeros.
+      // For 4 GiB or more the filter returns EFBIG, so a program does not try to write zeros.
       ...equal(0, [refuse(eopnotsupp)], [refuse(efbig)]),
     ],
     ...(options.cgroupMemory ? {} : uncountedMemory),

@@ -3,14 +3,14 @@ import type { SourceFolder } from '@holdpoint/contract';
 import { SandboxError, type WorkspaceMount } from '../tree.ts';
 
 /*
- * Folders of the source, mounted read-only over empty folders of the tree. bubblewrap takes paths, and while it works the source's owner
- * can exchange the folder, and a background command a folder above the mount point. So the worker looks at the finished sandbox, before
- * anything runs in it: only the folder that was judged may be there, at its own place and behind no link.
+ * Folders of the source, mounted read-only over empty folders of the tree. bubblewrap takes paths. During the set-up the source's owner can
+ * replace the folder, and a background command can replace a folder above the mount point. So the worker checks the finished sandbox before
+ * the command runs: each mount point must show the judged folder, and no part of its path may be a link.
  */
 
 /**
- * bubblewrap's options. It mounts with everything below, each without devices and setuid programs.
- * Throws `SandboxError` ESANDBOXSETUP where the tree has no folder to mount over: bubblewrap would make one, also behind a link.
+ * bubblewrap's options. bubblewrap mounts each folder with all mounts below, without devices and setuid programs. Throws `SandboxError`
+ * ESANDBOXSETUP when the tree has no folder to mount over: bubblewrap would make a folder, even behind a link.
  */
 export function sourceFolderOptions(
   { id, path: tree, sourceFolders = [] }: WorkspaceMount,
@@ -25,11 +25,14 @@ export function sourceFolderOptions(
   });
 }
 
-/** Host paths that are mounted, and the places in the tree that they are mounted over. */
+/** Host paths of the folders, and of their mount points in the tree. */
 export const sourceFolderPaths = ({ path: tree, sourceFolders = [] }: WorkspaceMount): string[] =>
   sourceFolders.flatMap(({ path, host }) => [host, `${tree}/${path}`]);
 
-/** Why a sandbox does not have the folders as they were judged; null when it has. @param pid of a process in it */
+/**
+ * Reason when a mount point in a sandbox does not show the judged folder; null when all mount points do. @param pid of a process in the
+ * sandbox
+ */
 export function misplacedFolder(pid: number, folders: readonly SourceFolder[]): string | null {
   for (const { path, identity } of folders) {
     if (identityBelow(`/proc/${pid}/root/workspace`, path.split('/')) === identity) continue;
@@ -38,11 +41,11 @@ export function misplacedFolder(pid: number, folders: readonly SourceFolder[]): 
   return null;
 }
 
-/** Linux; Node has no constant for it. */
+/** O_PATH of Linux. Node has no constant for O_PATH. */
 const O_PATH = 0o10000000;
 const asFolder = O_PATH | constants.O_DIRECTORY;
 
-/** Null where a part of the path is no folder, such as a link. */
+/** Identity of a folder below `top`. Null when a part of the path is no folder, e.g. a link. */
 function identityBelow(top: string, names: readonly string[]): string | null {
   const opened: number[] = [];
   const open = (path: string, flags: number) => {

@@ -19,13 +19,13 @@ const ownDirectoryName = 'holdpoint-own';
 const wanted = ['memory', 'pids', 'cpu'] as const;
 
 /**
- * Creates the parent group in each hierarchy that allows it. The parent never lies above a limited group that the worker is in: a limit
- * that the operator set for the worker also applies to its commands.
+ * Creates the parent group in each hierarchy, if the hierarchy allows new groups. The parent never lies above a limited group of the
+ * worker: the operator's limit for the worker also applies to its commands.
  */
 export function makeCgroupDirs(hierarchies: readonly Hierarchy[]): CgroupDir[] {
   return hierarchies.flatMap((hierarchy) => {
     const candidates = upToLimit(hierarchy);
-    // Version 1: the highest group, so that all workers of the host find it. Version 2: the nearest delegated group.
+    // Version 1: the highest group, so all workers of the host share the parent. Version 2: the nearest delegated group.
     const parents = hierarchy.version === 1 ? candidates.toReversed() : candidates;
     for (const parent of parents) {
       const made = hierarchy.version === 1 ? makeInV1(parent, hierarchy.controllers) : makeInV2(parent);
@@ -62,7 +62,7 @@ function makeInV1(parent: string, controllers: Controller[]): CgroupDir | null {
   return { version: 1, controllers, directory, own: make(parent, ownDirectoryName) ?? directory };
 }
 
-/** Version 2 passes controllers only to the children of a group that has no processes itself. The host's root group is an exception. */
+/** Version 2 passes controllers only to the children of a group without processes. The host's root group is an exception. */
 function makeInV2(parent: string): CgroupDir | null {
   const offered = words(read(join(parent, 'cgroup.controllers')));
   const controllers = wanted.filter((name) => offered.includes(name));
@@ -85,7 +85,7 @@ function makeInV2(parent: string): CgroupDir | null {
     enable(own);
     return { version: 2, controllers: all, directory, own };
   } catch {
-    return null; // EBUSY: the group has processes. EACCES or EROFS: it belongs to another user.
+    return null; // EBUSY: the group has processes. EACCES or EROFS: the group belongs to another user.
   }
 }
 
@@ -94,7 +94,7 @@ function setWeight(version: 1 | 2, directory: string): void {
   try {
     writeFileSync(join(directory, file), value, { flag: 'r+' });
   } catch {
-    // The group belongs to another user, whose worker set the weight. Or the kernel has no such weight.
+    // The group belongs to another user, and the other user's worker has set the weight. Or the kernel has no file for the weight.
   }
 }
 

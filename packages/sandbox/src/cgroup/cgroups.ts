@@ -9,14 +9,14 @@ import { type CgroupDir, makeCgroupDirs } from './cgroup-dir.ts';
 import { CommandGroup, tryRemoveGroup } from './command-group.ts';
 import { locateHierarchies } from './locate.ts';
 
-/** Which limits of a whole command its control group enforces. */
+/** Limits of a whole command, as enforced by its control group. */
 export interface CgroupLimits {
   memory: boolean;
   processes: boolean;
   cpu: boolean;
 }
 
-/** A killed process leaves its group after it has freed its memory. */
+/** Time for killed processes to leave their group. A killed process leaves after freeing its memory. */
 const removalTimeoutMs = 5000;
 
 /** The control groups of this worker's commands, tool hosts and parsers. */
@@ -31,7 +31,7 @@ export class Cgroups {
     this.#owner = ownName();
   }
 
-  /** Number of fds that `CommandGroup.openAttachFds` returns. */
+  /** Number of fds from `CommandGroup.openAttachFds`. */
   get fdCount(): number {
     return this.#dirs.length;
   }
@@ -55,8 +55,8 @@ export class Cgroups {
   }
 
   /**
-   * All commands together get half of the share of one worker process, so the worker stays ahead of them. Tool hosts and parsers get the share of
-   * one process besides: a file tool in the group of commands would wait behind every command of the host.
+   * All commands together get half of a worker process's share, so the worker stays ahead of the commands. Tool hosts and parsers get the
+   * share of a whole process: a file tool in the group of commands would wait behind every command of the host.
    *
    * @param of.workspace id: the commands of each workspace together get the same share of the processors
    * @param of.isOwn a tool host or a parser
@@ -67,7 +67,10 @@ export class Cgroups {
     return new CommandGroup(dirs, { name: `${this.#owner}-${randomUUID()}`, run, limits });
   }
 
-  /** Removes a group whose processes were killed, soon: the result of the command goes first. When that fails, the next worker's sweep removes it. */
+  /**
+   * Removes a group with killed processes, after the command's result is on its way. When the removal fails, the next worker's sweep
+   * removes the group.
+   */
   remove(group: CommandGroup): void {
     const removing = this.#remove(group).finally(() => this.#removing.delete(removing));
     this.#removing.add(removing);
@@ -102,7 +105,7 @@ export class Cgroups {
   }
 }
 
-/** Null where this process may not create control groups. */
+/** Null when this process may not create control groups. */
 export function openCgroups(): Cgroups | null {
   if (process.platform !== 'linux') return null;
   const dirs = makeCgroupDirs(
@@ -114,7 +117,7 @@ export function openCgroups(): Cgroups | null {
   return cgroups;
 }
 
-/** This process: pid namespace, pid and start time. A pid of another namespace means nothing here. */
+/** Name of this process: pid namespace, pid and start time. A pid of another namespace is meaningless here. */
 function ownName(): string {
   const self = identify(process.pid);
   return `${pidNamespace()}-${process.pid}-${self?.start ?? 0}`;

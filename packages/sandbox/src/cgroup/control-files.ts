@@ -1,13 +1,13 @@
 import type { ProcessLimits } from '@holdpoint/contract';
 import type { Controller } from './locate.ts';
 
-/** Microseconds after which the kernel renews a group's CPU quota. Version 1 has this default, too. */
+/** Period of a group's CPU quota in microseconds. Also the default of version 1. */
 const periodUs = 100_000;
 
-/** A process that writes `0` to this file of a group enters the group. */
+/** A process enters a group by writing `0` to this file of the group. */
 export const attachFile = {
-  // `tasks` moves one thread; a shell has no more. Unlike cgroup.procs it needs no lock that waits for every fork on the host:
-  // 0.1 ms against 16 ms (memory, the first of the four) and 4 ms (each other).
+  // `tasks` moves a single thread, and a shell has a single thread. cgroup.procs needs a lock and waits for every fork on the host: 16 ms
+  // (memory, the first of the four) and 4 ms (each other controller), against 0.1 ms with `tasks`.
   1: 'tasks',
   2: 'cgroup.procs',
 } as const;
@@ -16,7 +16,7 @@ export interface Setting {
   controller: Controller;
   file: string;
   value: string;
-  /** Kernels without swap accounting do not have it. */
+  /** Whether the file may be missing, as on kernels without swap accounting. */
   optional?: true;
 }
 
@@ -29,7 +29,8 @@ export function settingsOf(version: 1 | 2, limits: ProcessLimits): Setting[] {
     return [
       { controller: 'memory', file: 'memory.limit_in_bytes', value: memory },
       { controller: 'memory', file: 'memory.memsw.limit_in_bytes', value: memory, optional: true },
-      // Version 1 counts TCP buffers separately, and only where they have a limit. Above it a connection slows down; nothing is killed.
+      // Version 1 counts TCP buffers separately, and only with a limit for them. Over the limit a connection slows down, and the kernel
+      // kills no process.
       { controller: 'memory', file: 'memory.kmem.tcp.limit_in_bytes', value: memory, optional: true },
       { controller: 'pids', file: 'pids.max', value: processes },
       { controller: 'cpu', file: 'cpu.cfs_quota_us', value: quota },
@@ -44,29 +45,32 @@ export function settingsOf(version: 1 | 2, limits: ProcessLimits): Setting[] {
   ];
 }
 
-/** Weight of all commands of the host together when processors are short: half of one process of the worker, the API or Redis. */
+/**
+ * Weight of all commands of the host together when processors are short: half of the weight of a single process of the worker, the API or
+ * Redis.
+ */
 export const weightOfAll = {
   1: { file: 'cpu.shares', value: '512' },
   2: { file: 'cpu.weight', value: '50' },
 } as const;
 
 export interface Usage {
-  /** Processes that the kernel killed because the command was out of memory. */
+  /** Processes killed by the kernel because the command was out of memory. */
   memory_kills: number;
-  /** New processes that the kernel refused. */
+  /** New processes refused by the kernel. */
   refused_processes: number;
   /** CPU time of all processes on all processors. */
   cpu_ms: number;
-  /** The most memory at once; 0: the kernel does not tell. */
+  /** Peak memory; 0: unknown to this kernel. */
   memory_peak_bytes: number;
-  /** Periods in which the command had to wait for its share of the processors. */
+  /** Number of periods with a wait for the command's CPU quota. */
   throttled_periods: number;
 }
 
 interface Counter {
   controller: Controller;
   file: string;
-  /** Word before the number. Null where the file contains only the number. */
+  /** Word before the number. Null when the file contains only the number. */
   word: string | null;
   /** Factor to the unit of `Usage`. */
   unit: number;

@@ -3,19 +3,19 @@ import { posix } from 'node:path';
 export type Controller = 'memory' | 'pids' | 'cpu' | 'cpuacct';
 const known: readonly Controller[] = ['memory', 'pids', 'cpu', 'cpuacct'];
 
-/** One mounted hierarchy of control groups, as this process sees it. */
+/** A mounted hierarchy of control groups, as visible to this process. */
 export interface Hierarchy {
   version: 1 | 2;
-  /** Which of the four controllers it has. Version 2 lists them per group, so here it has all of them. */
+  /** The hierarchy's controllers among the four known. Version 2 lists controllers per group, so this list has all four. */
   controllers: Controller[];
-  /** Directory of the highest group that is visible here. */
+  /** Directory of the highest visible group. */
   top: string;
   /** Directory of the group of this process: `top` or below. */
   own: string;
 }
 
 /**
- * Finds the mounted hierarchies. A controller belongs to exactly one of them.
+ * Finds the mounted hierarchies. Each controller belongs to exactly one hierarchy.
  *
  * @param mountinfo text of /proc/self/mountinfo
  * @param membership text of /proc/self/cgroup
@@ -35,7 +35,7 @@ export function locateHierarchies(mountinfo: string, membership: string): Hierar
     );
     if (!group) return [];
     const below = posix.relative(mount.root, group.path);
-    // A container may see the host's path of its group beside a mount of only its part.
+    // In a container, the group's path may start at the host's root, while the mount shows only the container's part.
     const own = below.startsWith('..') ? mount.point : posix.join(mount.point, below);
     return [{ version: mount.version, controllers, top: mount.point, own }];
   });

@@ -12,18 +12,18 @@ interface SearchDeps {
   connect: Connect;
   capabilities: CapabilityReport;
   limits: Partial<ProcessLimits> | undefined;
-  /** How long a tool host may take to end a search that was killed. */
+  /** Time for a tool host to end a killed search. */
   fileRequestMs: number;
   /** Monotonic clock in milliseconds. */
   now(): number;
 }
 
 const mib = 1024 * 1024;
-/** Two searches run at once in a tool host, which has 2 GiB with them. A line of 300 MiB fits. */
+/** Two searches run at once in a tool host. The tool host and both searches have 2 GiB together. A line of 300 MiB fits. */
 const mostMemoryBytes = 640 * mib;
-/** What may still arrive of a search that was killed: pipes and buffers of both sides hold less. */
+/** Maximum of bytes still arriving from a killed search. Pipes and buffers of both sides hold less. */
 const inFlightBytes = 16 * mib;
-/** ripgrep writes 8 KiB at once, but for the end of its output. */
+/** A search may send one part per 512 bytes of output, and 1000 more. ripgrep writes 8 KiB at once, except at the end of its output. */
 const partsAtLeast = { bytes: 512, free: 1000 };
 
 /** Why the worker ended the search. The first cause counts. */
@@ -31,13 +31,13 @@ type KillCause = Exclude<CommandEnd, { status: 'exited' }>;
 
 let lastKey = 0;
 
-/** Runs ripgrep in the workspace's tool host. The limits are those of a command; a tool host that breaks them is killed. */
+/** Runs ripgrep in the workspace's tool host, with the limits of a command. A tool host is killed for exceeding these limits. */
 export async function runSearch(deps: SearchDeps, search: Search): Promise<SearchResult> {
   checkCommand({ argv: ['rg', ...search.args], kept_bytes: search.kept_bytes });
   try {
     return await searchOnce(deps, search);
   } catch (error) {
-    // As every other operation that changes nothing.
+    // Repeats the search, because a search changes no file. Other reading operations are repeated as well.
     if (!(error instanceof SandboxError) || error.code !== 'ETOOLHOSTLOST') throw error;
     return await searchOnce(deps, search);
   }
@@ -54,7 +54,7 @@ async function searchOnce(deps: SearchDeps, search: Search): Promise<SearchResul
     if (cause !== null) return;
     cause = reason;
     grace = setTimeout(() => connection.violate('a search that was killed did not end'), deps.fileRequestMs);
-    connection.request('cancel', { key }).catch(() => {}); // the search itself fails then
+    connection.request('cancel', { key }).catch(() => {}); // the request of the search fails for the same reason
   };
   const output = new SearchOutput(search, limits.output_bytes, () =>
     kill({ status: 'quota', quota: 'output', limit: limits.output_bytes }),
@@ -94,13 +94,13 @@ function judge(
   limits: ProcessLimits,
 ): CommandEnd {
   if (signal === 'SIGXCPU') return { status: 'quota', quota: 'cpu', limit: limits.cpu_seconds };
-  // ripgrep aborts when it gets no memory. Nothing else kills it but the kernel, for memory.
+  // ripgrep aborts when memory is refused. SIGKILL comes from the kernel alone, when the host is out of memory.
   if (signal === 'SIGABRT' || signal === 'SIGKILL')
     return { status: 'quota', quota: 'memory', limit: limits.memory_bytes };
   return { status: 'exited', exit_code: exit_code ?? 128, signal };
 }
 
-/** What a search prints, filtered and bounded. */
+/** The output of a search, filtered and bounded. */
 class SearchOutput {
   readonly #limit: number;
   readonly #onFull: () => void;
@@ -116,7 +116,7 @@ class SearchOutput {
     this.#filters = { stdout: filter?.(), stderr: filter?.() };
   }
 
-  /** False when it is more than any search sends: a line to parse for each byte, or output after its end. */
+  /** False when the tool host sends more than any search: a part for every few bytes, or output long after the kill. */
   take(part: OutputStream, data: Buffer): boolean {
     const remaining = this.#limit - this.#bytes;
     this.#bytes += data.length;

@@ -1,21 +1,22 @@
 import { readFileSync } from 'node:fs';
 import type { Tree } from '../tree.ts';
 
-/** What a command used, as far as this host can tell. */
+/** CPU time and peak memory of a command, as far as this host can measure them. */
 export interface MeasuredUse {
   cpu_ms?: number | undefined;
   memory_bytes?: number | undefined;
 }
 
-/** Linux has counted processor time in hundredths of a second for programs since 2.6, whatever its own clock. */
+/** Since 2.6, Linux reports processor time to programs in hundredths of a second, for every clock rate of the kernel. */
 const tickMs = 10;
 const pageBytes = 4096;
-/** One file per process. More than these are not looked at: the worker has other things to do. */
+/** A sample reads one file per process, and at most this many, to spare the worker's time. */
 const mostProcesses = 64;
 
 /**
- * Measures a command. A control group counts everything. Elsewhere `sample` looks at the processes: what ends between two looks counts where
- * a process that still runs waited for it, and a command that is over before the first look has no measurement.
+ * Measures a command. A control group counts all processes. Without a control group `sample` reads the running processes. A process ended
+ * between two samples counts if its parent still runs and waited for the process. A command ended before the first sample has no
+ * measurement.
  */
 export function openCommandUse(tree: Pick<Tree, 'usage' | 'processes'>): { sample(): void; end(): MeasuredUse } {
   const cpu = new Map<number, number>();
@@ -41,7 +42,7 @@ export function openCommandUse(tree: Pick<Tree, 'usage' | 'processes'>): { sampl
         return { cpu_ms: Math.round(cpu_ms), memory_bytes: memory_peak_bytes > 0 ? memory_peak_bytes : undefined };
       }
       if (memory === 0) return {};
-      // The first process waits for all others: what it counts for its children is in their own counts, too.
+      // The first process waits for all others, so its count of its children's time repeats their own counts.
       const [first = 0, ...others] = cpu.values();
       const ticks = Math.max(
         first,
@@ -52,11 +53,11 @@ export function openCommandUse(tree: Pick<Tree, 'usage' | 'processes'>): { sampl
   };
 }
 
-/** Time of a process and of the children that it waited for, and its resident pages. Undefined: it is gone. */
+/** CPU time of a process and of its waited-for children, and the process's resident pages. Undefined when the process is gone. */
 function readStat(pid: number): { ticks: number; pages: number } | undefined {
   try {
     const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The name of the program may have spaces and brackets.
+    // The program's name may contain spaces and brackets.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
     const ticks = [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at]), 0);
     return { ticks, pages: Number(fields[21]) };

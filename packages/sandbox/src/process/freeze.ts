@@ -5,18 +5,18 @@ import { SandboxError } from '../errors.ts';
 
 /** Most processes stop within 0.1 ms; the shortest timer takes more than 1 ms. */
 const immediateRounds = 10;
-/** A process that does not stop within this time hangs in a disk or network call. */
+/** A process still running after this time hangs in a disk or network call. */
 const timeoutMs = 10_000;
 
 /**
- * System calls in which a process waits for its child: vfork, clone and clone3. Such a parent cannot stop before its child continues, but
- * it does nothing else either.
+ * System calls in which a process waits for its child: vfork, clone and clone3. A waiting parent cannot stop before its child continues,
+ * but runs no code either.
  */
 const forkCalls: readonly number[] = process.arch === 'arm64' ? [220, 435] : [56, 58, 435];
 
 /**
  * Stops all descendants of these processes, not the processes themselves. Resolves when no descendant runs. Throws `SandboxError`
- * EFREEZEFAILED when one does not stop.
+ * EFREEZEFAILED when a descendant does not stop.
  */
 export async function freezeDescendants(roots: readonly ProcessIdentity[]): Promise<void> {
   for (const { pid } of roots)
@@ -38,7 +38,7 @@ export function thawDescendants(roots: readonly ProcessIdentity[]): void {
   for (const pid of roots.flatMap((root) => [...descendants(root.pid)])) sendSignal(pid, 'SIGCONT');
 }
 
-/** Sends SIGTERM to the present descendants of a process. @returns whether one of them had not ended yet */
+/** Sends SIGTERM to the present descendants of a process. @returns whether any descendant was alive */
 export function terminateDescendants({ pid }: ProcessIdentity): boolean {
   const present = [...descendants(pid)].filter((one) => !'ZX'.includes(stateIn(`/proc/${one}`) ?? 'X'));
   for (const process of present) sendSignal(process, 'SIGTERM');
@@ -46,11 +46,11 @@ export function terminateDescendants({ pid }: ProcessIdentity): boolean {
 }
 
 /**
- * Sends SIGSTOP to all running descendants, and returns them.
+ * Sends SIGSTOP to all running descendants. Returns their pids.
  *
- * An empty result proves that no descendant runs. The round lists a process's children only after it has seen the process stopped, so the
- * list is complete. Orphans of a process that died have become children of the root by then, so the root must have the same children
- * before and after the round.
+ * After an empty result no descendant runs. The round lists a process's children only after seeing the process stopped, so the list is
+ * complete. Orphans of a dead process have become children of the root by then, so the root must have the same children before and after
+ * the round.
  */
 function stopRound(root: number): number[] {
   const before = childrenOf(root);
@@ -96,7 +96,7 @@ function isThreadStopped(directory: string): boolean {
   return state === 'D' && forkCalls.includes(Number.parseInt(read(`${directory}/syscall`) ?? '', 10));
 }
 
-/** The state of a process or thread as /proc shows it. Null when it has ended. */
+/** The state of a process or thread in /proc. Null when the process or thread has ended. */
 function stateIn(directory: string): string | null {
   const stat = read(`${directory}/stat`);
   return stat === null ? null : stat.charAt(stat.lastIndexOf(')') + 2);

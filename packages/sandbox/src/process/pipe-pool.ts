@@ -16,38 +16,41 @@ import type { PassedFile } from '../starter/protocol.ts';
 import { passed, type Starter } from '../starter/starter.ts';
 import { makeStdioDirectory, sweepStdioDirectories } from './stdio-directory.ts';
 
-/** FIFOs per call of mkfifo: the start takes about 2 ms, one more FIFO almost nothing. */
+/** FIFOs per call of mkfifo. Starting mkfifo takes about 2 ms, another FIFO almost no time. */
 const batchSize = 24;
-/** With fewer free FIFOs the next batch is asked for: enough for the sandboxes that begin until then. */
+/** With fewer free FIFOs the pool makes the next batch. These few suffice for sandboxes beginning before the next batch is ready. */
 const fewFree = 8;
 /** Capacity of a pipe. */
 const chunkBytes = 64 * 1024;
 const tmpfsMagic = 0x01021994;
 
-/** One pipe: a stream for the worker, and a file for a program, which the caller closes once the program has it. */
+/** A pipe: a stream for the worker, and a file for a program. The caller closes the file once the program has inherited the file. */
 export interface Pipe {
   stream: Socket;
   file: PassedFile;
 }
 
 /**
- * The standard streams of programs. Node itself gives a child sockets, and a program that opens /dev/stdout or /dev/stderr fails on a
- * socket (ENXIO). These are FIFOs without a name: no other program can open them, and no file stays behind.
+ * The standard streams of programs. By default Node gives a child sockets, and opening /dev/stdout or /dev/stderr fails on a socket
+ * (ENXIO). The pool gives FIFOs without a name: no other program can open them, and no file stays behind.
  */
 export class PipePool {
   readonly #mkfifo: string;
   readonly #directory: string;
-  /** Where the FIFOs have a name for a moment. */
+  /** Directory of the FIFOs while they have a name, for a moment. */
   readonly #fifoDirectory: string;
   readonly #starter: Starter;
   #free: number[] = [];
   readonly #lasting: number[] = [];
-  /** For all of `sharedOutput`: a chunk is read and passed on without a pause, so no other stream is read in between. */
+  /**
+   * Buffer for all streams of `sharedOutput`. Node reads a chunk and calls the listeners without a pause, so Node reads no other stream in
+   * between.
+   */
   readonly #chunk = Buffer.allocUnsafeSlow(chunkBytes);
   #refilling: Promise<void> | null = null;
   #isClosed = false;
 
-  /** @param input.directory where files have a name for a moment. Created when missing */
+  /** @param input.directory directory of files while they have a name, for a moment. Created when missing */
   constructor(input: { mkfifo: string; directory: string; starter: Starter }) {
     this.#mkfifo = input.mkfifo;
     this.#directory = input.directory;
@@ -63,9 +66,9 @@ export class PipePool {
   }
 
   /**
-   * As `output`, but the chunks of all such streams share one buffer, so a chunk is valid only until its listeners return. With a new buffer
-   * for every chunk, a worker whose command prints 2 GiB grew by 35 to 70 MiB. With one per stream, the garbage collector marked the whole
-   * heap every 12 commands.
+   * As `output`, but the chunks of all shared streams use the same buffer, so a chunk is valid only until its listeners return. With a new
+   * buffer for every chunk, a worker grew by 35 to 70 MiB while its command printed 2 GiB. With a buffer per stream, the garbage collector
+   * marked the whole heap every 12 commands.
    */
   sharedOutput(): Pipe {
     const { ours, file } = this.#opened();
@@ -90,8 +93,9 @@ export class PipePool {
   }
 
   /**
-   * bubblewrap reads the data and then the end. No command may get this file, because it may lead to one of the worker. All data is there
-   * before the program starts, even when the worker dies then. The caller closes the file once the program has it.
+   * A file for bubblewrap to read the data up to the end. No command may get this file, because the file may lead to another file of the
+   * worker. All data is in the file before the program starts, even when the worker dies then. The caller closes the file once the program
+   * has inherited the file.
    */
   filled(data: Buffer): PassedFile {
     if (data.length > chunkBytes) return this.#file(data);
@@ -121,7 +125,7 @@ export class PipePool {
     }
   }
 
-  /** Resolves when nothing of the pool has a name. */
+  /** Resolves when no file of the pool has a name. */
   async settled(): Promise<void> {
     await this.#refilling;
   }
@@ -150,7 +154,7 @@ export class PipePool {
     return fd;
   }
 
-  /** Before the first FIFO, and where the starter was too slow. */
+  /** Makes FIFOs before the first use, and when the starter was too slow. */
   #fill(): void {
     const directory = makeStdioDirectory(this.#fifoDirectory);
     try {
@@ -163,7 +167,7 @@ export class PipePool {
     }
   }
 
-  /** A fork of the worker would stop its event loop for 10 ms. */
+  /** The starter makes the FIFOs, because a fork of the worker would stop its event loop for 10 ms. */
   async #refill(): Promise<void> {
     let directory: string | undefined;
     try {
@@ -172,7 +176,7 @@ export class PipePool {
       await this.#starter.makeFifos(this.#mkfifo, paths);
       if (!this.#isClosed) this.#open(paths);
     } catch {
-      // `#fill` meets the cause again, and reports it.
+      // `#fill` fails for the same reason, and reports the error.
     } finally {
       if (directory !== undefined) remove(directory);
     }
@@ -183,7 +187,7 @@ export class PipePool {
   }
 }
 
-/** A FIFO on a disk takes 0.4 ms of the processor to make and to remove, one in memory 0.01 ms. */
+/** Making and removing a FIFO takes 0.4 ms of the processor on a disk, and 0.01 ms in memory. */
 function memoryDirectory(): string | null {
   const path = '/dev/shm';
   try {

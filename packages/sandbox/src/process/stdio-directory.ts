@@ -2,21 +2,24 @@ import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path';
 import { identify, isAlive, pidNamespace } from '@holdpoint/process';
 
-/** Ends with what `mkdtemp` adds. A worker of another pid namespace has pids that mean nothing here. */
+/** Pid namespace, pid and start time of the owner, and the suffix of `mkdtemp`. Pids of another pid namespace are meaningless here. */
 const named = /^holdpoint-stdio-(\d+)-(\d+)-(\d+)-[A-Za-z0-9]{6}$/;
-/** Earlier versions named no owner. */
+/** Names of directories from earlier versions, without an owner. */
 const unnamed = /^holdpoint-stdio-[A-Za-z0-9]{6}$/;
-/** A directory has a name for milliseconds. */
+/** A directory exists for milliseconds, so an unowned directory is abandoned after this time. */
 const abandonedMs = 600_000;
 
-/** A directory for files that lose their names with it. No other user can pass it. Its name says which process made it. */
+/**
+ * Makes a directory for files with a short-lived name: removing the directory removes their names. No other user can pass the directory.
+ * The directory's name identifies its process.
+ */
 export function makeStdioDirectory(parent: string): string {
   mkdirSync(parent, { recursive: true, mode: 0o700 });
   const start = identify(process.pid)?.start ?? 0;
   return mkdtempSync(join(parent, `holdpoint-stdio-${pidNamespace()}-${process.pid}-${start}-`));
 }
 
-/** Removes what workers of this user left that were killed in the moment in between. */
+/** Removes abandoned directories: a worker of this user was killed between making and removing a directory. */
 export function sweepStdioDirectories(parent: string): void {
   for (const name of namesIn(parent)) {
     const path = join(parent, name);
@@ -36,6 +39,6 @@ function namesIn(parent: string): string[] {
   try {
     return readdirSync(parent);
   } catch {
-    return []; // it is made with its first directory
+    return []; // `makeStdioDirectory` makes the parent later
   }
 }

@@ -13,7 +13,7 @@ import type {
 
 /**
  * One request per line on stdin, one reply per line on stdout, in any order. The content of a file follows the line of its reply as raw
- * bytes, so that lines stay short: the worker parses each line on its event loop. Content to write is base64.
+ * bytes. Lines stay short, because the worker parses each line on its event loop. Content to write is base64.
  */
 export type Operations = {
   resolve: { input: { path: string }; output: { path: string } };
@@ -27,7 +27,7 @@ export type Operations = {
     output: Written;
   };
   list: { input: { path: string } & Required<ListOptions>; output: DirectoryList };
-  /** `depth` is null without a limit. `facts` are one for each path, or none. */
+  /** `depth`: null without a limit. `facts`: an entry for each path, or empty. */
   glob: {
     input: Required<Omit<GlobQuery, 'depth'>> & { depth: number | null };
     output: Omit<GlobResult, 'facts'> & { facts: { bytes: number; mtime_ms: number }[] };
@@ -35,9 +35,9 @@ export type Operations = {
   makeDirectory: { input: { path: string }; output: { created: string[] } };
   remove: { input: { path: string; recursive: boolean }; output: Removal };
   move: { input: { from: string; to: string; replace: boolean }; output: Move };
-  /** Its output arrives before the reply, in parts. */
+  /** The search's output arrives before the reply, in parts. */
   search: { input: SearchInput; output: { exit_code: number | null; signal: string | null; nuls: number } };
-  /** Kills the search with this key, if it has not ended. */
+  /** Kills the search with this key, unless the search has ended. */
   cancel: { input: { key: number }; output: Record<string, never> };
 };
 
@@ -67,9 +67,9 @@ export type OutputStream = 'stdout' | 'stderr';
 export const maxPartBytes = 1024 * 1024;
 
 export type Reply =
-  | { id: number; output: Operations[OperationName]['output'] /** Bytes of content that follow. */; data?: number }
+  | { id: number; output: Operations[OperationName]['output'] /** Bytes of content after the line. */; data?: number }
   /** A part of a search's output: `data` bytes follow. */
   | { id: number; part: OutputStream; data: number }
   | { id: number; refused: { code: FileErrorCode; message: string } }
-  /** The tool host itself failed, e.g. on a disk error. */
+  /** The tool host failed, e.g. on a disk error. */
   | { id: number; failed: string };
