@@ -5,7 +5,7 @@ import type { Redis } from 'ioredis';
 import type { RunState } from '../domain/index.ts';
 import { behindOf, isShort, rankOf } from './rank.ts';
 
-/** How many runs a worker has in progress: those that work on their files, and those that ask a model. */
+/** The numbers of runs that a worker may have in progress: runs working on their files, and runs asking a model. */
 export interface RunPlaces {
   working: number;
   asking: number;
@@ -14,17 +14,17 @@ export interface RunPlaces {
 /** Where a run stands, and how full all workers together are. */
 export interface Standing {
   /**
-   * `free`: it waits in line although a place is free for it, so a wake-up was lost. `stale`: it has a place, and no worker said a word of it for
-   * some seconds.
+   * `free`: the run waits in line although a place is free, so a wake-up was lost. `stale`: the run has a place, and no worker has
+   * mentioned the run for some seconds.
    */
   state: 'held' | 'stale' | 'free' | 'line' | 'none';
   working: { used: number; of: number };
   asking: { used: number; of: number };
   /** Runs in line. */
   waiting: number;
-  /** Runs of its tenant and kind that stand before it. */
+  /** Runs of the same tenant and kind ahead in line. */
   ahead: number;
-  /** In line: it waits for a place to work, for a place to ask a model, or for both. */
+  /** In line: the run waits for a place to work, for a place to ask a model, or for both. */
   awaits: 'working' | 'asking' | 'both' | undefined;
 }
 
@@ -35,16 +35,16 @@ interface Granted {
 
 /** Lets runs begin, and continue, only while fewer than a bound are in progress (`admission.lua`). */
 export interface Admission {
-  /** Asks for a place before a turn. A run without one stands in line, and its job is woken when it gets one. */
+  /** Asks for a place before a turn. A run without a place stands in line, and its job is woken with the place. */
   enter(run: RunState, spec: RunSpec): Promise<boolean>;
-  /** A run whose model has answered works now. It has begun, so nothing is asked. */
+  /** A run with an answer of its model works now. The run has begun, so the place is not asked for. */
   works(run: RunState): void;
-  /** Whether a run may plan its next turn in this process without asking. Also says that the run is in progress. */
+  /** Whether a run may plan its next turn in this process without asking. Also records the run as in progress. */
   mayContinue(run: RunState): boolean;
-  /** Gives the place of a run back, or takes it out of the line. No command for a run that this process does not know, unless forced. */
+  /** Gives the place of a run back, or takes the run out of the line. No command for a run unknown to this process, unless forced. */
   leave(runId: string, options?: { force?: boolean }): Promise<void>;
   standing(runId?: string): Promise<Standing>;
-  /** Reports this worker and the runs that it works on. @returns runs with a place that no worker mentioned lately */
+  /** Reports this worker and its runs. @returns runs with a place not mentioned by any worker lately */
   review(): Promise<string[]>;
   /** These runs are in progress after all. */
   touch(runIds: readonly string[]): Promise<void>;
@@ -56,9 +56,9 @@ interface Options {
   redis: Redis;
   workerId: string;
   places: RunPlaces;
-  /** Wakes the job of a run that got a place. */
+  /** Wakes the job of a run after the run got a place. */
   wake(granted: Granted): Promise<void>;
-  /** Milliseconds since the epoch. @default the clock of Redis, the same for all workers; of this process alone, a clock that only goes forward */
+  /** Milliseconds since the epoch. @default the clock of Redis, the same for all workers; inside this process, a monotonic clock */
   now?: () => number;
 }
 
@@ -67,19 +67,19 @@ interface Seen {
   tenant: string;
   steps: number;
   rank: number;
-  /** When this process last did something for it, ms of a clock that only goes forward. */
+  /** When this process last did something for the run, milliseconds of a monotonic clock. */
   at: number;
   yields: boolean;
 }
 
-/** What a process says of its runs in a review happened since the last one. */
+/** A review of a process mentions the runs used within this time: since the review before. */
 const freshMs = 1500;
 
 const source = readFileSync(new URL('./admission.lua', import.meta.url), 'utf8');
 const sha = createHash('sha1').update(source).digest('hex');
 const keys = ['held', 'line', 'lines', 'workers'].map((name) => `hp:{admission}:${name}`);
 
-/** The part of the admission that anyone may ask. */
+/** The read-only part of the admission, for any caller. */
 export async function readStanding(redis: Redis, runId = ''): Promise<Standing> {
   return standingOf(await call(redis, ['state', '', '', '', '', runId]));
 }
@@ -115,7 +115,7 @@ export function openAdmission({ redis, workerId, places, wake, now }: Options): 
     works(run) {
       see(run, 'w');
       const { tenant, steps, rank } = seen.get(run.id) as Seen;
-      // The next review says it again.
+      // The next review repeats the report.
       ask('review', run.id, 'w', tenant, steps, rank)
         .then(([granted]) => wakeAll(granted))
         .catch(() => undefined);
@@ -150,7 +150,7 @@ export function openAdmission({ redis, workerId, places, wake, now }: Options): 
   };
 }
 
-/** A process that did nothing for a run in this time does not know it any more. */
+/** A process forgets a run after this time without work for the run. */
 const forgetMs = 60_000;
 
 const begunRank = (run: RunState): number => rankOf(Date.parse(run.created_at), 0, true);
@@ -171,7 +171,7 @@ const standingOf = ([state, working, workingOf, asking, askingOf, waiting, ahead
   awaits: awaited[kind as keyof typeof awaited],
 });
 
-/** EVALSHA; then EVAL once if the server does not know the script because it is new or restarted. */
+/** EVALSHA; then EVAL once if a new or restarted server does not know the script. */
 async function call(redis: Redis, argv: (string | number)[]): Promise<unknown[]> {
   try {
     return (await redis.evalsha(sha, keys.length, ...keys, ...argv)) as unknown[];

@@ -5,8 +5,8 @@ import { readRun, readTurnSteps } from '../log/index.ts';
 import { isInProgress } from './take-place.ts';
 
 /**
- * Says which runs this worker works on, and compares the others that have a place with their logs: a process that died gave nothing back. So a
- * place is a claim about a run, whose log decides, and belongs to no worker. Call it about once per second.
+ * Reports the runs of this worker, and compares the other runs in a place with their logs: a dead process gave no place back. So a place is
+ * a claim about a run, belongs to no worker, and the log decides about the claim. Call about once per second.
  */
 export async function reviewPlaces(deps: WorkerDeps): Promise<void> {
   const { admission } = deps;
@@ -21,13 +21,13 @@ export async function reviewPlaces(deps: WorkerDeps): Promise<void> {
       continue;
     }
     kept.push(id);
-    // The process that gave it the place may have died before it woke its job.
+    // The process which gave the run its place may have died before waking the job.
     if (run.open === 0) await deps.queues.wakeTurn(run, run.turn + 1);
   }
   await admission.touch(kept);
 }
 
-/** A run whose calls all wait for background commands does nothing by itself. One that waits for its sub-agents works through them. */
+/** A run does nothing when all its calls wait for background commands. A run in wait for its sub-agents works through them. */
 async function needsPlace(deps: WorkerDeps, run: RunState): Promise<boolean> {
   if (!isInProgress(run)) return false;
   if (run.open === 0 || run.agents > 0) return true;

@@ -4,22 +4,22 @@ import type { JobSleep } from '../jobs/index.ts';
 import { readSpec } from '../log/index.ts';
 import { longestNapMs } from '../queues/queues.ts';
 
-/** A run in line is woken when it gets a place. This is when the job of one that has not begun asks again by itself. */
+/** A run in line is woken with its place. After this time the job of a run not yet begun asks again without a wake-up. */
 const newRunsAskAgainMs = 10 * 60_000;
 
-/** A run that waits for a person, is paused or has ended has no place. */
+/** A run has no place when the run waits for a person, is paused or has ended. */
 export const isInProgress = ({ status }: RunState): boolean => status === 'queued' || status === 'running';
 
 /**
- * Asks for the place that a run needs to begin, or to plan its next turn. Sub-agents need none: they work in the place of the run above, which
+ * Asks for the place a run needs to begin, or to plan its next turn. Sub-agents need none: they work in the place of the run above, which
  * waits for them.
- * @returns false: it stands in line
+ * @returns false: the run stands in line
  */
 export async function takePlace(deps: WorkerDeps, run: RunState): Promise<boolean> {
   const { admission } = deps;
   if (admission === undefined || run.parent !== undefined) return true;
   if (!isInProgress(run) && !isWaitingForModel(run)) {
-    // A run that was canceled or paused in line leaves it.
+    // A run canceled or paused in line leaves the line.
     await admission.leave(run.id, { force: true });
     return true;
   }
@@ -35,7 +35,7 @@ export const inLine = (deps: WorkerDeps, run: RunState): JobSleep => ({
   awaits: 'place',
 });
 
-/** Other runs get the place of one that does not need it now. What fails here is repaired by the next review. */
+/** Gives the place of a run without work to other runs. The next review repairs a failure here. */
 export async function leavePlace({ admission, logger }: WorkerDeps, runId: string): Promise<void> {
   await admission?.leave(runId).catch((error: unknown) => {
     logger.warn({ run_id: runId, err: error }, 'a place was not given back; the next review gives it back');

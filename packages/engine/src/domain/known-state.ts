@@ -8,14 +8,14 @@ import type { Transition } from './transition.ts';
 const runPlaces = new Map(runFieldNames.map((name, at) => [name, at]));
 const stepPlaces = new Map(stepNames.map((name, at) => [name, at]));
 
-/** A transition that may be bound to the state that it was made from: it is refused when anything was appended since. */
+/** A transition with an optional bond to its source state: a bound transition is refused when anything was appended since. */
 export interface BoundTransition extends Transition {
   known?: KnownState | undefined;
 }
 
 /**
- * What the state hash of a run has at a sequence number: the run, and one of its steps. While nothing is appended, this process can judge
- * conditions itself, and compute what an append leaves: only events change a state.
+ * The state hash of a run at a sequence number: the run, and a step of the run. While nothing is appended, this process can judge
+ * conditions alone, and compute the state after an append: only events change a state.
  */
 export class KnownState {
   readonly #run: RunState;
@@ -34,9 +34,9 @@ export class KnownState {
   }
 
   /**
-   * The changes of transitions one after the other.
-   * @param stamped the events of each
-   * @returns undefined: a condition does not hold, or is about something that is not known here
+   * The changes of transitions in their order.
+   * @param stamped the events of each transition
+   * @returns undefined: a condition fails, or is about a field unknown here
    */
   changesOf(transitions: readonly Transition[], stamped: readonly (readonly RunEvent[])[]): StateChanges | undefined {
     const changes = new StateChanges();
@@ -51,7 +51,7 @@ export class KnownState {
     return changes;
   }
 
-  /** A step that these changes create, and its run after them; undefined when they do not create it. */
+  /** A step created by these changes, and its run after them; undefined when they do not create the step. */
   after(changes: StateChanges, stepId: string): StoredStep | undefined {
     if (!changes.values.has(nameOf(stepId, 'call'))) return undefined;
     const marks = new Map(
@@ -63,7 +63,7 @@ export class KnownState {
     const step: (string | null)[] = stepNames.map(() => null);
     const objects: object[] = [];
     const { values, increments, raises } = changes;
-    // By what has changed: most fields of a run have not, and each name that has an id in it is a new text.
+    // Goes by the changed fields: most fields of a run are unchanged, and each name with an id is a new text.
     for (const field of new Set([...marks.keys(), ...values.keys(), ...increments.keys(), ...raises.keys()])) {
       const runPlace = runPlaces.get(field);
       const stepPlace = field.startsWith(stepId) ? stepPlaces.get(field.slice(stepId.length + 1)) : undefined;
@@ -85,7 +85,7 @@ export class KnownState {
     return stepPlace === undefined ? undefined : (this.#stored.step[stepPlace] ?? '');
   }
 
-  /** What `append.lua` makes of a field. */
+  /** The value of a field after `append.lua`. */
   #valueAfter({ values, increments, raises }: StateChanges, field: string, was: string | undefined) {
     const set = values.get(field) ?? was;
     if (set === undefined) return undefined;

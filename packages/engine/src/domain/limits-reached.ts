@@ -3,13 +3,12 @@ import { noUsage, plus } from './agent-report.ts';
 import type { RunState } from './model.ts';
 
 /**
- * The first of the run's limits that it has reached, counted from its last resume. Checked before each turn: a turn that has begun is
- * never cut.
+ * The first reached limit of the run, counted from its last resume. Checked before each turn: a turn already begun is never cut.
  * @param now milliseconds since the epoch
  * @param next calls of the next turn, for a plan
  */
 export function limitReached(run: RunState, { limits, goal }: RunSpec, now: number, next = 0): Problem | undefined {
-  // A plan has as many turns as it has groups; only a model can continue for ever.
+  // The groups of a plan bound its turns; only a model can continue for ever.
   if (goal.planner === 'model' && run.turn - (run.budget_from?.turn ?? 0) >= limits.max_turns) {
     return reached('max_turns', `took ${limits.max_turns} turns`);
   }
@@ -17,8 +16,9 @@ export function limitReached(run: RunState, { limits, goal }: RunSpec, now: numb
 }
 
 /**
- * The first reached limit among those that count for the run and every sub-agent beneath it. A group of a plan runs whole or not at all:
- * one that exceeds the rest of the budget waits for a resume. With the whole budget left it runs, because it would never fit otherwise.
+ * The first reached limit among the limits on the run together with every sub-agent beneath the run. A group of a plan runs whole or not at
+ * all: a group larger than the rest of the budget waits for a resume. With the whole budget left the group runs, because no budget would
+ * ever hold the group.
  */
 export function budgetReached(run: RunState, limits: GivenLimits, now: number, next = 0): Problem | undefined {
   const { steps, active_ms, tokens, cost_micros } = usedSinceResume(run, now);
@@ -62,7 +62,7 @@ export const usedByTree = (run: RunState, now: number): TreeUsage => {
   return plus(own, run.agents_total?.used ?? noUsage);
 };
 
-/** The usage of a run as limits count it. */
+/** The usage of a run as counted by limits. */
 export function usageOf(run: RunState, now: number): Usage {
   const { steps, wall_ms, input_tokens, output_tokens, cost_micros, agents } = usedByTree(run, now);
   return { turn: run.turn, steps, active_ms: wall_ms, tokens: input_tokens + output_tokens, cost_micros, agents };
@@ -75,7 +75,7 @@ export function usedSinceResume(run: RunState, now: number): Usage {
   return Object.fromEntries(names.map((name) => [name, used[name] - (from?.[name] ?? 0)])) as Usage;
 }
 
-/** The report of a sub-agent to the run that it works for. */
+/** The report of a sub-agent to the run above. */
 export function reportOf(run: RunState, now: number): AgentReport {
   const { agents_total: beneath } = run;
   const isPaused = run.status === 'paused';
@@ -90,8 +90,7 @@ export function reportOf(run: RunState, now: number): AgentReport {
 }
 
 /**
- * Milliseconds that the run has been running. Processes with different clocks may have timed its parts: a sum below zero counts as
- * zero.
+ * Milliseconds of the run in status `running`. Processes with different clocks may have timed its parts: a sum below zero counts as zero.
  */
 const activeMs = (run: RunState, now: number): number =>
   Math.max(0, run.active_ms + (run.status === 'running' ? now : 0));

@@ -9,7 +9,7 @@ import { taskTable } from './fields/task.ts';
 
 type Fields = Readonly<Record<string, string | null | undefined>>;
 
-// Built once: building a schema costs more than reading a run with it.
+// Built once: building a schema costs more than reading a run with the schema.
 const runSchema = schemaOf(runTable);
 const stepSchema = schemaOf(stepTable);
 const approvalSchema = schemaOf(approvalTable);
@@ -19,16 +19,16 @@ const ruleSchema = schemaOf(ruleTable);
 /** A run as its state hash says, without its steps, approvals and tasks. */
 export type RunState = z.infer<typeof runSchema> & { id: string };
 export type StepState = Omit<z.infer<typeof stepSchema>, 'call' | 'judged'> & { id: string; call: PlannedCall };
-/** Whether a settled step was allowed, and by which policies, is only in the log. */
+/** The verdict on a settled step, and its policies, are only in the log. */
 type PlannedCall = z.infer<typeof stepSchema>['call'] & z.infer<typeof stepSchema>['judged'];
 export type ApprovalState = z.infer<typeof approvalSchema> & { id: string };
 /** A background command or a sub-agent. */
 export type TaskState = z.infer<typeof taskSchema> & { id: string };
 
-/** A call that is approved from now on without a question. */
+/** A call approved from now on without a question. */
 export type RuleState = z.infer<typeof ruleSchema> & { id: string };
 
-/** The hash fields that make up a run, a step, an approval, a task. */
+/** The hash fields of a run, a step, an approval, a task. */
 const runFields = Object.entries(runTable);
 const stepFields = Object.entries(stepTable).map(([name, { schema }]) => {
   return { name, schema, absent: schema.safeParse(undefined).data as unknown };
@@ -38,13 +38,13 @@ export const stepNames: readonly string[] = Object.keys(stepTable);
 const approvalNames = Object.keys(approvalTable);
 const taskNames = Object.keys(taskTable);
 const ruleNames = Object.keys(ruleTable);
-/** The last one is the record of a settled step. */
+/** The last name is the record of a settled step. */
 export const stepFieldNames = (id: string): string[] => [...stepNames.map((name) => nameOf(id, name)), id];
 export const approvalFieldNames = (id: string): string[] => approvalNames.map((name) => nameOf(id, name));
 export const ruleFieldNames = (id: string): string[] => ruleNames.map((name) => nameOf(id, name));
 export const taskFieldNames = (id: string): string[] => taskNames.map((name) => nameOf(id, name));
 
-/** `undefined` when the hash holds no such run. */
+/** `undefined` when the hash holds no run. */
 export function parseRun(id: string, fields: Fields): RunState | undefined {
   const found = pick(fields, runFieldNames, '');
   return found && { id, ...runSchema.parse(found) };
@@ -72,13 +72,13 @@ const asStep = (id: string, { judged, call, ...step }: z.infer<typeof stepSchema
 
 type Values = readonly (string | null)[];
 
-/** The fields of a run, and of a step of it that is not settled, in the order of their tables. */
+/** The fields of a run, and of an unsettled step of the run, in the order of their tables. */
 export interface StoredStep {
   run: Values;
   step: Values;
-  /** By place, what some fields of the step encode: it was checked when its event was. */
+  /** By place, decoded values of some fields of the step. They were checked together with their event. */
   objects?: readonly (object | undefined)[] | undefined;
-  /** An older state of the run: a field that has not changed since is not parsed again. */
+  /** An older state of the run: a field unchanged since is not parsed again. */
   before?: { stored: Values; parsed: RunState } | undefined;
 }
 
@@ -130,7 +130,7 @@ function byName(values: Values, names: readonly string[]): Record<string, string
   return found.status === undefined ? undefined : found;
 }
 
-/** What was said of a step after it settled counts before its record. */
+/** A value written after the step settled wins over its record. */
 function withRecord(fields: Fields, id: string, record: string): Fields {
   const values = record.split(columnSeparator);
   const columns = settledColumns.map((column, at) => {
@@ -165,19 +165,19 @@ function pick(fields: Fields, names: readonly string[], prefix: string): Record<
   return found.status === undefined ? undefined : found;
 }
 
-/** All tasks of a whole state hash, in the order in which they were created. */
+/** All tasks of a whole state hash, in the order of their creation. */
 export const parseAllTasks = (fields: Fields): TaskState[] =>
   idsWith(fields, ':about').flatMap((id) => parseTask(id, fields) ?? []);
 
-/** All approvals of a whole state hash, in the order in which they were requested. */
+/** All approvals of a whole state hash, in the order of their requests. */
 export const parseAllApprovals = (fields: Fields): ApprovalState[] =>
   idsWith(fields, ':request').flatMap((id) => parseApproval(id, fields) ?? []);
 
-/** All steps of a whole state hash, in the order in which they were planned. */
+/** All steps of a whole state hash, in the order of their planning. */
 export const parseAllSteps = (fields: Fields): StepState[] =>
   [...idsWith(fields, ':call'), ...Object.keys(fields).filter((name) => isIdOf('step', name) && !name.includes(':'))]
     .flatMap((id) => parseStep(id, fields) ?? [])
-    // After an undo, a step and its replacement have the same turn and index: the older one comes first.
+    // After an undo, a step and its replacement have the same turn and index: the older step comes first.
     .sort((a, b) => a.call.turn - b.call.turn || a.call.index - b.call.index || (a.id < b.id ? -1 : 1));
 
 /** Ids sort by their time. */

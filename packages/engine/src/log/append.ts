@@ -18,7 +18,7 @@ export interface AppendDeps {
   now: () => number;
 }
 
-/** The condition that did not hold. */
+/** The failed condition. */
 interface Refused {
   field: string;
   actual: string | null;
@@ -32,13 +32,13 @@ interface After {
   status: string;
   /** The fields of the requested step and its run, after the append. */
   returned: StoredStep;
-  /** The server did not know the script: it was sent a second time, after later commands on the connection. */
+  /** The server did not know the script: the script was sent a second time, after later commands on the connection. */
   late: boolean;
 }
 
 export type Appended = ({ ok: true } & After) | ({ ok: false } & Refused);
 
-/** `parts`: how many were appended. `refused`: why the next one was not. */
+/** `parts`: the number of appended parts. `refused`: why the next part was not appended. */
 type AppendedSome = After & { parts: number; refused?: Refused | undefined };
 export type AppendedParts = AppendedSome | { parts: 0; refused?: Refused | undefined };
 
@@ -52,10 +52,10 @@ const source = readFileSync(new URL('./append.lua', import.meta.url), 'utf8')
 const sha = createHash('sha1').update(source).digest('hex');
 
 /**
- * Appends a transition to a run's log, atomically with its state. Every event is checked against its schema first: an event that does not
- * parse is never written.
- * @param options.returning id of a step: its fields and those of the run are returned
- * @returns the last sequence number and the run's counters, or the condition that did not hold; then nothing changed.
+ * Appends a transition to a run's log, atomically with its state. Every event is checked against its schema first: an event with a failed
+ * check is never written.
+ * @param options.returning id of a step: the fields of the step and of the run are returned
+ * @returns the last sequence number and the run's counters, or the failed condition; then nothing changed.
  */
 export async function append(
   deps: AppendDeps,
@@ -66,16 +66,16 @@ export async function append(
   return asWhole(await appendParts(deps, runId, [transition], options), 1);
 }
 
-/** Several transitions that all have to be appended. */
+/** The result of several transitions when all of them have to be appended. */
 export function asWhole(appended: AppendedParts, parts: number): Appended {
   if (appended.parts === parts && 'seq' in appended) return { ok: true, ...appended };
   return { ok: false, field: '', actual: null, ...appended.refused };
 }
 
 /**
- * Appends several transitions in one atomic call, each under its own conditions. The first one that is refused ends it: those before it are
- * appended, those after it are not. Conditions that hold in the known state that the first one is bound to are not sent: all of them are refused when
- * anything was appended since, and what an append leaves is computed here.
+ * Appends several transitions in a single atomic call, each under its own conditions. A refused transition ends the call: the transitions
+ * before are appended, the transitions after are not. When the first transition is bound to a known state, conditions true in this state
+ * are not sent: all transitions are refused when anything was appended since, and the state after the append is computed here.
  */
 export async function appendParts(
   deps: AppendDeps,
@@ -127,7 +127,7 @@ interface Part extends Pick<Transition, 'if' | 'before'> {
   changes: StateChanges;
 }
 
-/** @returns what follows in the lists of runs when the part is appended */
+/** @returns the later changes of the lists of runs, once the part is appended */
 function addPart(
   argv: (string | number)[],
   deps: AppendDeps,
@@ -160,7 +160,7 @@ const stamp = (runId: string, draft: NewEvent, time: string): RunEvent =>
 /** Null stands for an absent field. */
 const textOf = (value: unknown): string | null => (typeof value === 'string' ? value : null);
 
-/** EVALSHA; then EVAL once if the server does not know the script because it is new or restarted. */
+/** EVALSHA; then EVAL once if a new or restarted server does not know the script. */
 async function evaluate(
   redis: Redis,
   keys: string[],

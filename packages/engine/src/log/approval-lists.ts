@@ -5,19 +5,19 @@ import { approvalFacetIndexOf, approvalFacetsKey } from './keys.ts';
 import { readTenant } from './known-tenants.ts';
 import { readApproval, readRun, readSteps } from './read-state.ts';
 
-/** By what lists find a pending approval, besides its time. */
+/** The properties by which lists find a pending approval, besides its time. */
 export interface ApprovalFacets {
   run: string;
   /** Undefined for an approval about a publish. */
   tool: string | undefined;
-  /** Name of the rule that holds the call. */
+  /** Name of the rule which holds the call. */
   rule: string | undefined;
   labels: Readonly<Record<string, string>>;
   /** Milliseconds since the epoch. */
   expiresAt: number;
 }
 
-/** The names of the lists that have an approval. */
+/** The names of the lists containing an approval. */
 const facetNames = ({ run, tool, rule, labels }: Omit<ApprovalFacets, 'expiresAt'>): string[] => [
   `run:${run}`,
   ...(tool === undefined ? [] : [`tool:${tool}`]),
@@ -27,7 +27,7 @@ const facetNames = ({ run, tool, rule, labels }: Omit<ApprovalFacets, 'expiresAt
 export const labelFacet = ([name, value]: readonly [string, string]): string =>
   `label:${JSON.stringify([name, value])}`;
 
-/** Before the append that asks, as every index. The hash says which lists have it, so that a decision need not know. */
+/** Before the append of the request, as for every index. The hash names the lists of an approval, so a decision need not know them. */
 export async function listFacets(
   redis: Redis,
   tenant: Tenant,
@@ -52,7 +52,7 @@ export async function unlistFacets(redis: Redis, tenant: Tenant, id: string): Pr
   await redis.eval(unlist, 1, approvalFacetsKey(tenant), approvalFacetIndexOf(tenant, ''), id);
 }
 
-/** What its log says of a pending approval. */
+/** The facets of a pending approval, from its log. */
 async function facetsOf(redis: Redis, run: RunState, approval: ApprovalState): Promise<ApprovalFacets> {
   const { step_id: stepId, rule, expires_at } = approval.request;
   const [step] = stepId === undefined ? [] : await readSteps(redis, run.id, [stepId]);
@@ -63,8 +63,8 @@ async function facetsOf(redis: Redis, run: RunState, approval: ApprovalState): P
 }
 
 /**
- * Lists a pending approval by its facets when it is not: its entries were lost, or are from before there were such lists.
- * @returns whether it was missing
+ * Adds a pending approval to the lists of its facets when entries are missing: they were lost, or the approval is older than the lists.
+ * @returns whether an entry was missing
  */
 export async function ensureFacets(redis: Redis, runId: string, approvalId: string): Promise<boolean> {
   const tenant = await readTenant(redis, runId);
@@ -78,7 +78,7 @@ export async function ensureFacets(redis: Redis, runId: string, approvalId: stri
   const [run, approval] = await Promise.all([readRun(redis, runId), readApproval(redis, runId, approvalId)]);
   if (run === undefined || approval?.status !== 'pending') return false;
   await listFacets(redis, tenant, { id: approvalId, facets: await facetsOf(redis, run, approval) });
-  // It may have been decided while it was listed.
+  // The approval may have been decided in between.
   if ((await readApproval(redis, runId, approvalId))?.status === 'pending') return true;
   await unlistFacets(redis, tenant, approvalId);
   return false;

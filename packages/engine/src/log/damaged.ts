@@ -1,6 +1,6 @@
 import { redisTrouble } from '../redis/trouble.ts';
 
-/** An entry of a list whose stored state, or a file that belongs to it, cannot be read. The other entries are listed. */
+/** A list entry with an unreadable stored state, or an unreadable file of its own. The other entries are listed. */
 export class Damaged {
   readonly id: string;
   readonly error: unknown;
@@ -11,7 +11,7 @@ export class Damaged {
   }
 }
 
-/** Reads one entry of a list. @throws when Redis fails, because then no entry can be read */
+/** Reads an entry of a list. @throws when Redis fails, because then no entry can be read */
 export async function readEntry<Entry>(id: string, read: () => Entry | Promise<Entry>): Promise<Entry | Damaged> {
   try {
     return await read();
@@ -21,7 +21,7 @@ export async function readEntry<Entry>(id: string, read: () => Entry | Promise<E
   }
 }
 
-/** The entries that can be shown, and those that cannot. */
+/** Separates the readable entries from the damaged entries. */
 export function splitDamaged<Entry>(entries: readonly (Entry | Damaged)[]): { items: Entry[]; damaged: Damaged[] } {
   const items: Entry[] = [];
   const damaged: Damaged[] = [];

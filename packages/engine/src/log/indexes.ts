@@ -16,17 +16,17 @@ import {
 import { readTenant } from './known-tenants.ts';
 
 /**
- * Indexes find runs, steps and approvals; they are never the truth. Each entry is written before the append that makes it true, so that
- * everything in a log can be found. Readers skip an entry without its append, and the sweeper removes it.
+ * Indexes find runs, steps and approvals; they are never the truth. Each entry is written before its append, so everything in a log can be
+ * found. Readers skip an entry without its append, and the sweeper removes the entry.
  */
 
 export async function trackRun(redis: Redis, runId: string, tenant: Tenant = defaultTenant): Promise<void> {
-  // First: garbage collection looks at the runs of every tenant that is listed.
+  // First: garbage collection looks at the runs of every listed tenant.
   if (tenant !== defaultTenant) await redis.sadd(tenantIndex, tenant);
   await Promise.all([redis.zadd(runIndexOf(tenant), 0, runId), trackActive(redis, runId)]);
 }
 
-/** The tenant of a run; undefined when there is no such run. */
+/** The tenant of a run; undefined when the run does not exist. */
 export async function tenantOf(redis: Redis, runId: string): Promise<Tenant | undefined> {
   const [status, tenant] = await redis.hmget(stateKey(runId), runField.status.name, runField.tenant.name);
   return status == null ? undefined : tenantSchema.parse(tenant ?? defaultTenant);
@@ -41,18 +41,15 @@ export async function untrackActive(redis: Redis, runId: string): Promise<void> 
   await Promise.all([redis.zrem(activeIndex, runId), redis.zrem(lookIndex, runId), redis.hdel(idleFactsKey, runId)]);
 }
 
-/** Before an append whose writer may die before it sends the wake-up. */
+/** Before an append whose writer may die before sending the wake-up. */
 export async function lookSoon(redis: Redis, runId: string): Promise<void> {
   await redis.zadd(lookIndex, soon(), runId);
 }
 
-/**
- * A score that every sweep finds due, whatever clocks say. Two of them differ, so that a sweep sees that the run was named again while it
- * looked at it.
- */
+/** A score due at every sweep, whatever clocks say. Two scores differ, so a sweep sees when the run was named again during the look. */
 const soon = (): number => -(Date.now() + Math.random());
 
-/** Records which run these steps or approvals belong to. */
+/** Records the run of these steps or approvals. */
 export async function claimOwner(redis: Redis, runId: string, ids: readonly string[]): Promise<void> {
   await Promise.all(ids.map((id) => redis.set(ownerKey(id), runId)));
 }
@@ -87,7 +84,7 @@ async function tenantOfApproval(redis: Redis, approvalId: string): Promise<Tenan
 const indexOfApproval = async (redis: Redis, approvalId: string): Promise<string> =>
   approvalIndexOf(await tenantOfApproval(redis, approvalId));
 
-/** Ids of an index, newest first, those after `before` (exclusive) only. */
+/** Ids of an index, newest first, and only ids after `before` (exclusive). */
 export function idsBefore(redis: Redis, index: string, before: string | undefined, limit: number): Promise<string[]> {
   return redis.zrevrangebylex(index, before === undefined ? '+' : `(${before}`, '-', 'LIMIT', 0, limit);
 }

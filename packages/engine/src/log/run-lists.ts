@@ -15,13 +15,13 @@ import { lookSoon, trackActive } from './indexes.ts';
 import { activeIndex, labelIndexOf, reasonIndexOf, reasonsKey, standingsKey, stateKey, statusIndexOf } from './keys.ts';
 import { knownTenant, knowTenant, readTenant } from './known-tenants.ts';
 
-/** Takes a run out of the lists that it has left. Call it when the append is done. */
+/** Takes a run out of the lists it has left. Call the function when the append is done. */
 export type Settle = (seq: number) => void;
 
 /**
- * Sends what an append changes in the lists of runs ahead of it, on the same connection: a run is found in the list of its new status as soon
- * as it has it. Readers skip what is not so, and the sweeper's rounds correct what a process left that died here. It waits for nothing, so
- * that the append goes out before what the caller sends next.
+ * Sends the changes of the lists of runs ahead of the append, on the same connection: a run is found in the list of its new status as soon
+ * as the run has the status. Readers skip wrong entries, and the sweeper's rounds correct the entries of a process that died here. The
+ * function waits for nothing, so the append goes out before the caller's next command.
  * @returns undefined when the append changes no list
  */
 export function listAhead(
@@ -30,7 +30,7 @@ export function listAhead(
   { events, values }: { events: readonly RunEvent[]; values: StateChanges['values'] },
 ): Settle | undefined {
   const standing = standingAfter(events, values);
-  // The process may die before it sends the wake-up.
+  // The process may die before sending the wake-up.
   if (standing !== undefined || events.some(isCommand)) quietly(lookSoon(redis, runId));
   if (standing === undefined) return undefined;
   const birth = birthOf(events);
@@ -49,12 +49,12 @@ const commands: ReadonlySet<string> = new Set<RunEvent['type']>([
 ]);
 const isCommand = ({ type }: RunEvent): boolean => commands.has(type);
 
-/** What fails here is found and corrected later; what it goes with succeeds or fails by itself. */
+/** A failed command is found and corrected later; the append succeeds or fails on its own. */
 function quietly(sent: Promise<unknown>): void {
   sent.catch(() => undefined);
 }
 
-/** Moves a run to the lists of its standing, unless a later one is listed. */
+/** Moves a run to the lists of its standing, unless a later standing is listed. */
 const moveScript = `local seq, status, reason = tonumber(ARGV[3]), ARGV[4], ARGV[5]
 local was = redis.call('HGET', KEYS[1], ARGV[2])
 if was then
@@ -90,7 +90,10 @@ async function stand(redis: Redis, { tenant, runId, seq, standing, force = false
 const dueFields = [runField.publication.name, runField.restore.name];
 const duePublications: readonly PublicationStatus[] = ['requested', 'parked', 'discarding'];
 
-/** Compares lists with states. @returns how many of these runs of a tenant were missing in a list that they belong to, or are in one of another status */
+/**
+ * Compares lists with states. @returns the number of these runs with an error: missing in a list of their own, or listed under another
+ * status
+ */
 export async function correctLists(redis: Redis, tenant: Tenant, ids: readonly string[]): Promise<number> {
   const fields = [...standingFields, runField.seq.name, runField.header.name, ...dueFields];
   const states = await Promise.all(ids.map((id) => redis.hmget(stateKey(id), ...fields)));
@@ -116,7 +119,7 @@ export async function correctLists(redis: Redis, tenant: Tenant, ids: readonly s
     const isListed = statuses.every((one, place) => (scores[place] !== null) === (one === status));
     const hasLabels = scores.slice(statuses.length).every((score) => score !== null);
     if (isFound && isListed && hasLabels && kept?.slice(kept.indexOf(' ') + 1) === `${status} ${reason}`) return;
-    // It may have moved on while it was compared.
+    // The run may have moved on during the comparison.
     if ((await redis.hget(stateKey(runId), runField.seq.name)) !== seq) return;
     corrected += 1;
     for (const one of statuses) if (one !== status) await redis.zrem(statusIndexOf(tenant, one), runId);
@@ -130,7 +133,7 @@ export async function correctLists(redis: Redis, tenant: Tenant, ids: readonly s
   return corrected;
 }
 
-/** How many runs of a tenant have each status, and how many of those that wait or are paused have each reason. */
+/** The number of a tenant's runs by status, and the number of waiting or paused runs by reason. */
 export async function countByStanding(redis: Redis, tenant: Tenant): Promise<(Standing & { count: number })[]> {
   const statuses = runStatusSchema.options;
   const reasons = await redis.smembers(reasonsKey(tenant));
@@ -150,9 +153,9 @@ export async function countByStanding(redis: Redis, tenant: Tenant): Promise<(St
 }
 
 /**
- * Ids that are in one of several sets and in all of some others, in the order of newest first. It looks at a bounded number of entries:
- * `next` is where the next call continues.
- * KEYS: the sets to be in one of, then the sets to be in all of. ARGV: how many the first are, before, most ids
+ * Selects ids present in any of the alternative sets and in all of the required sets, newest first. Looks at a bounded number of entries:
+ * the next call continues at `next`. KEYS: the alternative sets, then the required sets. ARGV: the number of alternative sets, before, most
+ * ids
  */
 const pickScript = `local any, before, most = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
 local alternatives, required, size = {}, {}, 0
@@ -195,7 +198,7 @@ table.sort(ids, function(one, other) return one > other end)
 for at = #ids, most + 1, -1 do ids[at] = nil end
 return {next, ids}`;
 
-/** Pages of ids, newest first. @param sets.any at least one of both */
+/** Pages of ids, newest first. @param sets at least a single set in `any` or `all` */
 export async function* pick(
   redis: Redis,
   { any, all }: { any: readonly string[]; all: readonly string[] },

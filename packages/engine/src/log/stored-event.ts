@@ -4,10 +4,10 @@ import { shorten } from './event-dictionary.ts';
 import { readStored, stepPrefix } from './recorded-event.ts';
 
 /**
- * The text of an event in a log: `[type, time, data, step]`. The time is in milliseconds since the epoch; the step's id is in base64url, and
- * left out where there is none. Texts that stand in most events are one character each (`event-dictionary.ts`). What the key and the text say already
- * is not stored: the run, and the id of the event, which is computed.
- * A no-op step takes less than half of what whole events took, which earlier versions wrote: both forms are read.
+ * The text of an event in a log: `[type, time, data, step]`. The time is in milliseconds since the epoch; the step's id is in base64url,
+ * and left out for an event without a step. Texts common to most events are a single character each (`event-dictionary.ts`). The text
+ * leaves out the run, known from the key, and the id of the event, which readers compute. A no-op step takes less than half of the space of
+ * whole events, as written by earlier versions: both forms are read.
  */
 export function toStored(event: RunEvent): string {
   const { type, time, data } = event;
@@ -21,14 +21,16 @@ export const fromStored = (runId: string, seq: number, text: string): LoggedEven
   seq,
 });
 
-/** Whether the text is an event of one of these types. Ten times as fast as to read the event. @param types as an alternation of a regular expression */
+/**
+ * Matches the text of events of these types. Ten times as fast as reading the event. @param types as an alternation of a regular expression
+ */
 export const isOfType = (types: string): RegExp => new RegExp(`^\\["(${types})"|"type":"(${types})"`);
 
 const uuid = /^([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})$/;
 
 let lastShort = { id: '', short: '' };
 
-/** Several events of an append are of one step, so the last answer is kept. */
+/** Several events of an append belong to the same step, so the last short id is kept. */
 function shortStepId(id: string): string {
   if (lastShort.id !== id) lastShort = { id, short: inBase64(id) };
   return lastShort.short;

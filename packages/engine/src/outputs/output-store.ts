@@ -9,27 +9,33 @@ import { createFolder, type OutputStream, writingMark } from './segments.ts';
 import { type Bounds, StreamWriter } from './stream-writer.ts';
 
 export interface OutputWriter {
-  /** Synchronous: a chunk survives the death of the process once this returns. Throws when it cannot be written, or a new writer was opened. */
+  /**
+   * Synchronous: once `write` returns, the chunk survives the death of the process. Throws when the chunk cannot be written, or a new
+   * writer was opened.
+   */
   write(stream: OutputStream, chunk: Buffer): void;
   close(): Promise<void>;
 }
 
-/** The output of background tasks, as bounded files. Every process that sees the folder can read them by cursor while they are written. */
+/**
+ * The output of background tasks, as bounded files. Every process with access to the folder can read the files by cursor during the
+ * writing.
+ */
 export interface OutputStore {
   /** Opens a task's output for writing and removes the output of an earlier writer. */
   open(taskId: string): OutputWriter;
   /**
-   * An unknown task has an empty page. Pages neither begin nor end within a UTF-8 character: an incomplete character waits for its rest, for
-   * a second at most. Bytes that are no text become U+FFFD.
+   * An unknown task has an empty page. Pages neither begin nor end within a UTF-8 character: an incomplete character waits for its rest,
+   * for a second at most. Bytes that are no text become U+FFFD.
    *
-   * @param at.maxBytes a page may always have four, for one character; with 0 it has only the total
+   * @param at.maxBytes a page may always have four bytes, for a single character; with 0 the page has only the total
    */
   read(taskId: string, at: { stream: OutputStream; from: number; maxBytes: number }): Promise<OutputPage>;
   remove(taskId: string): Promise<void>;
-  /** For the output of a task that no log knows. */
+  /** For the output of a task unknown to every log. */
   moveToTrash(taskId: string): Promise<void>;
   emptyTrash(input: { trashMs: number; now: number }): Promise<void>;
-  /** Ids of the tasks that have output. */
+  /** Ids of the tasks with output. */
   list(): Promise<string[]>;
 }
 
@@ -38,9 +44,9 @@ export interface OutputStoreOptions {
   headBytes?: number;
   /** How many bytes of its end are kept, at least. @default 1 MiB */
   tailBytes?: number;
-  /** Size of one file. Up to three files more than head and tail may be kept. @default 64 KiB */
+  /** Size of a file. Up to three files more than head and tail may be kept. @default 64 KiB */
   segmentBytes?: number;
-  /** The clock that dates files, in milliseconds. @default Date.now */
+  /** The clock for the dates of files, in milliseconds. @default Date.now */
   now?(): number;
 }
 
@@ -78,7 +84,7 @@ export function openOutputStore(folder: string, options: OutputStoreOptions = {}
   };
 }
 
-/** No-op when a new writer was opened: the folder of this one is gone. */
+/** No-op when a new writer was opened: the folder of this writer is gone. */
 async function syncAll(folder: string): Promise<void> {
   if (!existsSync(folder)) return;
   for (const name of readdirSync(folder)) await syncPath(join(folder, name)).catch(unlessGone);

@@ -10,13 +10,14 @@ export interface PageRequest {
   maxBytes: number;
 }
 
-/** A writer takes at most this long between the bytes of one character. A killed writer leaves bytes that are no text. */
+/** The longest time of a writer between the bytes of the same character. A killed writer leaves bytes that are no text. */
 const characterMs = 1000;
-/** One try takes 0.1 ms. When a writer overtakes all of them, the caller asks again with the same cursor. */
+/** A try takes 0.1 ms. When a writer overtakes all tries, the caller asks again with the same cursor. */
 const mostTries = 100;
 
 /**
- * Reads one page. When a writer removes files during a try, it tries again. Synchronous, because a writer overtakes a short try less often.
+ * Reads a page. When a writer removes files during a try, the function tries again. Synchronous, because a writer overtakes a short try
+ * less often.
  */
 export function readPage(deps: { taskFolder: string; now(): number }, request: PageRequest): OutputPage {
   for (let tries = 0; tries < mostTries; tries++) {
@@ -38,7 +39,7 @@ function tryRead(deps: { folder: string; now(): number }, request: PageRequest):
   if (newest === undefined) return undefined;
   const total = last + newest.size;
   if (request.from >= total) return { text: '', from: total, next: total, total, omitted: 0 };
-  // A page has to hold one character at least, or the reader makes no progress.
+  // A page must have room for a whole character, or the reader makes no progress.
   const limit = request.maxBytes === 0 ? 0 : Math.max(request.maxBytes, mostContinuations + 1);
   const run = readRun({ ...deps, starts, total }, { ...request, limit });
   if (run === undefined) return undefined;
@@ -51,11 +52,13 @@ function tryRead(deps: { folder: string; now(): number }, request: PageRequest):
 interface Run {
   from: number;
   data: Buffer;
-  /** Why it ends: at the last printed byte, before removed bytes, or because the page is full. */
+  /** Why the run of bytes ends: at the last printed byte, before removed bytes, or because the page is full. */
   end: 'total' | 'gap' | 'full';
 }
 
-/** Reads what is kept from an offset on, up to the next gap. Every file but the newest is complete. @returns undefined when a file is gone */
+/**
+ * Reads the kept bytes from an offset on, up to the next gap. Every file but the newest is complete. @returns undefined when a file is gone
+ */
 function readRun(
   deps: { folder: string; starts: readonly number[]; total: number },
   { stream, from: asked, limit }: { stream: OutputStream; from: number; limit: number },

@@ -21,7 +21,7 @@ import type {
 import type { OutputWriter } from '../outputs/output-store.ts';
 import type { Call } from './catalog.ts';
 
-/** What one request to a model used. */
+/** The usage of a single request to a model. */
 export interface ModelUse {
   model: string;
   usage: ModelUsage;
@@ -31,35 +31,35 @@ export interface ExecutionContext {
   runId: string;
   stepId: string;
   attempt: number;
-  /** Which tree of the workspace: a call whose tree was taken over fails. */
+  /** The tree of the workspace to use: a call fails when its tree was taken over. */
   epoch: number;
   tasks: TaskHandle;
-  /** The id of the task that this call begins, if it does. */
+  /** The id of the task begun by this call, if the call begins a task. */
   taskId: string;
-  /** The task that an earlier attempt of this call waited for, and its deadline. */
+  /** The task awaited by an earlier attempt of this call, and the deadline of the wait. */
   deferred?: { task_id: string; until: number };
-  /** The call runs as a background command: the first attempt waits for it, and the next one makes its outcome. */
+  /** The call runs as a background command: the first attempt waits for the command, and the next attempt makes the call's outcome. */
   beside?: true | undefined;
-  /** How many runs are above this one. */
+  /** The number of runs above this run. */
   depth: number;
   maxDepth: number;
-  /** What its prompts and sub-agents use. Absent when neither the run nor the operator names one. */
+  /** The model of the call's prompts and sub-agents. Absent when neither the run nor the operator names a model. */
   model?: string;
   /** The run has a limit in dollars: a model whose price is not known is not asked. */
   needsPrice?: true | undefined;
-  /** Milliseconds one command may take at most. */
+  /** The longest time of a command, in milliseconds. */
   wallMs: number;
-  /** The run's other bounds of one command. */
+  /** The run's other bounds of each command. */
   limits: CommandLimits;
-  /** What the run had done before this call. */
+  /** The run's calls before this call. */
   past: PastCalls;
   /** The toolset's settings of the run. */
   settings: Settings;
   network: Network;
   scope: SecretScope;
-  /** `host:port` beside the allowlist that a person opened for this call alone. */
+  /** `host:port` outside the allowlist, opened by a person for this call alone. */
   granted: readonly string[];
-  /** The part of a tool's own rules of the network that the run's permissions and modes leave open. */
+  /** The part of a tool's own network rules left open by the run's permissions and modes. */
   openHosts(rules: readonly string[]): readonly string[];
   /** Whether a decision let this very call run. */
   approved: boolean;
@@ -68,27 +68,27 @@ export interface ExecutionContext {
   /** Commands see the workspace read-only. */
   readOnly: boolean;
   /**
-   * The call only reads, by what the kernel enforces: its command finds these programs alone, nothing of the tree can be written or started, and
-   * there is no network. @default it runs as any other
+   * The kernel restricts the call to reading: its command finds these programs alone, can neither write nor start anything in the tree, and
+   * has no network. @default the call runs like any other
    */
   reads?: readonly string[] | undefined;
-  /** The snapshot that the call sees. */
+  /** The snapshot seen by the call. */
   snapshot: string;
-  /** What the run may do. @default everything that its policy lets it */
+  /** The permissions of the run. @default everything its policy allows */
   permissions?: readonly string[] | undefined;
-  /** The run is a dry run, which some tools answer by themselves. @default false */
+  /** The run is a dry run: some tools answer dry runs without help from the engine. @default false */
   dryRun?: boolean | undefined;
-  /** Called while the call reads files for the code graph, as often as it likes. Counts files of the snapshot. */
+  /** Called any number of times while the call reads files for the code graph. Counts files of the snapshot. */
   onGraphProgress?(progress: { files: number; total: number }): void;
-  /** Records what a request of the call to a model used. Does not reject. */
+  /** Records the usage of a request of the call to a model. Does not reject. */
   onModelUse(use: ModelUse): Promise<void>;
-  /** Called for every connection that the call made or was refused, when the connection ends. */
+  /** Called at the end of every connection made by the call or refused to the call. */
   onConnection(connection: Connection): void;
   signal: AbortSignal;
 }
 
 export interface Executor {
-  /** Where each path of the workspace really leads, through its links, relative to the root. A path that leads nowhere inside stays as it is. */
+  /** Resolves the links in each path of the workspace. Results are relative to the root. A path leading nowhere inside stays as given. */
   resolvePaths(
     paths: readonly string[],
     context: Pick<ExecutionContext, 'runId' | 'epoch' | 'signal'>,
@@ -98,7 +98,7 @@ export interface Executor {
     call: Call,
     context: Pick<ExecutionContext, 'runId' | 'epoch' | 'model' | 'network' | 'past' | 'scope' | 'settings' | 'signal'>,
   ): Promise<string | undefined>;
-  /** What a person should see before deciding; undefined when the call itself says it all. */
+  /** The preview for a person before deciding; undefined when the call shows everything already. */
   preview(
     call: Call,
     context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'past' | 'scope' | 'settings' | 'signal'> & {
@@ -107,22 +107,22 @@ export interface Executor {
   ): Promise<Preview | undefined>;
   /** Runs a call. Tool errors are outcomes; an exception is an infrastructure error, and the attempt is indeterminate. */
   execute(call: Call, context: ExecutionContext): Promise<ToolOutcome>;
-  /** Runs a validator in the sandbox, on the workspace as it is, without a network. An exception is an infrastructure error. */
+  /** Runs a validator in the sandbox, on the present workspace, without a network. An exception is an infrastructure error. */
   validate(
     validator: Validator,
     context: Pick<ExecutionContext, 'runId' | 'epoch' | 'limits' | 'scope' | 'signal'>,
   ): Promise<ValidatorResult>;
-  /** What commands of the run find as the programs of its project's languages. */
+  /** The programs of the project's languages found by commands of the run. */
   toolchains(context: Pick<ExecutionContext, 'runId' | 'epoch' | 'signal'>): Promise<Toolchain[]>;
   /**
-   * The digest of everything that decides what the commands of `prepare` make: the commands, their inputs as the base snapshot has them, the
-   * toolchains and the sandbox. Undefined when the result fits this run's place alone.
+   * The digest of everything the result of `prepare` depends on: the commands, their inputs in the base snapshot, the toolchains and the
+   * sandbox. Undefined when the result fits this run's place alone.
    */
   prepareKey(
     place: { runId: string; epoch: number; tenant: string; base: string },
     prepare: Prepare & { secrets: RunSpec['secrets'] & object },
   ): Promise<string | undefined>;
-  /** Runs a command of `prepare`, numbered from 1, until it ends. An exception is an infrastructure error. */
+  /** Runs a command of `prepare`, numbered from 1, until the command ends. An exception is an infrastructure error. */
   prepare(
     command: string,
     context: Pick<
@@ -130,9 +130,12 @@ export interface Executor {
       'runId' | 'epoch' | 'wallMs' | 'limits' | 'network' | 'scope' | 'seed' | 'onConnection' | 'signal'
     > & { number: number },
   ): Promise<PrepareEnd>;
-  /** Runs a command beside the steps until it ends. Its output goes to `output` as it comes. An exception is an infrastructure error. */
+  /**
+   * Runs a command in parallel to the steps until the command ends. Output goes to `output` as the command writes. An exception is an
+   * infrastructure error.
+   */
   runTask(spec: ShellSpec, context: TaskContext): Promise<TaskEnd>;
-  /** Ends what a task has running, whichever worker of this host started it. */
+  /** Ends the running command of a task, whichever worker of this host started the command. */
   killTask(runId: string, taskId: string): Promise<void>;
 }
 
@@ -147,13 +150,13 @@ export interface TaskContext
   onBegun(): void;
 }
 
-/** @property detail why it was stopped; null: it ended by itself */
+/** @property detail why the command was stopped; null: the command ended without a stop */
 export interface PrepareEnd extends Pick<PrepareResult, 'exit_code' | 'duration_ms' | 'output'> {
   succeeded: boolean;
   detail: string | null;
 }
 
-/** `killed`: ended from outside; the engine knows whether it requested that. */
+/** `killed`: ended from outside; the engine knows whether the kill was its own request. */
 export interface TaskEnd extends TaskOutcome {
   status: 'completed' | 'failed' | 'killed' | 'timed_out';
 }

@@ -15,9 +15,9 @@ import type {
   TurnNote,
 } from '@holdpoint/contract';
 
-/** A call that a planner wants made. With `error`, the step settles with it and nothing runs. */
+/** A call requested by a planner. With `error`, the step settles with this error and nothing runs. */
 export interface PlannedCall {
-  /** @default a new one */
+  /** @default a new id */
   step_id?: string;
   name?: string;
   call_id?: string;
@@ -28,7 +28,7 @@ export interface PlannedCall {
   isCanceled?: boolean;
 }
 
-/** What a planner said with its decision. */
+/** The text and usage of a planner's answer, recorded with the decision. */
 interface Said {
   message: string;
   answer?: Json;
@@ -38,17 +38,17 @@ interface Said {
 
 export type PlannerDecision =
   | (Said & { kind: 'calls'; calls: PlannedCall[]; concurrent?: boolean | undefined })
-  /** @param output the final answer as a value, when the goal has a schema of it */
+  /** @param output the final answer as a value, when the goal has a schema for the answer */
   | (Said & { kind: 'finish'; output?: Json | undefined })
   | (Said & { kind: 'give_up'; reason: Problem })
   /** A turn without steps. The model reads the note before its next turn. */
   | (Said & { kind: 'again'; note: TurnNote })
   /** The turn is recorded, and the run pauses. */
   | (Said & { kind: 'pause'; note?: TurnNote; reason: Problem })
-  /** The instructions were written, or older turns shortened: it is recorded, and the planner is asked again at once. */
+  /** The instructions were written, or older turns shortened. The engine records the text and asks the planner again at once. */
   | { kind: 'instructed'; instructed: WrittenInstructions }
   | { kind: 'compacted'; compacted: WrittenCompaction }
-  /** The model could not be asked: it is recorded, and the planner is asked again at `until`. No worker is held. */
+  /** The model could not be asked. The engine records the retry and asks the planner again at `until`. No worker is held. */
   | { kind: 'retrying'; retrying: ModelRetrying }
   /** The planner is asked again at this time (milliseconds since the epoch), within a minute. Nothing is recorded. */
   | { kind: 'nap'; until: number }
@@ -62,13 +62,13 @@ export type WrittenCompaction = Omit<Compaction, 'summary' | 'carried'> & {
   carried?: Json | undefined;
 };
 
-/** A decision that let a call run. */
+/** A person's decision to let a call run. */
 export interface RunDecision {
   decision: 'approve' | 'edit';
-  /** With edit: the arguments that ran. Those of the step are the ones that were asked for. */
+  /** With edit: the arguments of the executed call. The step keeps the requested arguments. */
   args?: Json;
   message?: string;
-  /** An earlier attempt may have taken effect, and it ran again. */
+  /** An earlier attempt may have taken effect, and the call ran again. */
   isIndeterminate: boolean;
 }
 
@@ -81,51 +81,51 @@ export interface SettledStep {
   status: StepStatus;
   value?: Json;
   error?: Problem;
-  /** The result by the toolset's contract; of a named step and in the history, once it is settled. */
+  /** The result by the toolset's contract. Set for a named step and in the history, once the step is settled. */
   native?: Json | undefined;
-  /** In the history: what people decided about it, in order. */
+  /** In the history: the decisions of people about the step, in order. */
   decided?: RunDecision[];
 }
 
 export type StepEnding = Pick<SettledStep, 'name' | 'tool' | 'status' | 'error'>;
 
-/** One past turn, as a planner reads it back. */
+/** A past turn, as a planner reads the turn back. */
 export interface PastTurn {
   turn: number;
   message: string;
   answer?: Json;
   steps: SettledStep[];
-  /** What the calls of the answer come to that are no steps. */
+  /** The error given to calls of the answer without steps of their own. */
   refused?: Problem;
-  /** What people wrote to the run before this turn was planned, and after the one before. */
+  /** Messages of people to the run, written between the planning of the turn before and of this turn. */
   readMessages: string[];
   /** A note about this answer, for the model. */
   note?: TurnNote;
-  /** When it was planned. ISO 8601. */
+  /** The time of planning. ISO 8601. */
   at: string;
 }
 
-/** A compaction that counts. Its payloads are read when it is the last summary. */
+/** A compaction not taken back. Its payloads are read only for the last summary. */
 export interface PastCompaction extends WrittenCompaction {
-  /** The turn that was about to be planned. */
+  /** The turn to be planned when the compaction was written. */
   before_turn: number;
 }
 
-/** What a model may read of its run, as far as nothing was taken back. */
+/** The part of its run a model may read: everything not taken back. */
 export interface PastConversation {
-  /** Oldest first, without those that a summary stands for. The same object in each look, once all its steps are settled. */
+  /** Oldest first, without the turns replaced by a summary. A turn with all steps settled is the same object on every read. */
   turns: PastTurn[];
-  /** Messages that no turn has answered yet. */
+  /** Messages not yet answered by a turn. */
   unread: string[];
-  /** The text before the conversation, when it was written. That of a run which was forked is not its fork's. */
+  /** The text before the conversation, once written. A fork does not inherit the text of the forked run. */
   instructed?: WrittenInstructions | undefined;
-  /** The last one that counts. */
+  /** The last compaction not taken back. */
   compacted?: PastCompaction | undefined;
-  /** All that count, oldest first. */
+  /** All compactions not taken back, oldest first. */
   compactions: PastCompaction[];
-  /** What commands of the run find as node and python3. */
+  /** The node and python3 found by commands of the run. */
   toolchains?: Toolchain[] | undefined;
-  /** What the git source names and the workspace does not have. */
+  /** Content named by the git source and missing in the workspace. */
   absent?: AbsentContent | undefined;
 }
 
@@ -140,19 +140,19 @@ export interface PlannerInput {
   previous(): Promise<SettledStep[]>;
   /** How they ended. Reads no arguments and results. */
   endings(): Promise<StepEnding[]>;
-  /** The snapshot that the source was: what its change set is counted from. */
+  /** The run's first snapshot, a copy of the source. The change set counts from here. */
   base: string | undefined;
-  /** What the model may read. */
+  /** The conversation as far as the model may read. */
   history(): Promise<PastConversation>;
-  /** The model of the goal, or the one that a person changed it to. Empty when the goal has no model. */
+  /** The model of the goal, or its replacement by a person. Empty when the goal has no model. */
   model: string;
-  /** The wait for a model that could not be asked, while it lasts. */
+  /** The wait for a model that could not be asked. Undefined when the wait is over. */
   modelWait?: ModelRetrying | undefined;
-  /** The models that the run turned from, and when. */
+  /** The models abandoned by the run, and when. */
   modelsLeft: Record<string, ModelLeft>;
-  /** Background commands and sub-agents that are not over. */
+  /** Number of background commands and sub-agents still running or waiting. */
   openTasks: number;
-  /** What they are, oldest first. */
+  /** The open tasks, oldest first. */
   listOpenTasks(): Promise<OpenTask[]>;
   /** The run is a sub-agent: no person answers questions. */
   unattended: boolean;
@@ -163,11 +163,11 @@ export interface PlannerInput {
 export interface OpenTask {
   id: string;
   kind: 'shell' | 'agent';
-  /** The command, or what the sub-agent does. */
+  /** The command, or the job of the sub-agent. */
   title: string;
 }
 
-/** Decides the next turn. An exception is an infrastructure error: retried by the queue, and when that is exhausted the run pauses. */
+/** Decides the next turn. An exception is an infrastructure error: the queue retries the turn, and the run pauses after the last retry. */
 export interface Planner {
   next(input: PlannerInput, signal: AbortSignal): Promise<PlannerDecision>;
 }

@@ -14,7 +14,7 @@ import type {
   Source,
 } from '@holdpoint/contract';
 
-/** A workspace as it begins. */
+/** A workspace at its beginning. */
 export interface MadeWorkspace {
   snapshot: string;
   /** Where the change set is counted from. */
@@ -25,7 +25,7 @@ export interface MadeWorkspace {
   skipped: number;
   submodules: { path: string; commit: string }[];
   lfs_pointers?: LfsPointers | undefined;
-  /** For a fork: the files are those that the commands of `prepare` left, or come from them. */
+  /** For a fork: the commands of `prepare` left these files, or the files derive from theirs. */
   prepared?: boolean;
 }
 
@@ -37,15 +37,15 @@ interface Making {
   signal: AbortSignal;
 }
 
-/** What a publish would do. `plan` is shown to people; the engine only hands it on. */
+/** The expected result of a publish. People see `plan`; the engine only passes the plan through. */
 export interface PlannedPublish {
-  /** The snapshot with what would be published. */
+  /** A snapshot with the files to publish. */
   candidate: string;
   digest: string;
   conflicts: (ConflictSummary & { resolvable: boolean })[];
-  /** What the run made or changed and cannot be published, such as a socket. A person has to accept that. */
+  /** Paths made or changed by the run that cannot be published, for example a socket. A person has to accept them. */
   unpublishable: string[];
-  /** Files that would be published and hold the value of a secret. */
+  /** Files to publish that hold the value of a secret. */
   secrets: readonly { path: string; names: readonly string[] }[];
   plan: PublishPlan;
 }
@@ -62,9 +62,9 @@ export type TreeState =
   | { status: 'sound' }
   | ({ status: 'lost' } & Pick<EventOf<'workspace.distrusted'>['data'], 'reason' | 'detail'>);
 
-/** What a tree has that a snapshot has not. */
+/** The difference of a tree from a snapshot. */
 export interface Difference {
-  /** The tree as it is now. */
+  /** The present tree. */
   snapshot: string;
   files_changed: number;
   skipped: number;
@@ -81,8 +81,8 @@ export interface WorkspacePort {
   /** A workspace out of another run's snapshot. */
   fork(input: Making & { from: { runId: string; snapshot: string } }): Promise<MadeWorkspace>;
   /**
-   * @param input.paths the changed paths, when they are known; absent: look at the whole tree
-   * Throws `ForbiddenChange` when a path differs that may not: no snapshot was taken, and the tree is as it was found.
+   * @param input.paths the changed paths, when the caller knows them; absent: look at the whole tree. Throws `ForbiddenChange` when a path
+   * may not differ but does: no snapshot was taken, and the tree is as found.
    * @throws `ESECRETWRITTEN` when a changed file holds the value of a secret of the run. Then nothing is stored
    */
   snapshot(input: {
@@ -94,11 +94,11 @@ export interface WorkspacePort {
     forbids?: Forbids | undefined;
     scope: SecretScope;
   }): Promise<{ snapshot: string; files_changed: number; skipped: number }>;
-  /** Whether the tree is what the log says; see `TreeState`. */
+  /** Compares the tree with the log; see `TreeState`. */
   inspect(input: {
     runId: string;
     epoch: number;
-    /** The writer that the log says was let at the tree last. */
+    /** The last writer admitted to the tree, according to the log. */
     writer: string;
     snapshot: string;
     /** A background command may be changing the files now. */
@@ -106,19 +106,22 @@ export interface WorkspacePort {
     /** A writer is about to be admitted: changes by other programs since the last step must not count as its changes. */
     forWriter: boolean;
   }): Promise<TreeState>;
-  /** Lets a writer at the tree that the log has recorded, before it changes anything. Throws when any other came after `after`. */
+  /**
+   * Admits a writer to the tree before the writer's first change. The log has already recorded the writer. Throws when another writer came
+   * after `after`.
+   */
   admit(input: { runId: string; epoch: number; after: string; writer: string }): Promise<void>;
   /** The epoch of the newest tree on disk; 0: there is none. */
   newestEpoch(runId: string): Promise<number>;
   /**
-   * Acts while the run's background commands stand still, whichever worker of this host runs them; they continue afterwards, also when this
-   * process dies in between. One that is started in between begins afterwards, so the act must not wait for it. Calls may be nested.
-   * Throws `EFREEZEFAILED` when they cannot be stopped: then the act was not called.
+   * Stops the run's background commands, whichever worker of this host runs them, calls `act` and lets the commands continue. They continue
+   * even when this process dies during `act`. A command started during `act` begins afterwards, so `act` must not wait for the command.
+   * Calls may be nested. Throws `EFREEZEFAILED` when the commands cannot be stopped: then `act` was not called.
    */
   withFrozen<Result>(runId: string, act: () => Promise<Result>): Promise<Result>;
   /**
-   * Takes a snapshot of the whole tree and compares it with the one that was decided on; undefined when nothing differs, not even what no
-   * snapshot holds. Throws `ForbiddenChange` as `snapshot` does.
+   * Takes a snapshot of the whole tree and compares the tree with the decided snapshot. Undefined when nothing differs, not even a path
+   * left out of every snapshot. Throws `ForbiddenChange` as `snapshot` does.
    */
   differenceFrom(input: {
     runId: string;
@@ -134,13 +137,16 @@ export interface WorkspacePort {
   killAll(runId: string): Promise<void>;
   /** Changes the tree in place, back to a snapshot. */
   restore(input: { runId: string; epoch: number; snapshot: string }): Promise<void>;
-  /** Makes a new tree of that epoch at a snapshot. Calls on older trees fail from then on, and processes on them are killed. */
+  /** Makes a new tree of the given epoch at a snapshot. Calls on older trees fail from then on, and processes on older trees are killed. */
   takeOver(input: { runId: string; epoch: number; snapshot: string; signal: AbortSignal }): Promise<void>;
-  /** What a run changed between two of its snapshots, to be shown. @param input.whole ignored files, too, and much more before it is cut */
+  /**
+   * The changes of a run between two of its snapshots, for display. @param input.whole ignored files, too, and a much higher limit before
+   * the content is cut
+   */
   contentOf(input: { runId: string; from: string; to: string; whole?: true }): Promise<MergeContent>;
-  /** What the files of a snapshot hold that no diff shows. @param input.since where the change set of the run is counted from */
+  /** The content of a snapshot's files that no diff shows. @param input.since where the change set of the run is counted from */
   hiddenFiles(input: { runId: string; since: string; snapshot: string }): Promise<HiddenFiles>;
-  /** Brings the changes of another run, which began as this one was at `from.base`, into the tree; all of them or none. */
+  /** Brings the changes of another run into the tree, all of them or none. The other run began as a copy of this run at `from.base`. */
   merge(input: {
     runId: string;
     epoch: number;
@@ -151,15 +157,15 @@ export interface WorkspacePort {
     | { status: 'merged'; snapshot: string; paths: readonly string[]; left_out?: readonly string[] }
     | { status: 'conflict'; conflicts: { path: string; reason: string }[] }
   >;
-  /** Keeps a snapshot that a call made on a fork until it is applied or dropped. */
+  /** Keeps a snapshot made by a call on a fork until the snapshot is applied or dropped. */
   keepPreview(input: { runId: string; from: { runId: string; snapshot: string } }): Promise<void>;
-  /** Brings the tree to a kept preview, which becomes a snapshot of the run. May be called again after a crash. */
+  /** Brings the tree to a kept preview: the preview becomes a snapshot of the run. May be called again after a crash. */
   applyPreview(input: { runId: string; epoch: number; snapshot: string }): Promise<void>;
   /** Drops a kept preview; without a snapshot all of the run. */
   dropPreviews(input: { runId: string; snapshot?: string }): Promise<void>;
   /**
-   * Brings the tree to what an earlier run of the tenant kept under the key; undefined when there is nothing to use, and then the tree is as
-   * it was. Throws `ForbiddenChange` as `snapshot` does.
+   * Brings the tree to the files kept under the key by an earlier run of the tenant. Undefined when no usable files exist; the tree is then
+   * unchanged. Throws `ForbiddenChange` as `snapshot` does.
    */
   applyPrepared(input: {
     runId: string;
@@ -172,14 +178,14 @@ export interface WorkspacePort {
     { snapshot: string; files_changed: number; skipped: number; made_from?: PreparedFrom | undefined } | undefined
   >;
   /**
-   * Keeps what differs between two snapshots for other runs of the tenant.
-   * @returns whether it was kept
+   * Keeps the difference between two snapshots for other runs of the tenant.
+   * @returns whether the difference was kept
    */
   keepPrepared(input: { runId: string; tenant: string; key: string; from: string; to: string }): Promise<boolean>;
-  /** Remembers the files that the commands of `prepare` left: what they made is not part of the change set. */
+  /** Remembers the files left by the commands of `prepare`. Files made by the commands are not part of the change set. */
   markPrepared(input: { runId: string; snapshot: string }): Promise<void>;
   planPublish(call: PublishCall): Promise<PlannedPublish>;
-  /** Does what the plan with that digest said. `moved`: the source is not as that plan saw it; nothing was changed. */
+  /** Carries out the plan with the digest `expect`. `moved`: the source has changed since the plan was made; nothing was published. */
   publish(
     call: PublishCall & { expect: string },
   ): Promise<
@@ -189,10 +195,10 @@ export interface WorkspacePort {
   >;
   discard(runId: string): Promise<void>;
   hasTree(runId: string): Promise<boolean>;
-  /** Removes the tree of an ended run and keeps its snapshots. A restore or a take-over makes it again. */
+  /** Removes the tree of an ended run and keeps its snapshots. A restore or a take-over makes the tree again. */
   dropTree(input: { runId: string; epoch: number }): Promise<void>;
-  /** Brings what is stored of an ended run together. Cheap when there is nothing to do. */
+  /** Packs the stored data of an ended run. Cheap when there is nothing to do. */
   collect(runId: string): Promise<void>;
-  /** Finishes what was interrupted, and removes folders of runs that `isKnown` denies. */
+  /** Finishes interrupted operations, and removes folders of runs denied by `isKnown`. */
   tidy(input: { isKnown: (runId: string) => Promise<boolean> }): Promise<readonly string[]>;
 }

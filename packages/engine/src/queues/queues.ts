@@ -2,7 +2,7 @@ import { Job, type JobsOptions, Queue, type Telemetry } from 'bullmq';
 import type { Redis } from 'ioredis';
 import { openBackend } from './open-backend.ts';
 
-/** Jobs are wake-ups that name a run and one of its steps; the log is the truth. */
+/** Jobs are wake-ups and name a run and a part of the run; the log is the truth. */
 export interface TurnJob {
   run_id: string;
   turn: number;
@@ -19,12 +19,12 @@ export interface TaskJob {
   task_id: string;
 }
 
-/** The run of a job. A `RunState` is one. */
+/** The run of a job, for example a `RunState`. */
 export interface JobOwner {
   id: string;
 }
 
-/** All queues of a shard share its hash tag. One shard today; a run's shard will be a hash of its id. */
+/** All queues of a shard share its hash tag. Today there is a single shard; a run's shard will be a hash of its id. */
 export const queuePrefix = '{hp-0}';
 export const queueNames = {
   turns: 'turns',
@@ -33,7 +33,7 @@ export const queueNames = {
   tasks: 'tasks',
 } as const;
 
-/** Deterministic, so that the same wake-up is never queued twice. */
+/** Deterministic, so the same wake-up is never queued twice. */
 export const jobIds = {
   turn: (runId: string, turn: number): string => `turn-${runId}-${turn}`,
   step: (stepId: string): string => stepId,
@@ -48,41 +48,44 @@ export interface Queues {
   readonly tasks: Queue<TaskJob>;
   /** @param notBefore milliseconds since the epoch: the job is delayed until then */
   addTurn(run: JobOwner, turn: number, notBefore?: number): Promise<void>;
-  /** Makes the job of a turn run soon: promotes it if it sleeps, adds it if it does not exist. */
+  /** Makes the job of a turn run soon: promotes a sleeping job, adds a missing job. */
   wakeTurn(run: JobOwner, turn: number): Promise<void>;
-  /** Promotes the sleeping job of a turn that is not planned now: the handler then drops it. No-op without a job. */
+  /** Promotes the sleeping job of a turn when the turn is not planned now: the handler then drops the job. No-op without a job. */
   releaseTurn(runId: string, turn: number): Promise<void>;
   /** @param notBefore milliseconds since the epoch: the job is delayed until then */
   addStep(run: JobOwner, stepId: string, notBefore?: number): Promise<void>;
-  /** Adds the job of a step for the end of another step's job, which takes it and leaves right after: no worker that waits is woken. */
+  /**
+   * Adds the job of a step for the end of another step's job, which takes the new job and leaves right after. No waiting worker is woken.
+   */
   addNextStep(run: JobOwner, stepId: string): Promise<void>;
-  /** Makes a step's job run soon: promotes it if it is parked, adds it if it does not exist. */
+  /** Makes a step's job run soon: promotes a parked job, adds a missing job. */
   wakeStep(run: JobOwner, stepId: string): Promise<void>;
   /**
-   * The same for a call that was just decided, in one command where its job is parked. A job that waits for its next try is promoted as
-   * well: that happens once per decision.
+   * Like `wakeStep`, for a call just decided, in a single command where the job is parked. A job in wait for its next try is promoted as
+   * well, once per decision.
    */
   wakeDecided(run: JobOwner, stepId: string): Promise<void>;
-  /** Promotes the parked job of a step that is settled: the handler then drops it. No-op without a job. */
+  /** Promotes the parked job of a settled step: the handler then drops the job. No-op without a job. */
   releaseStep(stepId: string): Promise<void>;
   /** @param notBefore milliseconds since the epoch: the job is delayed until then */
   addWorkspace(runId: string, notBefore?: number): Promise<void>;
-  /** Makes the job of a run's workspace run soon: promotes it if it is parked, adds it if it does not exist. */
+  /** Makes the job of a run's workspace run soon: promotes a parked job, adds a missing job. */
   wakeWorkspace(runId: string): Promise<void>;
-  /** Makes a task's job run soon: promotes it if it is delayed, adds it if it does not exist. */
+  /** Makes a task's job run soon: promotes a delayed job, adds a missing job. */
   wakeTask(runId: string, taskId: string): Promise<void>;
   /**
-   * Promotes jobs whose next try is much later than the delay they asked for, because the clock of the process that delayed them was wrong.
+   * Promotes jobs with a next try much later than the delay they asked for: the process that delayed them had a wrong clock.
    * @param among gives ids of delayed jobs, of the sorted set with this key
-   * @returns how many
+   * @returns the number of promoted jobs
    */
   wakeOversleeping(among: (key: string) => AsyncIterable<readonly string[]>): Promise<number>;
   close(): Promise<void>;
 }
 
 /**
- * One for all: the priority of a run decides when it begins (`admission/rank.ts`), and runs in progress share the workers. A worker whose slots
- * are all taken gives smaller ones to the jobs that should be next (`runtime/src/jobs/shared-slots.ts`). Not none: BullMQ takes jobs without first.
+ * All jobs have the same priority: the priority of a run decides when the run begins (`admission/rank.ts`), and runs in progress share the
+ * workers. A worker with no free slot gives smaller priorities to the jobs due next (`runtime/src/jobs/shared-slots.ts`). The priority is
+ * not left out: BullMQ takes jobs without a priority first.
  */
 export const jobPriority = { priority: 10 };
 
@@ -91,13 +94,13 @@ const retries: JobsOptions = {
   attempts: 8,
   backoff: { type: 'holdpoint' },
   removeOnComplete: true,
-  // A job that stays in the failed set would block its own id for ever. The log keeps the history.
+  // A job kept in the failed set would block its own id for ever. The log keeps the history.
   removeOnFail: true,
 };
 
 /**
  * Milliseconds until retry n: `retryAfterMs` of the error, or 0.25 s, 0.5 s, … up to 30 s, each ± half.
- * @param error what the job threw: an aborted one throws the reason, which is a word
+ * @param error thrown by the job: an aborted job throws its reason, a string
  */
 export function backoffOf(attemptsMade: number, error: unknown, random: () => number): number {
   if (error instanceof Error && 'retryAfterMs' in error && typeof error.retryAfterMs === 'number') {
@@ -112,10 +115,10 @@ const longestDelay = 10 * 365 * 24 * 3600 * 1000;
 export const capDelay = (ms: number): number => Math.max(0, Math.min(ms, longestDelay));
 
 const backoffHorizon = 60_000;
-/** The longest sleep of a turn that is not in the log. */
+/** The longest sleep of a turn without a record in the log. */
 export const longestNapMs = 60_000;
 
-/** Whether a delayed job waits for its next try. Otherwise it is parked. */
+/** True: a delayed job waits for its next try. False: the job is parked. */
 export const isInBackoff = ({ attemptsMade, delay }: Pick<Job, 'attemptsMade' | 'delay'>): boolean =>
   attemptsMade > 0 && delay < backoffHorizon;
 
@@ -143,7 +146,7 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
   const opened = [...all, nextSteps];
   for (const queue of opened) queue.on('error', ignoreHere);
 
-  // BullMQ packs job options in binary: an undefined one must be left out.
+  // BullMQ packs job options in binary: an undefined option must be left out.
   const delayUntil = (notBefore: number | undefined): { delay?: number } =>
     notBefore === undefined ? {} : { delay: capDelay(notBefore - now()) };
   const addTurn: Queues['addTurn'] = async (run, turn, notBefore) => {
@@ -184,7 +187,7 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
     wakeStep,
     async wakeDecided(run, stepId) {
       const job = new Job(steps, 'step', { run_id: run.id, step_id: stepId }, {}, jobIds.step(stepId));
-      // The job was not read before, so a job that is not parked may be missing.
+      // The job was not read before, so a job not in the delayed set may be missing.
       await job.promote().catch((error: unknown) => {
         unlessNotDelayed(error);
         return wakeStep(run, stepId);

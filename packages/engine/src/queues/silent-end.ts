@@ -3,15 +3,15 @@ import { moveToFinished } from 'bullmq/dist/esm/scripts/moveToFinished-14.js';
 import type { Redis } from 'ioredis';
 
 const command = 'moveToFinishedSilently';
-/** In the function that takes a job. The function that promotes due delayed jobs calls it with other arguments. */
+/** Found in BullMQ's function for taking a job. The function for promoting due delayed jobs calls the same helper with other arguments. */
 const wakeForTaken = 'addBaseMarkerIfNeeded(markerKey, false)';
 const around = moveToFinished.content.split(wakeForTaken);
 if (around.length !== 2)
   throw new TypeError('the script of BullMQ that ends a job is not the one that this was written for');
 
 /**
- * Ends jobs with BullMQ's own script, less the wake-up that it sends when it takes the next job: each other job that waits had one when it was
- * added. Due delayed jobs had none, so the end that promotes them still wakes a worker.
+ * Ends jobs with BullMQ's own script, without the wake-up sent when the end takes the next job: each other waiting job had its wake-up when
+ * added. Due delayed jobs had none, so an end that promotes delayed jobs still wakes a worker.
  */
 export class SilentEndBackend extends RedisQueueBackend {
   override execCommand(client: RedisClient, name: string, args: unknown[]): unknown {

@@ -1,35 +1,35 @@
 import type { EventOf, EventType, ModelUsage } from '@holdpoint/contract';
 import { type Cell, runField, snapshotIndex } from '../model.ts';
 
-/** Appends text to a field, and the number that a counter has at this event. */
+/** Appends text to a field, and the value of a counter at this event. */
 interface Mark {
   field: string;
   text: string;
   /** Empty: none, the number is `by`. */
   counter: string;
-  /** What these changes have added to the counter by then. */
+  /** The sum added to the counter by these changes before the mark. */
   by: number;
-  /** How many numbers a field of an index stands for; 0: it is no index. */
+  /** The count of numbers covered by a field of an index; 0: the field is no index. */
   width: number;
 }
 
 /**
- * What events do to a state hash, in this order: fields get a new value, integer fields grow, counters are noted, the fields of settled steps
- * become one record each, and fields of such steps are overruled.
+ * The effects of events on a state hash, in this order: fields get a new value, integer fields grow, counters are noted, the fields of
+ * settled steps become a record per step, and fields of settled steps are overruled.
  */
 export class StateChanges {
-  // Maps: with objects, each name with an id in it would be a new shape of object.
+  // Maps: with objects, each name with an id would be a new shape of object.
   readonly values = new Map<string, string>();
-  /** The same values before they were encoded, where they are objects, so that their text need not be parsed. */
+  /** The values of type object before encoding, so their text need not be parsed. */
   readonly objects = new Map<string, object>();
   readonly increments = new Map<string, number>();
   readonly marks: Mark[] = [];
-  /** Integer fields that become at least this. */
+  /** The least values of integer fields after the append. */
   readonly raises = new Map<string, number>();
   readonly packed: string[] = [];
   readonly overruled = new Map<string, string>();
 
-  /** Leaves the field as it is when `value` is undefined. */
+  /** Leaves the field unchanged when `value` is undefined. */
   set<Value>({ name, encode }: Cell<Value>, value: NoInfer<Value> | undefined): void {
     if (value === undefined) return;
     this.values.set(name, encode(value));
@@ -62,12 +62,12 @@ export class StateChanges {
     this.raises.set(name, Math.max(least, this.raises.get(name) ?? least));
   }
 
-  /** The step is settled. What else these events say of it goes into its record. */
+  /** The step is settled. Its other changes in these events go into its record. */
   pack(stepId: string): void {
     this.packed.push(stepId);
   }
 
-  /** A field of a step that may have a record. */
+  /** Sets a field of a step with a possible record. */
   overrule<Value>({ name, encode }: Cell<Value>, value: NoInfer<Value>): void {
     this.overruled.set(name, encode(value));
   }
@@ -79,25 +79,25 @@ export class StateChanges {
   }
 }
 
-/** The event says in which state the files are. */
+/** The event records a state of the files. */
 export const listSnapshot = (state: StateChanges, snapshot: string): void =>
   state.mark(snapshotIndex, runField.seq, { text: ` ${snapshot.slice(0, snapshotDigits)}:`, ahead: 1 });
 
 /** How many digits of its id the index has for each snapshot. */
 const snapshotDigits = 4;
 
-/** What each of these events does to the state. */
+/** The effect of each of these events on the state. */
 export type ChangesOf<Type extends EventType> = {
   [One in Type]: (state: StateChanges, event: EventOf<One>) => void;
 };
 
-/** The event types of an aggregate: those with this prefix. */
+/** The event types of an aggregate: all types with this prefix. */
 export type EventsOf<Aggregate extends string> = Extract<EventType, `${Aggregate}.${string}`>;
 
-/** For events that are only recorded. */
+/** For events without an effect on the state. */
 export const noChange = (): void => {};
 
-/** What a model used counts for the limits of the run. */
+/** The usage of a model counts for the limits of the run. */
 export function countUsage(state: StateChanges, usage: ModelUsage): void {
   const { input_tokens, output_tokens, cached_input_tokens, cost_micros } = usage;
   state.increase(runField.input_tokens, input_tokens);

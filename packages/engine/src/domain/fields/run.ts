@@ -27,7 +27,7 @@ import {
 import { z } from 'zod';
 import { type Cell, cell, cellsOf, integer, json, optional, optionalInteger, text } from './field.ts';
 
-/** The fields of a run in its state hash: one flat hash, so that a script can test and set any of them at once. */
+/** The fields of a run in its state hash: a flat hash, so a script can test and set any fields in the same moment. */
 export const runTable = {
   seq: integer('Sequence number of the last event.'),
   status: text(runStatusSchema, 'Status of the run.'),
@@ -91,7 +91,7 @@ export const runTable = {
     z.string().default(''),
     'The step or task that alone may change the tree and take snapshots; empty: none.',
   ),
-  /** The tree carries the same name, which shows when a log or a tree went back to an earlier time. */
+  /** The tree carries the same name: a difference shows when a log or a tree went back to an earlier time. */
   head: text(
     z.string().default(''),
     'The last writer that was admitted to the tree (`heads.ts`); empty: none since the tree was made.',
@@ -136,50 +136,53 @@ export const runTable = {
 
 export const runField = cellsOf(runTable);
 
-/** The job description. Not part of `RunState`: it may be long and never changes (`log/read-spec.ts`). */
+/** The job description. Not part of `RunState`: the description may be long and never changes (`log/read-spec.ts`). */
 export const specField = cell('spec', json(payloadSchema, 'What the run was asked to do.'));
 
-// Built once: a schema costs more than all else that an append does with such a field.
+// Built once: a schema costs more than all other work of an append on a text field.
 const plainText = text(z.string(), '');
 const textCell = (name: string) => cell(name, plainText);
-/** The step that has this name now. */
+/** The step with this name now. */
 export const namedField = (name: string) => textCell(`named:${name}`);
 /**
- * The steps of a turn, undone ones included: `;step_… step_…@NUMBER` for each time that it was planned. NUMBER is how many steps stood
- * before it.
+ * The steps of a turn, undone steps included: `;step_… step_…@NUMBER` for each planning of the turn. NUMBER is the number of steps before
+ * the turn.
  */
 export const turnField = (turn: number) => textCell(`turn:${turn}`);
 /**
- * Fields of an index. Each stands for as many numbers as the index is wide, in a row, and its name ends with its place among them. A number is
- * written as its remainder, so that an entry stays short.
+ * Fields of an index. Each field covers `width` numbers in a row, and its name ends with its place among the fields. A number is written as
+ * its remainder, so an entry stays short.
  */
 interface Index extends Cell<never> {
   width: number;
 }
 const index = (name: string, width: number): Index => ({ ...textCell(`${name}:`), width });
-/** The events that say in which state the files are: ` DIGITS:SEQ`, with the first four digits of the id of the snapshot. */
+/** The events with a state of the files: ` DIGITS:SEQ`, with the first four digits of the id of the snapshot. */
 export const snapshotIndex = index('snapshots', 1000);
-/** The approvals and the tasks of a run: ` ID:SEQ`, with the event that requested or created it. */
+/** The approvals and the tasks of a run: ` ID:SEQ`, where SEQ is the event of its request or creation. */
 export const approvalsField = textCell('approvals');
 export const tasksField = textCell('tasks');
 /** Where the log has an undo: ` SEQ`. */
 export const rewindsField = textCell('rewinds');
 /** The turns with a step of this tool: ` TURN`, once for each. */
 export const toolIndex = (tool: string) => index(`tool_turns:${tool}`, turnsAtOnce);
-/** The turns with a step that settled so, also when it was undone since: ` TURN`, once for each. `append.lua` writes them with the record. */
+/**
+ * The turns with a step settled in this status, also when the step was undone since: ` TURN`, once for each turn. `append.lua` writes the
+ * entries with the record.
+ */
 export const settledIndex = (status: string) => index(`${settledTurns}${status}`, turnsAtOnce);
 /** How the names of these indexes begin: the script adds the status. */
 export const settledTurns = 'settled_turns:';
 export const turnsAtOnce = 200;
-/** The snapshot that a fork began with. */
+/** The first snapshot of a fork. */
 export const forkField = (child: string) => textCell(`fork:${child}`);
-/** The task of this run beneath which a step of another run reserved one of its sub-agents (`reserve-agent.ts`). */
+/** The task of this run for a sub-agent reserved by a step of a run beneath the task (`reserve-agent.ts`). */
 export const reservedField = (stepId: string) => textCell(`reserved:${stepId}`);
-/** The calls that an open run received with this number. */
+/** The calls received by an open run with this number. */
 export const receivedField = (number: number) =>
   cell(`received:${number}`, json(receivedCallsSchema, 'The calls, the steps that they become, and when they came.'));
 export const receivedCallsSchema = postedCallsSchema.extend({ at: z.string() });
-/** What a request of calls with this Idempotency-Key, by its digest, was. */
+/** The request of calls with this Idempotency-Key. The field's name has the digest of the key. */
 export const callsKeyField = (digest: string) =>
   cell(`calls_key:${digest}`, json(callsKeySchema, 'Number and digest of the request.'));
 export const callsKeySchema = z.strictObject({ number: z.int(), request: z.string() });

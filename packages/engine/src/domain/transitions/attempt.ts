@@ -30,8 +30,8 @@ import { mayWrite } from './gate-steps.ts';
 import { parkedChange } from './waiting.ts';
 
 /**
- * Starts attempt n on the tree that the log names. From now on every write of an earlier attempt fails its condition. An attempt that may
- * change the tree becomes its only writer.
+ * Starts attempt n on the tree named by the log. From now on every write of an earlier attempt fails its condition. An attempt with
+ * permission to change the tree becomes its only writer.
  */
 export function startAttempt(run: RunState, step: StepState, worker: string): Transition {
   const writes = mayWrite(step);
@@ -106,19 +106,19 @@ export interface AttemptResult {
   /** The tool did not return the value. */
   instead?: 'dry_run' | undefined;
   capabilities?: CapabilityReport | undefined;
-  /** What models used that the tool asked, as far as no event has it. */
+  /** The usage of models by the tool, as far as no event has recorded the usage. */
   usage?: ModelUsage | undefined;
   /** The tool asked a model. */
   askedModel?: true | undefined;
   command?: CommandUse | undefined;
   snapshot?: { snapshot: string; parent: string; files_changed: number; skipped: number };
-  /** A new tree is due: what the attempt changed is dropped. */
+  /** A new tree is due: the changes of the attempt are dropped. */
   restore?: true;
   /** `task.created`, when a task starts with this outcome. */
   created?: NewEvent;
 }
 
-/** Records the outcome of the running attempt with its snapshot, in one append. */
+/** Records the outcome of the running attempt with its snapshot, in a single append. */
 export function settleAttempt(stepId: string, result: AttemptResult): Transition {
   const { attempt, status, snapshot, created, askedModel: _, ...rest } = result;
   const events: NewEvent[] = created === undefined ? [] : [created];
@@ -129,7 +129,7 @@ export function settleAttempt(stepId: string, result: AttemptResult): Transition
   return { if: [stepIs(stepId, 'running'), attemptIs(stepId, attempt)], events };
 }
 
-/** What one request of a tool to a model used. It was spent even when another worker makes the next attempt already. */
+/** The usage of a tool's request to a model. The tokens are spent even when another worker already makes the next attempt. */
 export const recordModelUse = (
   stepId: string,
   { attempt, status, ...use }: { attempt: number; status: 'pending' | 'running'; model: string; usage: ModelUsage },
@@ -150,7 +150,7 @@ export const countConnections = (stepId: string, attempt: number, counts: Counts
   events: [{ type: 'network.counted', step_id: stepId, data: { attempt, counts } }],
 });
 
-/** What the graph of the code has read for a query of the running attempt. */
+/** The files read by the graph of the code for a query of the running attempt. */
 export const recordGraphProgress = (
   stepId: string,
   attempt: number,
@@ -162,7 +162,7 @@ export const recordGraphProgress = (
 
 type Counts = EventOf<'network.counted'>['data']['counts'];
 
-/** The attempt ended without an outcome. The step may run again: its changes are undone first, or it made none. */
+/** The attempt ended without an outcome. The step may run again: its changes are undone first, or the attempt made none. */
 export function retryAttempt(run: RunState, step: StepState, reason: Problem, options: { pause: boolean }): Transition {
   const events: NewEvent[] = [
     { type: 'step.retried', step_id: step.id, data: { attempt: step.attempt, reason, ...restoreAfter(step) } },
@@ -177,7 +177,10 @@ export function retryAttempt(run: RunState, step: StepState, reason: Problem, op
   };
 }
 
-/** It is unknown whether an external effect happened. A person decides; the step never runs again by itself. */
+/**
+ * The attempt ended, and nothing shows whether its external effect happened. A person decides; the step never runs again without a
+ * decision.
+ */
 export function recordIndeterminate(
   run: RunState,
   step: StepState,
@@ -186,7 +189,7 @@ export function recordIndeterminate(
     expiresAt: string;
     reason: Problem;
     preview: Payload<Shown>;
-    /** Who decided on the call decides whether it runs again. */
+    /** The deciders of the call also decide whether the call runs again. */
     deciders?: Deciders[] | undefined;
     edited_by?: string[] | undefined;
   },
@@ -221,5 +224,5 @@ export function recordIndeterminate(
   };
 }
 
-/** The worker of the attempt may only be frozen. If the attempt may have changed the tree, a new tree replaces that one. */
+/** The worker of the attempt may only be frozen. If the attempt may have changed the tree, a new tree replaces the present tree. */
 export const restoreAfter = (step: StepState): { restore?: true } => ({ restore: mayWrite(step) || undefined });

@@ -32,7 +32,7 @@ interface Open {
 }
 
 /**
- * A caller ends one step. A step that runs nothing settles at once. A running attempt is ended by its worker, and a step that waits for its own
+ * A caller ends a step. A step without a process settles at once. A running attempt is ended by its worker, and a step in wait for its own
  * task settles when the task has ended: a settled step has no process.
  */
 export function requestStepCancel(run: RunState, step: StepState, cancel: StepCancel, open: Open): Transition {
@@ -54,7 +54,7 @@ export const cancelWaitingCall = (run: RunState, step_id: string, cancel: StepCa
   events: [{ type: 'step.cancel_requested', step_id, data: cancel }],
 });
 
-/** Settles a step whose end was asked for, and that has no outcome of its own. What a running attempt left in the tree is dropped. */
+/** Settles a step with a requested end and without an outcome of its own. The changes of a running attempt in the tree are dropped. */
 export const settleCanceled = (run: RunState, step: StepState): Transition => {
   const { if: conditions, events } = settleStep(run, step, undefined);
   return { if: [...conditions, stepIs(step.id, step.status), attemptIs(step.id, step.attempt)], events };
@@ -73,7 +73,7 @@ function settleStep(run: RunState, step: StepState, approval: ApprovalState | un
     ],
     events: [
       ...(approval === undefined ? [] : [approvalCanceled(step, approval.id, reasonOf(step))]),
-      // The tree is as its command met it, or would have.
+      // The snapshot of the tree as the command found the tree, or would have.
       ...(isBeginning ? [unchanged(run, step)] : []),
       stepEnded(step, hasRun(step), canceledError(step), {
         writes: isWriter || undefined,
@@ -84,7 +84,7 @@ function settleStep(run: RunState, step: StepState, approval: ApprovalState | un
   };
 }
 
-/** An attempt that was let at the tree, and settles without a snapshot of it. */
+/** An attempt admitted to the tree, which settles without a snapshot of the tree. */
 const leavesTree = ({ status }: StepState): boolean => status === 'running' || status === 'deferred';
 
 const unchanged = ({ snapshot = '' }: RunState, { id: step_id, attempt }: StepState): NewEvent => ({
@@ -95,7 +95,7 @@ const unchanged = ({ snapshot = '' }: RunState, { id: step_id, attempt }: StepSt
 
 const reasonOf = ({ cancel }: StepState): string => `${cancel?.by} canceled the call`;
 
-/** The error that the planner reads for a call ended by a caller. */
+/** The planner reads this error for a call ended by a caller. */
 export function canceledError(step: CanceledStep): Problem {
   const { cancel, effect } = step;
   const says = cancel?.message === undefined ? '' : ` They say: ${cancel.message}`;
@@ -116,14 +116,14 @@ function whenCanceled(step: CanceledStep): string {
   return hasRun(step) ? 'before it ran again' : 'before it ran';
 }
 
-/** The same for a call that has no step yet. */
+/** The same error for a call without a step yet. */
 export const waitingCallError = (cancel: NonNullable<StepState['cancel']>): Problem =>
   canceledError({ status: 'pending', attempt: 0, effect: 'read', cancel });
 
-/** An attempt that was held did nothing, and leaves no start. */
+/** A held attempt did nothing, and leaves no start. */
 const hasRun = ({ attempt, started_at }: CanceledStep): boolean => attempt > 0 && started_at !== undefined;
 
-/** A step of a run that is being canceled settles; an open approval closes with it. */
+/** A step of a canceling run settles; an open approval closes with the step. */
 export function cancelStep(step: StepState, approvalOpen: boolean): Transition {
   const error: Problem = { code: 'ECANCELED', message: 'The run was canceled.' };
   const restore = step.status === 'running' ? restoreAfter(step) : {};
@@ -133,7 +133,7 @@ export function cancelStep(step: StepState, approvalOpen: boolean): Transition {
       ...(approvalOpen && step.approval !== undefined
         ? [approvalCanceled(step, step.approval, 'the run was canceled')]
         : []),
-      // A step that waits for a task or for another attempt has run before.
+      // A step in wait for a task or for another attempt has run before.
       stepEnded(step, step.attempt > 0, error, restore),
     ],
   };
