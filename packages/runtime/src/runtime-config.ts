@@ -13,7 +13,7 @@ export interface RemoteFiles {
   knownHosts?: string | undefined;
 }
 
-/** What a worker process is started with. Times in milliseconds. */
+/** Settings of a worker process. Times in milliseconds. */
 export interface RuntimeConfig {
   /** Version of the program, for the heartbeat. */
   version: string;
@@ -22,40 +22,40 @@ export interface RuntimeConfig {
   host: string;
   /** Steps that run at once in this process. */
   steps: number;
-  /** Runs in progress for each process: as many work on their files, and as many ask a model. */
+  /** Runs in progress for each process: at most `runs` work on their files, and at most `turns` ask a model. */
   runs: number;
   turns: number;
   /** Background commands that run at once in this process. */
   tasks: number;
-  /** Time after which a job whose worker is silent counts as lost, and how often that is looked for. */
+  /** A job counts as lost when its worker is silent for `lockMs`. Lost jobs are looked for every `stalledMs`. */
   lockMs: number;
   stalledMs: number;
   sweepMs: number;
-  /** How long a worker that shuts down waits for running steps before it hands them back. */
+  /** How long a worker waits for running steps at shutdown before handing them back. */
   drainMs: number;
   /** All files of a source together may have at most this many bytes. */
   sourceBytes: number;
-  /** Which trees stand on shared layers where overlay mounts work. @default that of `openWorkspaces` */
+  /** The trees to build on shared layers where overlay mounts work. @default the default of `openWorkspaces` */
   layers?: WorkspacesOptions['layers'];
-  /** What `prepare` made may take this many bytes in all, kept for later runs; 0: nothing is kept. */
+  /** Most bytes of all outputs of `prepare` kept for later runs; 0: no output is kept. */
   preparedBytes: number;
-  /** Globs of the files that decide what `prepare` makes. @default all files of a source */
+  /** Globs of the files that decide the output of `prepare`. @default all files of a source */
   preparedInputs?: readonly string[] | undefined;
-  /** What runs of the same source share may take this many bytes in all; 0: they share nothing. */
+  /** Most bytes of all files shared by runs of the same source; 0: runs share no files. */
   poolBytes: number;
-  /** How often workspaces that are past `retention` are discarded, and what nothing needs is removed. */
+  /** How often workers discard workspaces past `retention`, and remove unneeded data. */
   maintenanceMs: number;
-  /** Without bounds no workspace is discarded by itself. */
+  /** Without bounds no workspace is discarded automatically. */
   retention: Retention;
   sandboxPolicy: 'require' | 'best-effort';
   allowUnsandboxed: boolean;
-  /** Directories outside /usr that are mounted read-only into every sandbox; `<dir>/bin` is added to PATH. */
+  /** Directories outside /usr, mounted read-only into every sandbox; `<dir>/bin` is added to PATH. */
   toolchains: string[];
-  /** CIDR ranges beside the public addresses that a run's allowlist may lead to. */
+  /** CIDR ranges. Hosts of a run's allowlist may have public addresses and addresses in these ranges. */
   allowAddresses: readonly string[];
-  /** Where web_search asks; undefined: DuckDuckGo's HTML page. */
+  /** Address of the search for web_search; undefined: DuckDuckGo's HTML page. */
   searchEndpoint: string | undefined;
-  /** Where GraphQuery asks; undefined: the graph of each run. */
+  /** Address of the graph for GraphQuery; undefined: the graph of each run. */
   graphEndpoint: string | undefined;
   /** On a root host each run gets a uid of its own, counted from here. */
   uidBase: number;
@@ -63,21 +63,21 @@ export interface RuntimeConfig {
   bootId: string | undefined;
   path: string;
   models: ModelSettings;
-  /** Requests to models that all workers together may send, by provider. */
+  /** Limits on the requests of all workers together to models, by provider. */
   rates: ProviderRates;
   /** The operator's instructions for every model. */
   instructions?: string | undefined;
   /** The operator's kinds of sub-agents. */
   agentKinds: readonly KindDocument[];
-  /** What must stay free on the disk of the data directory. */
+  /** Space that must stay free on the disk of the data directory. */
   space: SpaceLimits;
-  /** What no run may pass. */
+  /** Upper bounds on the limits of every run. */
   ceilings: Ceilings;
-  /** Where sources may lie and where a publish may write. */
+  /** Directories for sources and for publishes, and hosts of remote repositories. */
   roots: Roots;
   /** Files of the operator about remote repositories. */
   remotes: RemoteFiles;
-  /** The file of the operator's policy, which binds every run; undefined: the policy is in the store. */
+  /** The file of the operator's policy. The policy binds every run. Undefined: the policy is in the store. */
   policyFile: string | undefined;
   /** Modules with tools of the operator: absolute paths, and packages below `projectDir`. */
   toolModules: readonly string[];

@@ -61,11 +61,11 @@ import { openWorkerTraces } from './traces/open-worker-traces.ts';
 import { watchRedis } from './watch-redis.ts';
 
 /**
- * A worker waits longer for Redis than a request does: what it records has happened already. A command whose time is up may still be
- * done, and then a step has an attempt that no worker made. A limit there is, for a connection that is dead and does not show it.
+ * A worker waits longer for Redis than an API request: a worker records events after they happened. Redis may still run a command after its
+ * timeout, and then a step has an attempt no worker made. The limit is for dead connections without an error.
  */
 const commandMs = 60_000;
-/** Tool hosts and parsers that wait, per slot: a run whose turn comes again finds its own, and memory does not grow with the runs. */
+/** Idle tool hosts and parsers per slot: a run finds its own again at its next turn, and memory does not grow with the number of runs. */
 const idlePerSlot = 4;
 
 export interface WorkerProcess {
@@ -75,15 +75,15 @@ export interface WorkerProcess {
   workerId: string;
   /** For lines of the log. */
   traceIds: TraceIds;
-  /** Counts lines of the log that were dropped. */
+  /** Counts dropped lines of the log. */
   logDrops: LogDrops;
   /** Ends this process after its jobs, with an exit code other than 0: a supervisor starts another one. */
   replace: (why: string) => void;
-  /** Sends the telemetry. Its settings have those of traces and metrics. */
+  /** Sends the telemetry. Its settings include the settings of traces and metrics. */
   thread: TelemetryThread;
 }
 
-/** Starts the workers of this process on the Redis at `address`. Resolves to the function that drains and ends them. */
+/** Starts the workers of this process on the Redis at `address`. Resolves to a function to drain and end the workers. */
 export async function startWorkers(
   config: RuntimeConfig,
   address: RedisAddress,
@@ -291,7 +291,7 @@ export async function startWorkers(
 
 const namesOf = (tools: readonly CatalogTool[]): string[] => tools.map(({ name }) => name);
 
-/** Models that the operator named. */
+/** Models named by the operator. */
 const namedModels = ({ models }: RuntimeConfig): string[] => [
   ...Object.keys(models.known ?? {}).filter((name) => !name.includes('*')),
   ...(models.defaultModel === undefined ? [] : [models.defaultModel]),
@@ -313,7 +313,7 @@ async function openTools({ searchEndpoint, graphEndpoint, toolModules, projectDi
   }
 }
 
-/** A policy that cannot be used is found before the worker opens anything. @throws ConfigError */
+/** Finds an unusable policy before the worker opens anything. @throws ConfigError */
 function checkPolicyFile({ policyFile }: RuntimeConfig, tools: readonly CatalogTool[]): void {
   if (policyFile === undefined) return;
   try {

@@ -4,12 +4,12 @@ const notWritable = /: Read-only file system$/m;
 const notFound = /^(?:.*: )?(?:line \d+: )?(?:exec: )?([^\s:]+): (?:command )?not found$/gm;
 const notStarted = /: (?:Permission denied|cannot execute[^\n]*|bad interpreter: [^\n]*)$/m;
 
-/** Parts of the system that are not shown. */
+/** Parts of the system hidden from the command. */
 const notShown = /\/(?:usr|opt|etc)\/[^\n]*: No such file or directory$/m;
 
 /**
- * The result of a command that was held to reading. Where the kernel kept it from something, its errors say why, and how the line is judged as
- * one that writes: who wrote it cannot know that the policy took it for a reading one.
+ * Adds advice to the result of a command restricted to reading. Where the kernel stopped the command, the advice says why, and how to have
+ * the line judged as a writing line: the model cannot know the policy's judgement of the line.
  */
 export function withAdvice(result: CommandResult, programs: readonly string[], isCombined: boolean): CommandResult {
   const stream = isCombined ? 'stdout' : 'stderr';

@@ -33,7 +33,7 @@ interface Deps {
   secrets: Secrets;
   models: ToolModels;
   live: Live;
-  /** Addresses beside the public ones that an allowlist may lead to. */
+  /** CIDR ranges. Hosts of an allowlist may have public addresses and addresses in these ranges. */
   allowAddresses: readonly string[];
   /** Milliseconds since the epoch. */
   now: () => number;
@@ -61,7 +61,7 @@ export function createExecutor(deps: Deps): Executor {
       deferred: deferred && fixed ? { ...deferred, until: fixed.toFixed(deferred.until) } : deferred,
       now: fixed?.now ?? now,
       random: fixed?.random ?? Math.random,
-      // What the tool itself could write is held to reading as well.
+      // With `reads`, the tool's own file access is read-only as well.
       files: sandbox.files(reads === undefined ? workspace : { ...workspace, readOnly: true }),
       ripgrep: sandbox.ripgrep,
       text: texts.of(call.runId, signal),
@@ -218,7 +218,7 @@ class TakenOverError extends Error {
   }
 }
 
-/** Why the contract of the toolset is careful with a call. Its command line is parsed as the gate parses it. */
+/** Why the contract of the toolset is careful with a call. Its command line is parsed the same way as by the gate. */
 function cautionOf(registry: Registry, call: Parameters<Registry['describe']>[0]): string | undefined {
   const cautions = registry.cautions(call.toolset);
   if (cautions.length === 0) return undefined;
@@ -232,7 +232,7 @@ function cautionOf(registry: Registry, call: Parameters<Registry['describe']>[0]
   });
 }
 
-/** What one call may take and reach. */
+/** Limits and access of a call. */
 interface CallBounds {
   runId: string;
   epoch: number;
@@ -240,14 +240,14 @@ interface CallBounds {
   wallMs: number;
   limits: Partial<ProcessLimits>;
   way?: CallNetwork | undefined;
-  /** Gets what the commands of the call print, as they print it. */
+  /** Receives the output of the call's commands while they run. */
   output?: LiveOutput;
-  /** Counts what the commands of the call use. */
+  /** Adds up the resource use of the call's commands. */
   use?: CallUse;
-  /** @default that of `way` */
+  /** @default the network of `way` */
   network?: Network | undefined;
   readOnly?: boolean;
-  /** As that of the engine's context. */
+  /** As `reads` of the engine's context. */
   reads?: readonly string[] | undefined;
   seed?: string | undefined;
   scope: SecretScope;
@@ -256,7 +256,7 @@ interface CallBounds {
     Partial<Pick<ExecutionContext, 'dryRun' | 'snapshot' | 'permissions' | 'onGraphProgress'>>;
 }
 
-/** The smaller of each limit that either side names. */
+/** For each limit, the smaller value of both sides. */
 function stricter(run: Partial<ProcessLimits>, call: Partial<ProcessLimits>): Partial<ProcessLimits> {
   const merged: Partial<ProcessLimits> = { ...run, ...call };
   for (const name of Object.keys(merged) as (keyof ProcessLimits)[]) {
@@ -268,7 +268,7 @@ function stricter(run: Partial<ProcessLimits>, call: Partial<ProcessLimits>): Pa
 
 const previewWallMs = 10_000;
 
-/** The network of a call that only looks: it knows the allowlist and fetches nothing. */
+/** The network for `asks` and previews: knows the allowlist and fetches nothing. */
 function lookedAt(allow: readonly string[], allowAddresses: readonly string[]): Network | undefined {
   if (allow.length === 0) return undefined;
   const { lists } = createGuard({ rules: allow, allowAddresses });

@@ -8,7 +8,7 @@ import { outcomeOf } from '../model-gate/outcome-of.ts';
 import { type ModelPrices, usageOf } from './model-usage.ts';
 import { redactErrors } from './redact-executor.ts';
 
-/** What tools ask models with. */
+/** Models for tools, with their prices and the gate of their providers. */
 export interface ToolModels {
   model: Model;
   prices: ModelPrices;
@@ -18,17 +18,20 @@ export interface ToolModels {
 
 interface CallOfModel {
   runId: string;
-  /** `provider/model`; undefined: the run has none. */
+  /** `provider/model`; undefined: the run has no model. */
   model: string | undefined;
   needsPrice: boolean;
   scope: SecretScope;
   wallMs: number;
   signal: AbortSignal;
-  /** Records what a request used. Must not reject. */
+  /** Records the tokens and the cost of a request. Must not reject. */
   onUse(use: { model: string; usage: ModelUsage }): Promise<void>;
 }
 
-/** The model for one call of a tool. What a request used is recorded before the tool has the answer: a worker that dies loses that of one request at most. No value of a secret goes to the model or comes back. */
+/**
+ * The model for one call of a tool. The use of a request is recorded before the tool has the answer: a dying worker loses the record of one
+ * request at most. No value of a secret goes to the model or comes back.
+ */
 export function openGenerate({ models, secrets }: { models: ToolModels; secrets: Secrets }, call: CallOfModel) {
   const { model, scope, wallMs } = call;
   if (model === undefined) return undefined;
@@ -44,7 +47,7 @@ export function openGenerate({ models, secrets }: { models: ToolModels; secrets:
           messages: [{ role: 'user', text: redactor.text(prompt) }],
           tools: [],
           maxOutputTokens: max_output_tokens,
-          // Writing to the cache costs more, and no later request reads it.
+          // Writing to the cache costs more, and no later request reads the cached prompt.
           cache: false,
           signal,
         }),
@@ -55,13 +58,13 @@ export function openGenerate({ models, secrets }: { models: ToolModels; secrets:
   };
 }
 
-/** A call cannot sleep as a turn can, so it waits only so long for its place at a provider that is closed. */
+/** A tool's call cannot sleep like a turn, so the call fails when a refusing provider stays closed for longer than this. */
 const longestClosedMs = 30_000;
 const longestNapMs = 1000;
-/** No turn has this number, so a wake-up finds no job. The call looks by itself. */
+/** No turn has this number, so a wake-up finds no job. The call asks the gate again at intervals. */
 const noTurn = 0;
 
-/** Sends a request when the provider of the model takes one, as the turns of all runs do. @throws ProviderClosedError */
+/** Waits at the gate of the model's provider, like the turns of all runs, and sends the request. @throws ProviderClosedError */
 async function throughGate<Answer>(
   { gate, accountOf }: Pick<ToolModels, 'gate' | 'accountOf'>,
   { model, runId, signal }: { model: string; runId: string; signal: AbortSignal },

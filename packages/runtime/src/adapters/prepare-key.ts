@@ -6,13 +6,13 @@ import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Workspaces } from '@holdpoint/workspace';
 import type { ProjectToolchains } from '../toolchains/project-toolchains.ts';
 
-/** Changes when what `prepare` leaves depends on something new. */
+/** Changes when the output of `prepare` depends on something new. */
 const format = 2;
 
 /**
- * The digest of all that decides what the commands of `prepare` make: what a command prints or fetches is not part of it. Without the sandbox
- * the workspace has another path in each run, which installed programs may hold, so nothing is kept. Nor is it with folders of the source:
- * they may change at any time.
+ * Digest of all inputs of the commands of `prepare`, except their output and downloads. Undefined when no output is kept. Without the
+ * sandbox no output is kept: the workspace has another path in each run, and installed programs may contain the path. With folders of the
+ * source no output is kept either: the folders may change at any time.
  */
 export async function prepareKey(
   deps: { sandbox: Sandbox; workspaces: Workspaces; toolchains: ProjectToolchains },

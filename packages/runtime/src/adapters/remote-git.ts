@@ -11,7 +11,7 @@ interface Deps {
   sandbox: Pick<Sandbox, 'run'>;
   secrets: Pick<Secrets, 'resolve' | 'redactor'>;
   allowAddresses: readonly string[];
-  /** Certificates in PEM that remotes may have beside public ones. */
+  /** PEM certificates accepted from remotes in addition to public certificates. */
   authorities: readonly string[];
   /** Lines of a known_hosts file. */
   knownHosts: string;
@@ -22,13 +22,13 @@ interface Deps {
 
 /** A large repository over a slow line. */
 const wallMs = 3_600_000;
-/** A host that computes a pack may be silent for that long. */
+/** A host may be silent for this long while computing a pack. */
 const idleMs = 300_000;
 const mostOutput = 64 * 1024 * 1024;
 
 /**
- * Runs git in a sandbox whose network reaches the remote's host alone. The token of an https remote is added to the requests outside of it. A
- * private key is in the memory of the sandbox, and nowhere else.
+ * Runs git in a sandbox whose network reaches the remote's host alone. A proxy outside the sandbox adds the token of an https remote to the
+ * requests. A private key is in the memory of the sandbox, and nowhere else.
  */
 export function openRemoteGit(deps: Deps): RemoteGit {
   return {
@@ -135,7 +135,7 @@ async function openProxy(
   }
 }
 
-/** The proxy reads the requests even without a token, because it knows the authorities of the operator. */
+/** The proxy reads the requests even without a token, because the proxy has the certificates of the operator. */
 function headersFor(deps: Deps, { remote, credentials, tenant }: RemoteAccess): InjectedHeaders {
   const value = credentials && deps.secrets.resolve(credentials.secret, { tenant });
   const basic = Buffer.from(`${credentials?.username ?? 'x-access-token'}:${value}`).toString('base64');
@@ -148,7 +148,7 @@ function headersFor(deps: Deps, { remote, credentials, tenant }: RemoteAccess): 
   };
 }
 
-/** Why the guard refused it; undefined for anything else that ended it. */
+/** Why the guard refused a connection; undefined when the connection ended for another reason. */
 function reasonOf({ host, port, reason }: Connection): string | undefined {
   const where = `${host}:${port}`;
   switch (reason) {

@@ -1,14 +1,17 @@
 import type { Secrets } from '@holdpoint/secrets';
 import { type RemoteAccess, WorkspaceError } from '@holdpoint/workspace';
 
-/** What ssh needs beside its command line. */
+/** Input of ssh in addition to its command line. */
 export interface SshFiles {
   /** The private key, as the standard input of the script. */
   key: string;
   env: Record<string, string>;
 }
 
-/** @throws WorkspaceError when the key of the host is not known: it is never learned from the host itself */
+/**
+ * @throws WorkspaceError when the key of the host is not known (a key is never learned from its host), or when the source names no private
+ * key
+ */
 export function sshFiles(
   deps: { secrets: Pick<Secrets, 'resolve'>; knownHosts: string },
   { remote, credentials, known_hosts: given, tenant }: RemoteAccess,
@@ -28,8 +31,8 @@ export function sshFiles(
 }
 
 /**
- * Runs git with an ssh that reads no configuration and knows one key and the keys of one host. Its connection goes through the proxy, by
- * CONNECT. /tmp is memory of the sandbox.
+ * Runs git with ssh. ssh reads no configuration, and knows a single private key and the keys of a single host. The connection goes through
+ * the proxy, by CONNECT. /tmp is memory of the sandbox.
  */
 export const sshScript = `
 set -eu

@@ -14,18 +14,18 @@ import type { ExecutionContext } from '@holdpoint/engine/worker';
 import { SecretError, type Secrets } from '@holdpoint/secrets';
 import type { Network } from '@holdpoint/tools';
 
-/** The network of one call: for tools that fetch, and for the commands they run. */
+/** The network of a call: for requests of the tool, and for its commands. */
 export interface CallNetwork extends AsyncDisposable {
   network: Network;
-  /** A new proxy with a token of its own, closed with this. */
+  /** Opens a proxy with a token of its own, closed together with this network. */
   openProxy(): EgressProxy;
 }
 
 /**
- * Opens what the run's allowlist lets through, and the rules of the tool itself; undefined when there is neither. Reports every connection to
- * the engine.
+ * Opens a network for the run's allowlist and the tool's own rules; undefined when there is neither. Reports every connection to the
+ * engine.
  *
- * @param call.reaches rules of the tool. A tool that has them judges each address by itself, so what a person opened counts without an allowlist
+ * @param call.reaches rules of the tool. A tool with rules judges each address, so hosts opened by a person count without an allowlist
  */
 export async function openCallNetwork(
   {
@@ -72,7 +72,7 @@ export async function openCallNetwork(
   };
 }
 
-/** The run's own rules were checked when it was submitted. */
+/** The run's own rules were checked at its submission. */
 function isRule(rule: string, allowAddresses: readonly string[]): boolean {
   try {
     createGuard({ rules: [rule], allowAddresses });
@@ -95,7 +95,7 @@ const headersOf = ({ tenant, secrets: uses }: SecretScope, secrets: Secrets): In
     return [{ host, name: header, plainHttp, value: read }];
   });
 
-/** @throws SecretError for a value that no header can carry */
+/** @throws SecretError for a value no header can carry */
 function headerText(name: string, value: string): string {
   if (/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value)) return value;
   const message = `The secret ${name} has characters that no header can carry.`;

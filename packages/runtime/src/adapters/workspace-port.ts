@@ -17,7 +17,7 @@ export function createWorkspacePort(
   sandbox: Pick<Sandbox, 'withFrozen' | 'killAll'>,
   secrets: Secrets,
 ): WorkspacePort {
-  /** Background commands are frozen, so that the snapshot shows one moment. Only a run that uses secrets can have written one. */
+  /** Freezes background commands, so the snapshot shows a single moment. Only files of runs with secrets are searched for secrets. */
   const takeSnapshot = ({ scope, ...input }: Parameters<WorkspacePort['snapshot']>[0]): Promise<Snapshot> =>
     sandbox.withFrozen(input.runId, (frozen) => {
       const names = keptOutOfFiles(scope);
@@ -49,7 +49,7 @@ export function createWorkspacePort(
     async takeOver(input) {
       await sandbox.killAll(input.runId);
       await workspaces.takeOver(input);
-      // No process can start on an older tree any more; this kills those that started before.
+      // No process can start on an older tree any more. Kill the processes started before.
       await sandbox.killAll(input.runId);
     },
     async hiddenFiles(input) {
@@ -111,14 +111,14 @@ export function createWorkspacePort(
   };
 }
 
-/** Names of the secrets that no snapshot of a run may have. */
+/** Names of the secrets no snapshot of a run may contain. */
 function keptOutOfFiles({ secrets }: SecretScope): string[] {
   const names = (uses: readonly SecretUse[]) => new Set(uses.map(({ name }) => name));
   const inFiles = names(secrets.filter(({ as }) => 'placeholder' in as && as.placeholder === 'files'));
   return [...names(secrets).difference(inFiles)];
 }
 
-/** The files of a publish that hold the value of a secret. A link's target counts as its content. */
+/** Finds files of a publish with the value of a secret in their path or content. A link's target counts as its content. */
 async function findSecrets(
   workspaces: Workspaces,
   redactor: Redactor,
@@ -138,13 +138,13 @@ async function findSecrets(
   return found;
 }
 
-/** Characters of the patch that an approval shows. */
+/** Most characters of a patch in an approval. */
 const longestPatch = 64 * 1024;
-/** The same for a result: a person sees all of it, or decides on the call alone. */
+/** Most characters of the patch of a result: a person sees the whole patch, or decides on the call alone. */
 const longestWhole = 1024 * 1024;
 const mostNamedOfWhole = 1000;
 
-/** Refuses to show a change for a decision while the content of one of its files is lost. */
+/** Refuses to show a change for a decision while the content of a changed file is lost. */
 function assertReadable(files: readonly FileDiff[]): void {
   const lost = files.find(({ unreadable }) => unreadable !== undefined);
   if (lost !== undefined)

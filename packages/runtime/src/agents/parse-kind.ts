@@ -11,13 +11,13 @@ import { grantProblems, readYaml } from '@holdpoint/policy';
 import { plain } from '@holdpoint/readable';
 import { z } from 'zod';
 
-/** A document about a kind of sub-agent, as it is found. */
+/** A document about a kind of sub-agent, not parsed yet. */
 export interface KindDocument {
   origin: KindOrigin;
-  /** Where it is, for people: relative to the workspace, or the name in the operator's folder. */
+  /** Path for people: relative to the workspace, or the name in the operator's folder. */
   file: string;
   text: string;
-  /** Keys that it may have for other programs. */
+  /** Whether the document may have keys for other programs. */
   isForeign: boolean;
 }
 
@@ -103,16 +103,16 @@ function issueText(issue: z.core.$ZodIssue): string {
   return `${issue.path.join('.')}: ${issue.message}`;
 }
 
-/** A name without a provider, such as `sonnet` or `inherit`, is the model of the run. */
+/** A name without a provider, like `sonnet` or `inherit`, means the model of the run. */
 const modelOf = (model: string | undefined): string | undefined => (model?.includes('/') ? model : undefined);
 
-/** Names that documents written for other programs use, beside spelling. */
+/** Other programs' names of tools, where more than the spelling differs. */
 const otherNames: Readonly<Record<string, string>> = {
   ...{ read: 'readfile', write: 'writefile', ls: 'listdirectory', multiedit: 'edit' },
 };
 const bare = (name: string): string => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 
-/** The tools of the toolset that the document names; undefined: it names none, or all. */
+/** Tools of the toolset named in the document; undefined: the document names no tools, or all. */
 function namedTools(written: string | string[] | undefined, tools: readonly string[]): string[] | undefined {
   const list = typeof written === 'string' ? written.split(',') : written;
   const names = (list ?? []).map((name) => name.trim()).filter((name) => name !== '');

@@ -11,13 +11,14 @@ interface Deps {
   traces: Pick<Traces, 'take'> | undefined;
   metrics: Metrics;
   known: FollowerSettings['known'];
-  /** Spans have content, as it returns it. Undefined: they have none. */
+  /** Redacts the content of spans. Undefined: spans have no content. */
   redactContent: ((text: string, tenant: string) => string) | undefined;
 }
 
 /**
- * Says how this process follows the logs for traces and metrics; undefined: it has neither. The thread reads the logs, folds them and sends
- * the spans, so the event loop has nothing of it. Only content is folded here: the secrets that it must not have are known here.
+ * Returns a function to open the follower of the logs, for traces and metrics; undefined: the process has neither. The thread reads the
+ * logs, folds them and sends the spans, so the event loop has no work. Logs are folded here only for spans with content: the secrets to
+ * redact are known here.
  */
 export function openFollower(options: Deps): (() => Promise<Follower>) | undefined {
   const { thread, address, deps, traces, metrics, known, redactContent } = options;

@@ -6,15 +6,16 @@ type Next = Awaited<ReturnType<Job['moveToCompleted']>>;
 
 interface Options {
   worker: () => Worker;
-  /** Whether the worker may take another job for one that ends. */
+  /** Whether the worker may take another job when a job ends. */
   mayTakeNext: () => boolean;
-  /** The handlers add jobs that wake no worker. */
+  /** The handlers add jobs without waking a worker. */
   isSilent?: boolean | undefined;
 }
 
 /**
- * Ends jobs while their handlers wait for their last append. The commands go out on the connection of the appends, so they take effect in the
- * order in which they are sent, and one fsync covers them. BullMQ's worker gets the job that was fetched when it ends the job itself.
+ * Ends jobs while their handlers wait for their last append. The end goes out on the connection of the appends, so Redis runs both in the
+ * order of sending, and a single fsync covers both. The end fetches the next job too: BullMQ's worker gets the fetched job when the worker
+ * itself ends the job later.
  */
 export class EarlyFinish {
   readonly #redis: Redis;
@@ -37,7 +38,7 @@ export class EarlyFinish {
     const complete = job.moveToCompleted;
     const end = this.#end(job, token, complete);
     this.#ends.set(job, end);
-    // When the early end failed, the worker's own command decides what the job is.
+    // When the early end failed, the worker's own command decides the state of the job.
     job.moveToCompleted = async (...args) => {
       const early = await end;
       return early === undefined ? complete.apply(job, args) : early.next;
@@ -53,7 +54,7 @@ export class EarlyFinish {
     return this.#ends.has(job);
   }
 
-  /** Whether the job was ended early, so that it is gone. */
+  /** Whether the job was ended early and is gone. */
   async isOver(job: Job): Promise<boolean> {
     return (await this.#ends.get(job)) !== undefined;
   }
@@ -63,10 +64,10 @@ export class EarlyFinish {
     token: string | undefined,
     complete: Job['moveToCompleted'],
   ): Promise<{ next: Next } | undefined> {
-    // Runs after all that was begun before, so the commands of the handler are sent by then: BullMQ's own follow some promises later.
+    // The handler's commands are sent by the next tick. BullMQ sends its own commands some promises later.
     await new Promise<void>((resolve) => process.nextTick(resolve));
     const fetchNext = this.#fetchesNext();
-    // A copy: V8 makes an object slow that becomes the prototype of another one.
+    // A copy: V8 makes an object slow when the object becomes a prototype.
     const twin: Job = Object.assign(Object.create(Job.prototype), job, { backend: this.#openBackend() });
     try {
       const next = await complete.call(twin, undefined, token ?? '', fetchNext);
@@ -84,12 +85,15 @@ export class EarlyFinish {
     return !worker.closing && !worker.isPaused() && this.#mayTakeNext();
   }
 
-  /** The job that the handler added waits, and no worker knows of it. Without a connection, one finds it at its next look. */
+  /**
+   * Wakes a worker: the job added by the handler waits, and no worker knows of the job. Without a connection, a worker finds the job at its
+   * next look.
+   */
   async #wakeOther(): Promise<void> {
     if (this.#isSilent) await wakeWaiting(this.#redis, this.#worker()).catch(() => undefined);
   }
 
-  /** The backend of the worker, on the other connection. */
+  /** The backend of the worker, on the connection of the appends. */
   #openBackend(): IQueueBackend {
     const { name, opts } = this.#worker();
     const silent = this.#isSilent ? 'ends' : undefined;

@@ -8,25 +8,25 @@ import { StuckHandlers } from './stuck-handlers.ts';
 
 export interface QueueWorker<Data> {
   worker: Worker<Data>;
-  /** The jobs that it runs now. */
+  /** Jobs this worker runs now. */
   running: Set<Job<Data>>;
   stuck: StuckHandlers;
-  /** Ends what a job does for its step; the job itself continues. */
+  /** Aborts the call of a job's step; the job continues. */
   cancelCall(job: Job<Data>): void;
-  /** Waits until every job that is done has looked at its run once more. */
+  /** Waits until every finished job has looked at its run once more. */
   looked(): Promise<unknown>;
 }
 
 interface Options<Data> extends WorkerOptions {
   isHeld?: (worker: Worker<Data>) => boolean;
-  /** Puts the work of a job below the span that it is about. Undefined: no traces are exported. */
+  /** Puts the live spans of a job below the span of the step, task, publish or run the job works for. Undefined: no traces are exported. */
   inJob?: InJob | undefined;
   stuck?: StuckHandlers;
 }
 
 /**
- * Opens the worker of a queue. An add is ignored while a job with its id exists, and a job exists until BullMQ has removed it, which is after
- * the last look of its handler. So each job that is done looks at its run once more when it is gone.
+ * Opens the worker of a queue. BullMQ ignores an add while a job with the same id exists, and removes a finished job only after the last
+ * look of the handler at the run. So each finished job looks at its run once more after the removal.
  */
 export function openWorker<Data extends { run_id: string }>(
   deps: WorkerDeps,

@@ -12,35 +12,35 @@ import type { EarlyFinish } from './early-finish.ts';
 import type { SharedSlots } from './shared-slots.ts';
 import { HandlerStuck, type StuckHandlers } from './stuck-handlers.ts';
 
-/** What is done with the jobs of a queue. */
+/** The handler of a queue's jobs, and how missed wake-ups reach the jobs. */
 export interface JobKind<Data> {
   handle(deps: WorkerDeps, data: Data, context: JobContext): Promise<JobEnd>;
-  /** @param seen the sequence number of the run that the handler acted on */
+  /** @param seen sequence number of the run when the handler acted on the run */
   wakeMissed(deps: WorkerDeps, data: Data, seen: number): Promise<void>;
   mayStillSleep?(deps: WorkerDeps, data: Data, end: { seen?: number }): Promise<boolean>;
-  /** Adds the job once more. Handlers of jobs that have it may end their job before they return. */
+  /** Adds the job once more. Only handlers of a kind with `again` may end their job before they return. */
   again?(deps: WorkerDeps, data: Data): Promise<void>;
-  /** The jobs are those of steps, whose handlers may add the one that the end of their job takes. */
+  /** Set for jobs of steps: a handler may add the next step's job, and the end of the handler's own job fetches the added job. */
   takesNextStep?: boolean;
 }
 
-/** How long a job sleeps that came again while its handler still runs here, ms. */
+/** Delay of a job that arrives while an earlier handler of the job still runs in this process, ms. */
 const leavingMs = 200;
 
 /**
- * A handler as BullMQ calls it. A sleeping job moves to the delayed set. A wake-up between its look at the log and that move would be
- * lost, so the job looks once more and promotes itself.
+ * Wraps a handler for BullMQ. A sleeping job moves to the delayed set. A wake-up between the handler's look at the log and the move would
+ * be lost, so the job looks at the log once more after the move, and is promoted when the run needs the job.
  */
 export function processor<Data extends { run_id: string }>(
   deps: WorkerDeps,
   { handle, mayStillSleep, again, takesNextStep }: JobKind<Data>,
   options: {
     running: Set<Job<Data>>;
-    /** What the jobs that are done have seen of their runs. */
+    /** For each finished job, the sequence number of the run when the handler acted on the run. */
     seen: WeakMap<Job<Data>, number>;
-    /** What ends the calls that the jobs make. */
+    /** Controllers to abort the calls of the jobs. */
     calls: WeakMap<Job<Data>, AbortController>;
-    /** Whether this worker takes no jobs now. A job that it was already waiting for still arrives. */
+    /** Whether this worker takes no jobs now. A job still arrives when the worker was already waiting for a job. */
     isHeld?: () => boolean;
     /** Undefined: no traces are exported. */
     inJob?: InJob | undefined;
@@ -69,14 +69,15 @@ export function processor<Data extends { run_id: string }>(
       if (end.seen !== undefined) options.seen.set(job, end.seen);
       return;
     }
-    // BullMQ compares with the wall clock of this process, which may be wrong: one that is ahead would bring the job back at once.
+    // BullMQ compares the end of the delay with the wall clock of this process, which may be wrong: without the conversion of `end.until`,
+    // a clock running ahead would bring the job back at once.
     await job.moveToDelayed(Date.now() + capDelay(end.until - deps.now()), token);
     if (mayStillSleep && !(await mayStillSleep(deps, job.data, end))) {
       await job.promote().catch((error: unknown) => deps.logger.debug({ job: job.id, err: error }, 'already awake'));
     }
     throw new DelayedError();
   };
-  /** Ends the job of a handler that ignores its abort, so that another one can begin. A job whose lock is lost is another worker's. */
+  /** Gives the job of a stuck handler back, so another job can begin. A job with a lost lock belongs to another worker. */
   const giveBack = async (job: Job<Data>, token: string | undefined, cause: HandlerStuck): Promise<void> => {
     const fields = { event: 'handler_stuck', queue: job.queueName, run_id: job.data.run_id, job: job.id };
     deps.logger.error({ ...fields, reason: cause.reason }, 'a handler ignores its abort; its place is given back');
@@ -86,12 +87,12 @@ export function processor<Data extends { run_id: string }>(
     throw new DelayedError();
   };
   const inside = new Map<string | undefined, { job: Job<Data>; leave: AbortController }>();
-  // Three declared parameters: BullMQ makes a signal only for handlers that take it.
+  // Three declared parameters: BullMQ makes a signal only for handlers with a third parameter.
   return async (job: Job<Data>, token: string | undefined, signal: AbortSignal | undefined): Promise<void> => {
     const former = inside.get(job.id);
     if (former !== undefined && !options.finishing.hasBegun(former.job)) {
-      // The job lost its lock and came again to the same worker, which renews one lock and aborts one signal per id: side by side, each
-      // handler would take the other's lock and its work away.
+      // The job lost its lock and came again to the same worker. BullMQ renews a single lock and aborts a single signal per job id: two
+      // handlers side by side would take the lock and the work from each other.
       former.leave.abort('lock-lost' satisfies AbortReason);
       await job.moveToDelayed(Date.now() + leavingMs, token);
       throw new DelayedError();
@@ -112,7 +113,7 @@ export function processor<Data extends { run_id: string }>(
       await options.stuck.settle(run(job, token, context), context.signal);
     } catch (error) {
       if (error instanceof HandlerStuck) return await giveBack(job, token, error);
-      // A job that is gone cannot be tried again. The next one, which came with its end, has to begin.
+      // The queue cannot retry a job already removed. The next job, fetched together with the end of this job, has to begin.
       if (!(await options.finishing.isOver(job))) throw error;
       const fields = { run_id: job.data.run_id, job: job.id };
       deps.logger.warn({ ...fields, err: error }, 'a handler failed after its job had ended; it gets another job');

@@ -32,30 +32,33 @@ import { startReviews } from './start-reviews.ts';
 import { mostStuck, StuckHandlers } from './stuck-handlers.ts';
 
 export interface RunningWorkers {
-  /** Ids of the runs that this process works on now. */
+  /** Ids of the runs with a running job in this process. */
   active(): Set<string>;
-  /** Aborts what this process does for a run. */
+  /** Aborts the turns, steps and background commands of a run in this process. */
   cancelRun(runId: string): void;
-  /** Aborts the call of a step that this process runs; its job continues. */
+  /** Aborts the call of a step in this process; the job of the step continues. */
   cancelStep(stepId: string): void;
-  /** Aborts a background command that this process runs. */
+  /** Aborts a background command of this process. */
   killTask(taskId: string): void;
-  /** What this process does now: ids of runs with a step, a task or a turn. */
+  /** Names of the running jobs: the id of the run with a step id, a task id, the number of a turn, or `workspace`. */
   running(): string[];
-  /** Ids of the steps that this process runs, and their runs. */
+  /** Ids of the steps running in this process, and of their runs. */
   steps(): { run_id: string; step_id: string }[];
-  /** Ids of the background commands that this process runs, and their runs. */
+  /** Ids of the background commands running in this process, and of their runs. */
   tasks(): { run_id: string; task_id: string }[];
-  /** The jobs of each queue that this process may run at once, and runs; and the handlers that ignored their abort and hold no place. */
+  /**
+   * For each queue: the most jobs at once in this process, the running jobs, and the stuck handlers, which ignored their abort and hold no
+   * slot.
+   */
   slots(): { queue: string; all: number; used: number; stuck: number }[];
   /** Whether this process follows the logs for traces and metrics. */
   isFollower(): boolean;
-  /** Why it takes no jobs of some queue. */
+  /** Why this process takes no jobs of some queue. */
   held(): Set<HoldReason>;
-  /** Takes no steps, turns and background commands until it is released; publishing, undoing and discarding continue. */
+  /** Stops taking steps, turns and background commands until `release`; publishing, undoing and discarding continue. */
   hold(): void;
   release(): void;
-  /** Takes no more jobs, waits for the running ones, and after `drainMs` hands back those that are left. */
+  /** Takes no more jobs, waits for the running jobs, and hands back the jobs left after `drainMs`. */
   drain(drainMs: number): Promise<void>;
 }
 
@@ -78,9 +81,9 @@ interface Start {
   onLosses?: (runs: number) => void;
   /** Undefined: BullMQ's own spans are not exported. */
   queueTelemetry?: Telemetry | undefined;
-  /** Puts the work of a job below the span that it is about. */
+  /** Puts the live spans of a job below the span of the step, task, publish or run the job works for. */
   inJob?: InJob | undefined;
-  /** Opens what hands over the spans of runs. Undefined: there are neither traces nor metrics. */
+  /** Opens the follower of the logs, for traces and metrics. Undefined: there are neither traces nor metrics. */
   openFollower?: (() => Promise<Follower>) | undefined;
   /** For lines of the log. */
   traceIds?: TraceIds;
@@ -90,15 +93,16 @@ interface Start {
 const workspaceSlots = 4;
 
 /**
- * Each run that has a place finds a slot for its turn: the admission bounds them (`engine/src/admission`), with a fourth more for tenants with
- * few runs, and a fourth of the working runs for short ones.
+ * Each admitted run finds a slot for its turn. The admission (`engine/src/admission`) bounds the number of runs, and admits a fourth more
+ * for tenants with few runs, and a fourth of the working runs for short runs.
  */
 const turnSlots = ({ turns, runs }: Pick<RuntimeConfig, 'turns' | 'runs'>): number =>
   turns + Math.ceil(turns / 4) + runs + 2 * Math.ceil(runs / 4);
 
 /**
- * A lock is renewed after an eighth to a quarter of its time. Where 40 processes wait for each core, an event loop is late by 1.3 s (median)
- * to 5 s. A take-over or a publish that loses its lock begins again from the start, so its lock lives twice as long.
+ * A lock is renewed after an eighth to a quarter of its time. Where 40 processes wait for each core, an event loop is late by 1.3 s
+ * (median) to 5 s. A take-over or a publish begins again from the start after losing its lock, so locks of the queue of workspaces live
+ * twice as long.
  */
 const lockOf = (lockMs: number) => ({ lockDuration: lockMs, lockRenewTime: lockMs / 4 });
 
@@ -191,7 +195,7 @@ export async function startQueueWorkers({
       refused(error);
     });
     worker.on('stalled', () => onStalled(worker.name));
-    // Losing a lock does not abort the job by itself: another worker has it now, so this one must stop.
+    // BullMQ does not abort a job after losing the job's lock. Another worker has the job now, so this worker must stop.
     worker.on('lockRenewalFailed', (ids) => {
       for (const id of ids) worker.cancelJob(id, 'lock-lost' satisfies AbortReason);
     });
@@ -251,7 +255,7 @@ export async function startQueueWorkers({
       await Promise.all(all.map((worker) => worker.close()));
       clearTimeout(deadline);
       await Promise.all(opened.map((one) => one.looked()));
-      // Last: they take what the jobs appended until now.
+      // Last: the audit log and the follower read everything the jobs have appended.
       await Promise.all([audit.stop(), follower?.stop()]);
     },
   };

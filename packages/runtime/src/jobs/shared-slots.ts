@@ -7,10 +7,10 @@ import { readWaiting, type WaitingJob } from './read-waiting.ts';
 const lookMs = 100;
 /** A look at a long queue is followed by a rest of so many times its length. */
 const restPerLook = 5;
-/** Priorities smaller than the one of all jobs. */
+/** Number of priorities smaller than the normal priority of jobs. */
 const most = jobPriority.priority - 1;
 
-/** Beside the slots of a queue a quarter more is a reserve for tenants with fewer jobs in this worker. */
+/** In addition to its slots, a queue has a quarter more in reserve, for tenants with fewer jobs in this worker. */
 const reserveOf = (slots: number): number => Math.ceil(slots / 4);
 
 interface Options<Data> {
@@ -22,10 +22,10 @@ interface Options<Data> {
 }
 
 /**
- * Shares the slots of a queue between tenants, and between the runs of each. While a slot is free, jobs begin in the order of their queue. While
- * none is, the worker looks at the waiting jobs and moves the jobs of tenants with the fewest running ones to the front, so these get the next
- * free slots. A tenant with fewer jobs than the reserve gets a slot beyond the others. Only the order of the queue changes, so a killed worker
- * loses nothing.
+ * Shares the slots of a queue between tenants, and between the runs of each. While a slot is free, jobs begin in the order of their queue.
+ * While none is, the worker looks at the waiting jobs and moves the jobs of tenants with the fewest running ones to the front, so these get
+ * the next free slots. A tenant with fewer jobs than the reserve gets a slot beyond the others. Only the order of the queue changes, so a
+ * killed worker loses nothing.
  */
 export class SharedSlots<Data extends { run_id: string }> {
   readonly #options: Options<Data>;
@@ -39,14 +39,14 @@ export class SharedSlots<Data extends { run_id: string }> {
     this.#reserve = reserveOf(options.slots);
   }
 
-  /** Whether the worker may take another job when one ends. */
+  /** Whether the worker may take another job when a job ends. */
   mayTakeNext(): boolean {
     return this.#options.running.size <= this.#options.slots;
   }
 
   /**
    * Puts a job without a slot for its tenant back.
-   * @throws WaitingError it was put back
+   * @throws WaitingError after putting the job back
    */
   async admit(job: Job<Data>, token: string | undefined): Promise<void> {
     const { worker, slots, running, deps } = this.#options;
@@ -54,7 +54,7 @@ export class SharedSlots<Data extends { run_id: string }> {
     worker().concurrency = slots;
     if (running.size <= slots || (await this.#fitsReserve(job))) return;
     await job.moveToWait(token);
-    // Another worker may have a slot, and this one took its wake-up.
+    // Another worker may have a slot, and this worker took its wake-up.
     await wakeWaiting(deps.redis, worker());
     throw new WaitingError();
   }

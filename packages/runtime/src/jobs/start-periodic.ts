@@ -2,11 +2,11 @@ import type { PeriodicWork } from '@holdpoint/engine';
 import { collectGarbage, openPeriodicWork, sweep, type WorkerDeps } from '@holdpoint/engine/worker';
 import type { RuntimeConfig } from '../runtime-config.ts';
 
-/** Looks several times per interval, so that a look just before the due time does not cost a whole interval. */
+/** Looks several times per interval: a look just before the due time does not cost a whole interval. */
 const looksPerInterval = 4;
 const longestLookMs = 60_000;
 
-/** The sweep and maintenance, each on a timer of this process: whichever worker finds it due does it. */
+/** The sweep and maintenance, each on a timer of this process: the first worker to find the work due does the work. */
 export function startPeriodic(
   deps: WorkerDeps,
   { sweepMs, maintenanceMs }: Pick<RuntimeConfig, 'sweepMs' | 'maintenanceMs'>,

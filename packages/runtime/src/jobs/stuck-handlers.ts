@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { type AbortReason, abortReason } from '@holdpoint/engine/worker';
 
-/** An aborted handler has a sandbox or a request to end, which takes milliseconds. */
+/** An aborted handler has to end a sandbox or a request: both take milliseconds. */
 const patience = { ticks: 10, tickMs: 1000 };
 
 /** A handler was aborted and did not return in time. Its place is given back, while the handler may still wait for something. */
@@ -15,30 +15,33 @@ export class HandlerStuck extends Error {
   }
 }
 
-/** How many stuck handlers of a queue a worker bears: they hold memory, and what they wait for may be broken for all that follow. */
+/**
+ * With this many stuck handlers of a queue a worker is unusable: they hold memory, and the cause of their waiting may block later handlers
+ * too.
+ */
 export const mostStuck = (slots: number): number => Math.max(2, Math.ceil(slots / 4));
 
-/** Handlers of one queue that ignored their abort and have not returned yet. */
+/** Handlers of a queue, still running although aborted. */
 export class StuckHandlers {
   readonly #onStuck: (count: number) => void;
   readonly #patience: typeof patience;
   #count = 0;
 
-  /** @param onStuck called with the number of stuck handlers when there is another one */
+  /** @param onStuck called for each newly stuck handler, with the number of stuck handlers */
   constructor(onStuck: (count: number) => void = () => {}, given: typeof patience = patience) {
     this.#onStuck = onStuck;
     this.#patience = given;
   }
 
-  /** Handlers that hold no place any more and have not returned. */
+  /** Number of stuck handlers: without a slot, but still running. */
   get count(): number {
     return this.#count;
   }
 
   /**
    * Settles as `work` does.
-   * @throws HandlerStuck when `work` is still under way 10 s after the abort. The log fences what the handler writes later, as that of a worker
-   * that was frozen
+   * @throws HandlerStuck when `work` is still under way 10 s after the abort. The log fences later writes of the handler, like those of a
+   * frozen worker
    */
   async settle<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     const done = new AbortController();
@@ -65,7 +68,7 @@ export class StuckHandlers {
     });
   }
 
-  /** Ticks rather than one timer: an event loop that stood still for long gives handlers its next turns first. */
+  /** Ticks rather than a single timer: after a long standstill, the event loop gives its next turns to handlers first. */
   async #tick(done: AbortSignal): Promise<void> {
     for (let tick = 0; tick < this.#patience.ticks; tick++) {
       await wait(this.#patience.tickMs, undefined, { signal: done, ref: false });

@@ -2,20 +2,19 @@ import { keepEnd, type LiveFrame, type LiveMessage, type LiveSource, liveJoinSch
 import { liveChannel, liveJoinChannel } from '@holdpoint/engine/worker';
 import type { Redis } from 'ioredis';
 
-/** Where one text goes while it is made. */
+/** Receives a live text piece by piece. */
 export interface LiveText {
   write(text: string): void;
   end(): void;
 }
 
 export interface Live {
-  /** @param about without `since`: now */
+  /** @param about the source of the text, open since now */
   open(runId: string, about: Omit<LiveSource, 'since'>): LiveText;
 }
 
 interface Deps {
   workerId: string;
-  /** Publishes. */
   redis: Pick<Redis, 'publish'>;
   subscriber: Pick<Redis, 'on' | 'off' | 'subscribe'>;
   now: () => number;
@@ -28,20 +27,20 @@ const collectMs = 20;
 const listenedMs = 30_000;
 
 /**
- * What the jobs of this process write while they run. It is kept in memory, and published while the run has a reader: without
- * readers it costs no command of Redis. The log does not have it, so what is lost with this process is lost.
+ * Live texts of the running jobs of this process. The hub keeps the texts in memory and publishes them while the run has a reader: without
+ * readers they cost no command of Redis. The log does not have live texts, so they are lost with this process.
  */
 export async function openLiveHub(deps: Deps): Promise<Live & { stop(): void }> {
   const { workerId, redis, subscriber, now, logger } = deps;
   const runs = new Map<string, RunTexts>();
-  /** Until when the run has a reader, by run. Its texts may begin later. */
+  /** Until when a run has a reader, by run id. The texts of a run may begin after the reader. */
   const listened = new Map<string, number>();
 
   const isListened = (runId: string): boolean => (listened.get(runId) ?? 0) > now();
   const publish = (runId: string, message: LiveMessage): void => {
     if (message.frames.length === 0) return;
     redis.publish(liveChannel(runId), JSON.stringify(message)).catch((error: unknown) => {
-      // A reader sees the gap, and asks for the whole.
+      // A reader sees the gap, and asks for the whole text.
       logger.debug({ run_id: runId, err: error }, 'live text was not published');
     });
   };
@@ -56,7 +55,7 @@ export async function openLiveHub(deps: Deps): Promise<Live & { stop(): void }> 
     listened.set(run_id, now() + listenedMs);
     const texts = runs.get(run_id);
     if (texts === undefined) return;
-    // An empty piece says that the text is still being made.
+    // An empty piece means: the text is not finished.
     publish(run_id, isNew ? { whole: true, frames: texts.whole() } : { frames: texts.still() });
   };
   subscriber.on('message', onMessage);
@@ -75,7 +74,7 @@ export async function openLiveHub(deps: Deps): Promise<Live & { stop(): void }> 
   };
 }
 
-/** The texts that are being made for one run. */
+/** The unfinished texts of a run. */
 class RunTexts {
   readonly #texts = new Set<Kept>();
   readonly #send: (frames: LiveFrame[]) => void;
@@ -110,7 +109,7 @@ class RunTexts {
   whole = (): LiveFrame[] => [...this.#texts].map((text) => text.whole());
   still = (): LiveFrame[] => [...this.#texts].map((text) => text.unsent());
 
-  /** At once after a quiet time; otherwise together with what follows. */
+  /** Sends at once after a quiet time; otherwise `collectMs` after the last message, with all pieces until then. */
   #soon(): void {
     const wait = this.#sentAt + collectMs - performance.now();
     this.#timer ??= setTimeout(() => this.#flush(), Math.max(0, wait)).unref();
@@ -124,13 +123,13 @@ class RunTexts {
   }
 }
 
-/** The end of a text, and how much of it was sent. */
+/** The kept end of a text, and the offset sent so far. */
 class Kept {
   readonly #about: LiveSource;
   #text = '';
   /** Where `#text` begins. */
   #from = 0;
-  /** Undefined: nothing, not even that it began. */
+  /** Undefined: not even the beginning of the text was announced. */
   #sent: number | undefined;
 
   constructor(about: LiveSource) {

@@ -4,32 +4,32 @@ import type { Problem } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import type { ProviderRates } from './provider-rates.ts';
 
-/** How a request ended, for those that come after it. */
+/** How a request ended. The outcome decides when later requests are sent. */
 export type Outcome =
   | { kind: 'ok' }
-  /** It says nothing about the provider. */
+  /** The request says nothing about the state of the provider. */
   | { kind: 'neutral' }
   /** The provider takes no requests now, or cannot be reached. */
   | { kind: 'limited'; reason: Problem; retryAfterMs?: number | undefined };
 
 type Entry =
-  /** The request may be sent. `leave` says for how long the provider takes none now; 0: it does. */
+  /** The request may be sent. `leave` returns for how long the provider takes no requests now; 0: the provider takes requests. */
   | { kind: 'open'; leave(outcome: Outcome): Promise<{ closedMs: number }> }
   /**
-   * @param waitMs until the run may enter again by itself; it is woken when its turn comes before. @param closedMs until the provider is asked again
-   * by any run. @param reason why the provider is left alone; undefined: the operator's rate is used up
+   * @param waitMs until the run may enter again by itself; the gate wakes the run when its turn comes earlier. @param closedMs until any
+   * run asks the provider again. @param reason why the provider is left alone; undefined: the operator's rate is used up
    */
   | { kind: 'closed'; waitMs: number; closedMs: number; reason?: Problem | undefined };
 
-/** Who waits: a run and the turn that it plans. */
+/** A waiting run, and the turn to plan. */
 interface Ticket {
   runId: string;
   turn: number;
 }
 
 /**
- * Lets requests of all workers to the same account of a provider through: none while the provider takes none, then those of one, two,
- * four, … runs. Runs that find it closed are let through in the order in which they came.
+ * Lets requests of all workers to the same account of a provider through. While the provider takes no requests, no request passes; then
+ * requests of 1, 2, 4, … runs pass. Runs that find the gate closed pass in the order of arrival.
  */
 export interface ModelGate {
   enter(account: Account, ticket: Ticket): Promise<Entry>;
@@ -37,7 +37,7 @@ export interface ModelGate {
 
 export interface Account {
   provider: string;
-  /** Digest of its address and key. */
+  /** Digest of the provider's address and key. */
   digest: string;
 }
 
@@ -52,7 +52,7 @@ interface Deps {
   random?: () => number;
 }
 
-/** A worker that died frees its place after this time. */
+/** The place of a dead worker's request becomes free after this time. */
 const leaseMs = 60_000;
 const renewMs = 20_000;
 
@@ -95,7 +95,8 @@ export function openModelGate({ redis, rates, wake, logger, now, random = Math.r
           const said = [limited?.retryAfterMs ?? 0, random(), at_once, limited?.reason.code ?? ''];
           const words = limited?.reason.message.slice(0, 500) ?? '';
           const args = [lease, Number(entered[1]), outcome.kind, ...said, words];
-          // The answer counts, whatever becomes of its place: that ends by time, and a run that is not woken wakes by itself.
+          // The answer counts even when giving back the place fails: the lease of the place runs out, and a run not woken wakes after its
+          // wait.
           const [closed = 0, ...next] = await call(account, 'leave', args).catch((error: unknown): unknown[] => {
             logger.warn({ run_id: runId, err: error }, 'the place of a model request was not given back');
             return [];

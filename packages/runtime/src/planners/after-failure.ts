@@ -2,15 +2,15 @@ import type { ModelLeft, ModelRetrying, Problem } from '@holdpoint/contract';
 import type { PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
 import { ModelError } from '@holdpoint/models';
 
-/** What is known when a model could not be asked. Times in milliseconds. */
+/** Why a request to a model failed, and when the model may be asked again. Times in milliseconds. */
 export interface Failed {
   model: string;
   reason: Problem;
-  /** It will not answer before a person acts: the key, the account, the name or the address is wrong. */
+  /** The model will not answer before a person acts: the key, the account, the name or the address is wrong. */
   isGone: boolean;
-  /** How long its provider wants to be left alone. */
+  /** How long the provider wants no requests. */
   awayMs: number;
-  /** No request was sent: the run waits for its turn at the provider, and comes back by itself after this time. */
+  /** Set when no request was sent: the run waits in the provider's line, and tries again after this time at the latest. */
   queuedMs?: number;
 }
 
@@ -20,32 +20,32 @@ interface Known {
   random: () => number;
 }
 
-/** A model that was left is not asked for this long while another one can be. */
+/** A run does not return to a model it left for this long, while another model can be asked. */
 const coolDownMs = 5 * 60_000;
 const goneMs = 60 * 60_000;
-/** Failures of one model before the next one is asked. */
+/** Failures of a model before the run asks the next model. */
 const mostTries = 2;
-/** A provider that is away for so long is not waited for while another model can be asked. */
+/** A run does not wait longer than this for a provider while another model can be asked. */
 const longAwayMs = 30_000;
 const firstDelayMs = 2000;
 const longestDelayMs = 5 * 60_000;
 const longestAwayMs = 12 * 3_600_000;
 
-/** The models of a run, in the order in which they are asked. */
+/** The models of a run, in the order of asking. */
 export function modelsOf({ model, spec }: Pick<PlannerInput, 'model' | 'spec'>): string[] {
   const { goal } = spec;
   const fallbacks = goal.planner === 'model' ? (goal.fallbacks ?? []) : [];
   return [...new Set([model, ...fallbacks])];
 }
 
-/** The model to ask now: that which the wait is for, or the first that was not left a short time ago. */
+/** The model to ask now: the model the run waits for, or the first model the run has not left recently. */
 export function chooseModel({ input, now }: Omit<Known, 'random'>): string {
   if (input.modelWait !== undefined) return input.modelWait.next;
   return modelsOf(input).find((model) => isIn(input.modelsLeft[model], now)) ?? input.model;
 }
 
 /**
- * What follows when a model could not be asked: another model at once, the same one later, or a pause when no model is left to ask or the
+ * Decides after a failed request: the run asks another model at once or the same model later, or pauses when no model is left to ask or the
  * patience of the run is over.
  */
 export function afterFailure({ input, now, random }: Known, failed: Failed): PlannerDecision {
@@ -71,7 +71,7 @@ export function afterFailure({ input, now, random }: Known, failed: Failed): Pla
   return retrying({ ...said, ...queued, next, until: iso(until) });
 }
 
-/** The failure of a request that is worth another one: later, or to another model. Undefined: it is worth none. */
+/** Reads an error as a failure to answer with another request, later or to another model. Undefined: another request cannot help. */
 export function readFailure(error: unknown, model: string, hasOthers: boolean): Failed | undefined {
   if (!(error instanceof ModelError)) return undefined;
   const { code, message, next, retryable, retryAfterMs = 0, status } = error;
@@ -84,8 +84,8 @@ export function readFailure(error: unknown, model: string, hasOthers: boolean): 
 const retrying = (data: ModelRetrying): PlannerDecision => ({ kind: 'retrying', retrying: data });
 
 /**
- * A provider that names a time is asked then. One that keeps refusing is asked less and less often, whatever it names. The jitter parts the
- * requests of runs that failed together.
+ * Wait until the next request: the time the provider names, or else a growing backoff. From the fifth failure on, the backoff counts when
+ * longer than the named time. The jitter spreads the requests of runs that failed together.
  */
 function delay(failures: number, awayMs: number, random: () => number): number {
   const grown = (step: number): number => Math.min(firstDelayMs * 2 ** Math.min(step, 20), longestDelayMs);
@@ -102,7 +102,7 @@ const goneCodes: ReadonlySet<string> = new Set([
 const isGone = (left: ModelLeft | undefined, now: number): boolean =>
   left !== undefined && goneCodes.has(left.code) && now - Date.parse(left.at) < goneMs;
 
-/** Whether a model may be asked although it was left before. */
+/** Whether the run may ask a model: never left, or left long enough ago. */
 const isIn = (left: ModelLeft | undefined, now: number): boolean =>
   left === undefined || (!isGone(left, now) && now - Date.parse(left.at) >= coolDownMs);
 

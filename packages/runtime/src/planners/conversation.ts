@@ -8,7 +8,7 @@ import { decisionNote } from './decision-note.ts';
 
 type Deps = Pick<Registry, 'present' | 'list' | 'keepsList'>;
 
-/** The messages of one past turn, in order. @param cap bytes that each of its results may take in a request */
+/** The messages of a past turn, in order. @param cap most bytes of each result in a request */
 export function turnMessages(registry: Deps, spec: RunSpec, turn: PastTurn, cap: number): ModelMessage[] {
   const messages = turn.readMessages.map(fromPerson);
   const answer = answerOf(turn);
@@ -24,7 +24,7 @@ export function turnMessages(registry: Deps, spec: RunSpec, turn: PastTurn, cap:
   return messages;
 }
 
-/** Bytes that a result may take in a request before anything had to be shortened. */
+/** Most bytes of a result in a request, before anything had to be shortened. */
 export const freshCap = 128 * 1024;
 
 interface ToolResult {
@@ -52,7 +52,7 @@ function refusals(
   });
 }
 
-/** The answer that the planner recorded with the turn; undefined for a turn without one. */
+/** The answer recorded by the planner with the turn; undefined for a turn without an answer. */
 const answerOf = ({ answer }: PastTurn) => answer as ModelAnswer | undefined;
 
 const isEmpty = ({ text, calls }: ModelAnswer): boolean => text.trim() === '' && calls.length === 0;
@@ -64,7 +64,9 @@ function isKept(registry: Deps, { toolset }: RunSpec, step: SettledStep): boolea
   return registry.keepsList(toolset, step.tool) || isSaidByPeople(registry, toolset, step);
 }
 
-/** An older answer whose calls had long arguments. Without the provider's parts it is rebuilt from its text and calls. */
+/**
+ * Shortens an older answer with a long text or long arguments. Without the provider's parts, the answer is rebuilt from its text and calls.
+ */
 function shortened(answer: ModelAnswer, kept: ReadonlySet<string | undefined>, cap: number): ModelAnswer {
   const calls = answer.calls.map((call) => {
     if (kept.has(call.id)) return call;
@@ -85,7 +87,7 @@ function result(step: SettledStep, cap: number): ToolResult {
   const text = JSON.stringify(value);
   const left = leftOut === 0 ? '' : leftOutNote(leftOut);
   const note = decisionNote(step);
-  // An error begins with what went wrong.
+  // The text of an error begins with the cause.
   const parts = is_error ? [text, left, note] : [note, left, text];
   return { id: step.call_id ?? step.id, tool: step.tool, text: parts.filter(Boolean).join('\n'), is_error };
 }

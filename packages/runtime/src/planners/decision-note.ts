@@ -4,8 +4,8 @@ const longestString = 4000;
 const longestArgs = 16_000;
 
 /**
- * What people decided about a call that ran, in words for the model that made it. The call stays in the conversation as the model made it,
- * so its result must say what ran in its place.
+ * Decisions of people about an executed call, in words for the model. The conversation keeps the call with the model's arguments, so the
+ * result must say how the executed call differed.
  */
 export const decisionNote = ({ decided = [] }: Pick<SettledStep, 'decided'>): string =>
   decided.map(worded).filter(Boolean).join('\n');
@@ -23,7 +23,7 @@ function happened({ decision, args, isIndeterminate }: Omit<RunDecision, 'messag
   return hasWords ? 'A person approved this call.' : '';
 }
 
-/** Arguments may contain a whole file; its beginning and end are enough to recognise it. */
+/** Arguments may contain a whole file; its beginning and end are enough to recognise the file. */
 function shown(args: unknown): string {
   const text = JSON.stringify(args, (_key, value: unknown) =>
     typeof value === 'string' ? shortened(value, longestString) : value,

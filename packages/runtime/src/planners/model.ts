@@ -14,13 +14,13 @@ import { type InstructionSources, instruct } from './instructions/instruct.ts';
 
 interface Deps extends InstructionSources, AskingDeps {
   secrets: Secrets;
-  /** What is known of a model. */
+  /** Facts about a model. */
   describe: (model: string) => ModelFacts;
   now: () => number;
   asking: AskDeps;
 }
 
-/** A model decides the next turn from the goal and everything that happened so far. Its whole answer goes into the log with the turn. */
+/** A model decides the next turn from the goal and all earlier turns. Its whole answer goes into the log with the turn. */
 export function createModelPlanner(deps: Deps): Planner {
   return {
     async next(input, signal) {
@@ -37,7 +37,7 @@ export function createModelPlanner(deps: Deps): Planner {
         return { kind: 'instructed', instructed: redactor.json(instructed) };
       }
       const { system } = history.instructed;
-      // The model that is due may be another one, with a window of its own.
+      // The model to ask may be a fallback, with a different window.
       const send = (model: string) =>
         decide(deps, { ...input, model }, { history, system, instead: model !== input.model || undefined, signal });
       const asked = await redactErrors(redactor, () => askPatiently(deps.asking, input, send, signal));
@@ -53,7 +53,7 @@ interface Known {
   signal: AbortSignal;
 }
 
-/** What follows from one request: the answer of the model, or a compaction before it. @throws ModelError */
+/** Asks the model for the next turn, or makes the conversation shorter before asking. @throws ModelError */
 async function decide(
   deps: Deps,
   input: PlannerInput,

@@ -12,7 +12,7 @@ export interface Choice {
 
 const languages = ['node', 'python'] as const;
 
-/** The runtimes that fit a project best, of those that the machine has. Holdpoint's own Node is chosen only where there is no other. Pure. */
+/** Chooses the best runtimes of the machine for a project. Holdpoint's own Node is chosen only where there is no other Node. Pure. */
 export const chooseToolchains = (runtimes: readonly Runtime[], wanted: readonly Wanted[]): Choice[] =>
   languages.flatMap((language) => {
     const found = runtimes.filter((one) => one.language === language);
@@ -23,7 +23,7 @@ export const chooseToolchains = (runtimes: readonly Runtime[], wanted: readonly 
 function choose(language: Toolchain['language'], found: readonly Runtime[], wanted: Wanted | undefined): Choice {
   const others = found.filter(({ isOwn }) => !isOwn).sort((a, b) => compare(b.version, a.version));
   const own = found.find(({ isOwn }) => isOwn);
-  // The one that commands find anyway stays when it fits.
+  // The runtime commands find without a choice stays when its version fits.
   const known = [...others].sort((a, b) => Number(b.isFirst) - Number(a.isFirst));
   const fitting = wanted && known.find(({ version }) => fits(version, wanted.range));
   const runtime = fitting ?? nearest(known, others, wanted) ?? own;
@@ -41,7 +41,9 @@ function choose(language: Toolchain['language'], found: readonly Runtime[], want
 const fits = (version: string, range: string | undefined): boolean =>
   range !== undefined && validRange(range) !== null && satisfies(version, range);
 
-/** Where no version fits: one with the same beginning as a plain version that is wanted, else the one that commands find anyway. */
+/**
+ * Where no version fits: a version with the same beginning as the wanted plain version, else the runtime commands find without a choice.
+ */
 function nearest(
   known: readonly Runtime[],
   newest: readonly Runtime[],

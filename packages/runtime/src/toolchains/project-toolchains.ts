@@ -5,11 +5,11 @@ import { chooseToolchains } from './choose.ts';
 import { readWanted, versionFiles } from './wanted.ts';
 
 interface Place extends Pick<WorkspaceMount, 'id' | 'uid' | 'gid'> {
-  /** The snapshot that the run started from. */
+  /** The snapshot at the start of the run. */
   base: string;
 }
 
-/** What the commands of a run find as `node` and `python3`. */
+/** Runtimes for the commands of a run, found as `node` and `python3`. */
 export interface ProjectToolchains {
   of(place: Place): Promise<{ chosen: Toolchain[]; first: WorkspaceMount['first'] }>;
 }
@@ -18,8 +18,8 @@ const mostRuns = 1000;
 const longestFile = 256 * 1024;
 
 /**
- * Chooses by the files of a run's project as it came from the source: a file that the run changes later changes nothing. Each process makes the
- * same choice, and keeps it for the runs that it saw last.
+ * Chooses by the files of a run's first snapshot: later changes of the run to a file change no choice. Each process makes the same choices,
+ * and keeps the choices for its `mostRuns` latest runs.
  */
 export function openToolchains(
   sandbox: Pick<Sandbox, 'runtimes'>,
@@ -51,7 +51,7 @@ function firstOf(runtimes: readonly (Runtime | undefined)[]): WorkspaceMount['fi
   return bins.length === 0 && links.length === 0 ? undefined : { bins, links };
 }
 
-/** One look at the names, and one process for the contents, if there are any. */
+/** Reads the names first, and starts a single process for the contents of the found files. */
 async function readFiles(
   workspaces: Pick<Workspaces, 'listing' | 'contents'>,
   { runId, snapshot }: { runId: string; snapshot: string },

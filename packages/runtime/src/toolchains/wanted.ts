@@ -1,16 +1,16 @@
 import type { Toolchain } from '@holdpoint/contract';
 
-/** What a project says of the version of a language. */
+/** The version of a language wanted by a project. */
 export interface Wanted {
   language: Toolchain['language'];
-  /** As it is written in the file. */
+  /** The version as written in the file. */
   text: string;
   by: string;
-  /** A range of semantic versions; undefined: it names no version that can be compared. */
+  /** A range of semantic versions; undefined: the text names no comparable version. */
   range: string | undefined;
 }
 
-/** Files at the root of a project, in the order in which they decide. */
+/** Files at the root of a project, in order of precedence. */
 const files: { name: string; read: (content: string) => Omit<Wanted, 'by'>[] }[] = [
   { name: '.nvmrc', read: (content) => nodeVersion(firstLine(content)) },
   { name: '.node-version', read: (content) => nodeVersion(firstLine(content)) },
@@ -22,7 +22,7 @@ const files: { name: string; read: (content: string) => Omit<Wanted, 'by'>[] }[]
 
 export const versionFiles = files.map(({ name }) => name);
 
-/** @param contents by name, of those of `versionFiles` that the project has */
+/** @param contents contents of the project's version files, by name */
 export function readWanted(contents: ReadonlyMap<string, string>): Wanted[] {
   const found = files.flatMap(({ name, read }) =>
     read(contents.get(name) ?? '').map((one): Wanted => ({ ...one, by: name, text: one.text.slice(0, longestText) })),
@@ -38,7 +38,7 @@ const firstLine = (content: string): string =>
     .map((line) => line.replace(/#.*/, '').trim())
     .find((line) => line !== '') ?? '';
 
-/** The long-term releases that an .nvmrc may name. */
+/** Names of long-term releases in an .nvmrc. */
 const codenames: Record<string, number> = {
   ...{ argon: 4, boron: 6, carbon: 8, dubnium: 10, erbium: 12, fermium: 14, gallium: 16, hydrogen: 18 },
   ...{ iron: 20, jod: 22, krypton: 24 },

@@ -8,7 +8,7 @@ interface JobData {
   task_id?: string;
 }
 
-/** Does the work of a job so that its live spans are below the step, the task, the publish or the run that it is about. */
+/** Does the work of a job, with its live spans below the span of the step, task, publish or run of the job. */
 export type InJob = <Result>(queue: string, data: JobData, work: () => Promise<Result>) => Promise<Result>;
 
 export const inJob =

@@ -1,21 +1,21 @@
 import type { PastCompaction, PlannerInput } from '@holdpoint/engine/worker';
 import type { ModelFacts } from '@holdpoint/models';
 
-/** What a request may take of the window of a model. All in tokens. */
+/** Shares of a model's window, in tokens. */
 export interface Budget {
   /** undefined: not known. */
   window: number | undefined;
-  /** What a request may have; infinite where the window is not known. */
+  /** Most tokens of a request; infinite where the window is not known. */
   request: number;
-  /** What an answer may have, where that has to be said. */
+  /** Most tokens of an answer; undefined: the request names no limit. */
   answer: number | undefined;
 }
 
 const usualAnswer = 8192;
-/** Where a model may write more than this part of its window, its answers are limited to it. */
+/** Largest part of a window for an answer. Models able to write more are limited to this part. */
 const largestAnswer = 1 / 3;
 
-/** The window that a refusal showed counts before the one that is known of the model. */
+/** A window learned from a refusal takes precedence over the window in the facts about the model. */
 export function budgetOf(
   { model, spec: { goal } }: Pick<PlannerInput, 'model' | 'spec'>,
   facts: ModelFacts,
@@ -30,5 +30,5 @@ export function budgetOf(
   return { window, request: window - answer, answer: answer < wanted ? answer : asked };
 }
 
-/** Parts of what a request may have. Above `full` it is shortened to `aim`; the last turns, as far as `recent` reaches, stay whole. */
+/** Parts of the most tokens of a request. A request above `full` is shortened to `aim`; the last turns, up to `recent`, stay whole. */
 export const parts = { full: 0.8, aim: 0.5, recent: 0.25 };

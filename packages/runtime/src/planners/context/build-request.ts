@@ -5,15 +5,15 @@ import { freshCap, fromPerson, turnMessages } from '../conversation.ts';
 import { tokensOf, tokensOfMessage, tokensOfTools } from './tokens.ts';
 import { readVerbatim, summaryText, type Verbatim } from './verbatim.ts';
 
-/** A request as it would be sent, and what it is made of. */
+/** A request ready for sending, and its parts. */
 export interface BuiltRequest {
   messages: ModelMessage[];
-  /** First estimates of tokens: of all, of what is no turn, and of a turn whose results are cut to so many bytes. */
+  /** First estimates of tokens: of the request, of everything except turns, and of a turn with each result cut to `cap` bytes. */
   tokens: number;
   fixed: number;
   tokensAt: (turn: PastTurn, cap: number) => number;
   capOf: (turn: PastTurn) => number;
-  /** What stands for earlier turns. */
+  /** The summary of earlier turns. */
   summary: string;
   carried: Verbatim;
   /** Tokens of the model for each token of the first estimate. */
@@ -25,7 +25,7 @@ interface Parts {
   tools: readonly ModelTool[];
 }
 
-/** The conversation in the log as a request. It follows from the log alone, so each process builds the same, and its beginning stays the same. */
+/** Builds the request from the log alone: each process builds the same request, and the beginning of the request stays the same. */
 export function buildRequest(
   registry: Registry,
   { spec }: Pick<PlannerInput, 'spec'>,
@@ -59,7 +59,7 @@ export function buildRequest(
 const sum = (messages: readonly ModelMessage[]): number =>
   messages.reduce((all, message) => all + tokensOfMessage(message), 0);
 
-/** Each turn has the smallest cap that was recorded for it. */
+/** The cap of a turn is the smallest cap recorded for the turn. */
 function capsOf(compactions: readonly PastCompaction[]): (turn: PastTurn) => number {
   const cuts = compactions.flatMap(({ through_turn: through, cap }) => (cap === undefined ? [] : [{ through, cap }]));
   return ({ turn }) =>
@@ -81,13 +81,13 @@ function renderedTurn(registry: Registry, spec: PlannerInput['spec'], turn: Past
   if (found !== undefined) return found;
   const messages = turnMessages(registry, spec, turn, cap);
   const made = { messages, tokens: sum(messages) };
-  // A turn gets smaller caps with time, and the larger ones are not asked for again.
+  // The caps of a turn become smaller with time, and larger caps are not needed again.
   if (known.size > 4) known.clear();
   known.set(cap, made);
   return made;
 }
 
-/** What the provider counted for the last request, against the first estimate of the same. */
+/** Tokens counted by the provider for the last request, divided by the first estimate of the request. */
 function scaleOf(
   turns: readonly PastTurn[],
   compactions: readonly PastCompaction[],
@@ -101,7 +101,7 @@ function scaleOf(
     const { messages, tokens } = renderedAs(turn);
     const answer = messages.find((message) => message.role === 'assistant');
     const read = turn.readMessages.reduce((all, text) => all + tokensOfMessage(fromPerson(text)), 0);
-    // Requests before the last compaction were longer than what stands for them now.
+    // Requests before the last compaction were longer than their turns are now, shortened or summarised.
     if (answer !== undefined && turn.turn >= (last?.before_turn ?? 0)) {
       const counted = answer.answer.usage.input_tokens / (before + read);
       if (counted >= leastScale && counted <= mostScale) scale = counted;
@@ -111,5 +111,5 @@ function scaleOf(
   return scale;
 }
 
-// Beyond these the count is of something else, or there is none.
+// Outside these bounds the provider counted something else, or gave no count.
 const [leastScale, mostScale] = [0.3, 5];

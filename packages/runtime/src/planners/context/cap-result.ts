@@ -2,12 +2,12 @@ import type { Json } from '@holdpoint/contract';
 
 export interface Capped {
   value: Json;
-  /** Bytes of the request that were left out; 0: the value is whole. */
+  /** Bytes left out of the request; 0: the value is whole. */
   leftOut: number;
 }
 
 /**
- * A value that takes at most about `most` bytes of a request. It keeps its shape: long texts in it keep both ends, and long lists their
+ * Shortens a value to about `most` bytes of a request. The value keeps its shape: long texts keep both ends, and long lists keep their
  * first entries. Pure, so each process cuts the same.
  */
 export function capResult(value: Json, most: number): Capped {
@@ -33,7 +33,7 @@ const halfOf = (count: number): number => Math.floor(count / 2);
 const shortestText = 80;
 const mostEntries = 512;
 
-/** A result is JSON text, and the request quotes it once more. Counts no further than `most`. */
+/** A result is JSON text, and the request quotes the text once more. Counts no further than `most`. */
 export function sentBytes(value: Json, most: number): number {
   let bytes = 0;
   const text = JSON.stringify(value);
@@ -41,7 +41,7 @@ export function sentBytes(value: Json, most: number): number {
   return bytes;
 }
 
-/** Bytes of one UTF-16 unit of a text in JSON. A pair of surrogates has 4. */
+/** Bytes of a UTF-16 unit of a text in JSON. A pair of surrogates has 4. */
 function quoted(unit: number): number {
   if (unit === 0x22 || unit === 0x5c) return 2;
   if (unit < 0x20) return 6;
@@ -75,7 +75,7 @@ function cutLists(value: Json, longest: number): Json {
   );
 }
 
-/** Both ends of a text that takes more than `most` bytes of a request, and how many characters are left out. Never half a character. */
+/** Keeps both ends of a text of more than `most` bytes, and names the number of characters left out. Never keeps half a character. */
 export function cutText(text: string, most: number): string {
   if (text.length <= most / 7) return text;
   const head = endOf(text, most / 2, 1);

@@ -23,12 +23,12 @@ interface Compacting {
   history: PastConversation;
   request: BuiltRequest;
   budget: Budget;
-  /** What a refusal showed. */
+  /** The window learned from a refusal. */
   learned?: WrittenCompaction['learned'];
   signal: AbortSignal;
 }
 
-/** The next step by which a request becomes shorter; undefined when nothing is left that can be cut. */
+/** Makes a request shorter by a step; undefined when nothing is left to cut. */
 export async function compact(deps: Deps, compacting: Compacting): Promise<WrittenCompaction | undefined> {
   const { history, request, budget, learned } = compacting;
   const { scale } = request;

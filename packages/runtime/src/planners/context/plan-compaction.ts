@@ -2,15 +2,15 @@ import type { PastTurn } from '@holdpoint/engine/worker';
 import { type Budget, parts } from './budget.ts';
 
 export interface Shortenable {
-  /** Those that no summary stands for, oldest first. */
+  /** Turns not replaced by a summary, oldest first. */
   turns: readonly PastTurn[];
-  /** Bytes that the results of a turn may take now. */
+  /** The present cap on each result of a turn, in bytes. */
   capOf: (turn: PastTurn) => number;
-  /** Tokens of a turn whose results may take so many bytes. */
+  /** Tokens of a turn with each result cut to `cap` bytes. */
   tokensAt: (turn: PastTurn, cap: number) => number;
   /** Tokens of everything else in the request. */
   fixed: number;
-  /** Tokens that one request for a summary may be about. */
+  /** Tokens of a request, for a turn or for a summary. */
   budget: Budget;
 }
 
@@ -18,14 +18,14 @@ export type PlannedCompaction =
   | { how: 'results_cut'; through: number; cap: number; tokens: number }
   | { how: 'summarised'; turns: readonly PastTurn[] };
 
-/** Bytes that an old result keeps: enough to see what the call did. */
+/** Bytes kept of an old result: enough to see the effect of the call. */
 const oldCap = 800;
-/** For results of the last turns, one after the other, until it fits. */
+/** Caps on results of the last turns, tried one after the other until the request fits. */
 const recentCaps = [48 * 1024, 16 * 1024, 4096, oldCap];
 
 /**
- * How a request becomes shorter: old results are cut, then older turns are summarised, then results of the last turns are cut, then all turns
- * are summarised. Undefined when nothing is left of that. Pure.
+ * Plans how to shorten a request: old results are cut, then older turns are summarised, then results of the last turns are cut, then all
+ * turns are summarised. Undefined when no way to shorten the request is left. Pure.
  */
 export function planCompaction(input: Shortenable): PlannedCompaction | undefined {
   const { turns, budget } = input;
@@ -41,7 +41,7 @@ export function planCompaction(input: Shortenable): PlannedCompaction | undefine
   return cuts.at(-1);
 }
 
-/** The index of the first of the last turns, which stay whole where they can. */
+/** Index of the first recent turn. Recent turns stay whole where possible. */
 function firstRecent({ turns, capOf, tokensAt, budget }: Shortenable): number {
   let left = budget.request * parts.recent;
   let first = turns.length;
@@ -56,7 +56,7 @@ function firstRecent({ turns, capOf, tokensAt, budget }: Shortenable): number {
   return first;
 }
 
-/** Undefined when it makes nothing shorter. */
+/** Undefined when the cap makes nothing shorter. */
 function cut(
   { turns, capOf, tokensAt, fixed }: Shortenable,
   some: readonly PastTurn[],
@@ -72,14 +72,14 @@ function cut(
   return after < before ? { how: 'results_cut', through, cap, tokens: after } : undefined;
 }
 
-/** Tokens that a summary may have. */
+/** Most tokens of a summary. */
 export const longestSummary = ({ request }: Budget): number => Math.min(4000, Math.floor(request / 8));
 
-/** A summary of little would be longer than what it stands for. */
+/** A summary of short turns would be longer than the turns. */
 const isWorthIt = ({ tokensAt, budget }: Shortenable, turns: readonly PastTurn[]): boolean =>
   turns.reduce((sum, turn) => sum + tokensAt(turn, oldCap), 0) > longestSummary(budget) / 2;
 
-/** The first of the turns that one request can be about; at least one. */
+/** The first turns, as many as fit into the request for a summary; at least the first. */
 function piece({ tokensAt, budget }: Shortenable, turns: readonly PastTurn[]): readonly PastTurn[] {
   let left = budget.request * parts.aim;
   const last = turns.findIndex((turn) => {

@@ -1,10 +1,10 @@
 import type { ModelError } from '@holdpoint/models';
 import type { BuiltRequest } from './build-request.ts';
 
-/** A window below this is no window that a request with tools fits in: the provider means something else. */
+/** No request with tools fits into a smaller window: a provider naming less means something else. */
 const leastWindow = 1000;
 
-/** What a refusal for length shows: the window as the provider names it, or less than what was sent. */
+/** Learns a window from a refusal for length: the window named by the provider, or three quarters of the refused request. */
 export function learnFrom(
   { window: told }: Pick<ModelError, 'window'>,
   model: string,
@@ -14,11 +14,11 @@ export function learnFrom(
   if (told === undefined || told < leastWindow) {
     return { learned: { model, window: Math.max(leastWindow, Math.floor(sent * 0.75)) }, scale };
   }
-  // What was refused was longer than the window, whatever the estimate says.
+  // The refused request was longer than the window, whatever the estimate says.
   return { learned: { model, window: told }, scale: sent >= told ? scale : (told / tokens) * 1.02 };
 }
 
-/** The conversation does not fit, and nothing in it can be cut. The run pauses. */
+/** The conversation does not fit, and no part can be cut. The run pauses. */
 export class ContextFullError extends Error {
   override name = 'ContextFullError';
   readonly code = 'context_full';

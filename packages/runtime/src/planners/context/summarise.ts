@@ -8,12 +8,12 @@ interface Asked {
   /** `provider/model` */
   model: string;
   prompt: string;
-  /** What stands for the turns before. */
+  /** The summary of the turns before. */
   before: string;
   turns: readonly PastTurn[];
-  /** Tokens that the request may have. */
+  /** Most tokens of the request. */
   request: number;
-  /** Tokens that the summary may have. */
+  /** Most tokens of the summary. */
   longest: number;
   redacted: (text: string) => string;
   signal: AbortSignal;
@@ -21,15 +21,15 @@ interface Asked {
 
 export interface Summary {
   text: string;
-  /** The answer of the model, when there was one. */
+  /** The answer of the model, if the model answered. */
   answer?: ModelAnswer;
   /** Why the text is a list of the calls. */
   failed?: Problem;
 }
 
 /**
- * A summary of turns, by a request of its own without tools. When the model writes none that can be used, a list of the calls stands for
- * them: a run is never held up by its summary.
+ * Summarises turns in a separate request without tools. When the model writes no usable summary, a list of the calls replaces the turns: a
+ * failed summary never holds a run up.
  * @throws ModelError when the model cannot be asked at all, as for a turn
  */
 export async function summarise(model: Model, asked: Asked): Promise<Summary> {
@@ -55,7 +55,7 @@ export async function summarise(model: Model, asked: Asked): Promise<Summary> {
 
 const charactersPerToken = 6;
 
-/** Errors that the next turn would meet as well: it can only be asked later, or not before a person did something. */
+/** Errors the next turn would meet as well: the model can be asked only later, or only after a person acted. */
 const isOfAnyRequest = ({ code, retryable }: ModelError): boolean =>
   retryable || code === 'EMODELAUTH' || code === 'EMODELQUOTA' || code === 'EMODELNAME' || code === 'EMODELSETTINGS';
 
@@ -76,7 +76,7 @@ function requestOf({ model, prompt, before, turns, longest, redacted, signal }: 
   ].join('\n\n');
   return {
     ...{ model, system: instruction, messages: [{ role: 'user' as const, text: redacted(text) }], tools: [] },
-    // A model may think before it writes, and that counts.
+    // A model may think before writing, and its thinking counts as output.
     maxOutputTokens: longest * 2,
     reasoningEffort: 'low' as const,
     signal,

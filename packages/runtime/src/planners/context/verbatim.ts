@@ -12,15 +12,15 @@ const saidSchema = z.strictObject({
   about: z.string().optional(),
 });
 
-/** What stays word for word beside a summary. */
+/** Parts of earlier turns kept word for word next to a summary. */
 const verbatimSchema = z.strictObject({
   /** Words of people, and their decisions. */
   people: z.array(saidSchema),
-  /** The last call of each tool that keeps a list, such as todos. */
+  /** The last call of each list-keeping tool, for example of todos. */
   lists: z.record(z.string(), z.strictObject({ turn: z.int(), args: z.json() })),
-  /** Files that were read or changed, the latest last. */
+  /** Files read or changed, the latest last. */
   files: z.array(z.strictObject({ path: z.string(), access: z.enum(['read', 'write', 'delete']), turn: z.int() })),
-  /** Background commands and sub-agents that calls named. */
+  /** Background commands and sub-agents named in results of calls. */
   tasks: z.array(z.strictObject({ id: z.string(), call: z.string(), turn: z.int() })),
 });
 export type Verbatim = z.infer<typeof verbatimSchema>;
@@ -29,11 +29,11 @@ const nothing: Verbatim = { people: [], lists: {}, files: [], tasks: [] };
 const mostFiles = 40;
 const mostTasks = 40;
 
-/** What earlier turns left to be kept. Another shape counts as nothing. */
+/** Reads the parts kept of earlier turns. A record of another shape counts as empty. */
 export const readVerbatim = (recorded: Json | undefined): Verbatim =>
   verbatimSchema.safeParse(recorded).data ?? nothing;
 
-/** Adds what is to be kept of these turns. */
+/** Adds the parts to keep of these turns. */
 export function addVerbatim(
   registry: Registry,
   toolset: string,
@@ -73,7 +73,7 @@ export const isSaidByPeople = (registry: Pick<Registry, 'list'>, toolset: string
 
 const questionTools = new WeakMap<Pick<Registry, 'list'>, Map<string, ReadonlySet<string>>>();
 
-/** Names of the tools that ask a person. */
+/** Names of the tools with a question to a person. */
 function questionsOf(registry: Pick<Registry, 'list'>, toolset: string): ReadonlySet<string> {
   const known = questionTools.get(registry) ?? new Map<string, ReadonlySet<string>>();
   questionTools.set(registry, known);
@@ -83,7 +83,7 @@ function questionsOf(registry: Pick<Registry, 'list'>, toolset: string): Readonl
   return names;
 }
 
-/** What people said about a call. */
+/** Words and decisions of people about a call. */
 function saidAbout(step: SettledStep, isQuestion: boolean): Omit<Verbatim['people'][number], 'turn'>[] {
   const about = callText(step);
   const decided = decisionNote(step);
@@ -96,7 +96,7 @@ function saidAbout(step: SettledStep, isQuestion: boolean): Omit<Verbatim['peopl
   return [...decision, { kind: 'answer', text, about: `${step.tool} ${JSON.stringify(step.args)}` }];
 }
 
-/** Codes of outcomes that a person decided. */
+/** Codes of outcomes decided by a person. */
 const byPeople: ReadonlySet<string> = new Set(['EREJECTED', 'ERESPONDED', 'EDIDNOTHAPPEN']);
 
 const callText = ({ tool, args }: SettledStep): string => `${tool} ${cutText(JSON.stringify(args), 300)}`;
@@ -114,7 +114,7 @@ export const countVerbatim = ({ people, lists, files, tasks }: Verbatim): Record
   ...{ lists: Object.keys(lists).length, files: files.length, tasks: tasks.length },
 });
 
-/** In words for the model. @param summary what a model, or a list of calls, says of the turns */
+/** The text for the model in place of earlier turns. @param summary notes of a model about the turns, or a list of calls */
 export function summaryText(throughTurn: number, carried: Verbatim, summary: string): string {
   const { people, lists, files, tasks } = carried;
   const parts = [

@@ -20,7 +20,7 @@ export interface InstructionSources {
 /** Bytes of all files of the workspace together. */
 const mostBytes = 64 * 1024;
 
-/** What a model reads before its task. It is recorded, and stays as it is: a model that changes AGENTS.md does not instruct itself. */
+/** Collects the instructions of a model. They are recorded and stay unchanged: a model changing AGENTS.md does not instruct itself. */
 export async function instruct(
   deps: InstructionSources,
   input: PlannerInput,
@@ -68,7 +68,7 @@ const aboutFiles =
 const section = (title: string, text: string | undefined): string =>
   text === undefined || text.trim() === '' ? '' : `# ${title}\n${text.trim()}`;
 
-/** A workspace that cannot be read any more has no files to tell: the calls of the run will say so. */
+/** An unreadable workspace gives no instruction files: the calls of the run will report the error. */
 async function filesOf(
   { workspaces }: Pick<InstructionSources, 'workspaces'>,
   { runId, base }: Pick<PlannerInput, 'runId' | 'base'>,

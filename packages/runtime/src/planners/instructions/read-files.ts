@@ -6,7 +6,7 @@ import type { Workspaces } from '@holdpoint/workspace';
 
 interface Reading {
   runId: string;
-  /** The snapshot that the source was. */
+  /** The snapshot of the source. */
   snapshot: string;
   /** Bytes of all texts together. */
   most: number;
@@ -14,7 +14,7 @@ interface Reading {
 }
 
 const names: ReadonlySet<string> = new Set(['AGENTS.md', 'CLAUDE.md']);
-/** Files of packages that others wrote instruct those who work on these packages. */
+/** Instruction files in packages of third parties are for people working on the packages. */
 const foreign: ReadonlySet<string> = new Set(['node_modules', 'vendor', '.git', '.venv', 'site-packages']);
 const mostFiles = 20;
 const mostListed = 100;
@@ -23,8 +23,8 @@ const smallest = 500;
 const largest = { atRoot: 32 * 1024, nested: 4 * 1024, read: 1024 * 1024 };
 
 /**
- * The files of a repository that say how agents should work in it, and their texts fenced as data. They are read from objects of a snapshot:
- * a link leads no further than to another file of the same snapshot.
+ * Reads a repository's files with instructions for agents, and fences their texts as data. The texts come from objects of a snapshot: a
+ * link leads no further than to another file of the same snapshot.
  */
 export async function readInstructionFiles(
   workspaces: Pick<Workspaces, 'listing' | 'contents'>,
@@ -104,7 +104,7 @@ async function readContents(
   return contents;
 }
 
-/** The path that a link leads to, relative to the workspace; undefined: it leads out. */
+/** The target of a link, relative to the workspace; undefined: the link leads out. */
 function targetOf(path: string, content: Buffer | undefined): string | undefined {
   const target = content?.toString();
   if (target === undefined || target.startsWith('/')) return undefined;
