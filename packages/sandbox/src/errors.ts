@@ -1,13 +1,13 @@
 export type SandboxErrorCode =
   /** No usable isolation on this host. */
   | 'ESANDBOXMISSING'
-  /** Isolation has a gap that the policy does not accept. */
+  /** The policy does not accept a gap in the isolation. */
   | 'ESANDBOXGAP'
-  /** bubblewrap has changed since it was unpacked or found. */
+  /** bubblewrap has changed since the set-up unpacked the program, or the worker found it. */
   | 'ESANDBOXCHANGED'
   /** The set-up of a sandbox failed, and the command did not run. */
   | 'ESANDBOXSETUP'
-  /** The process that starts sandboxes ended, and every sandbox of the worker with it. */
+  /** The starter ended, and every sandbox of the worker with the starter. */
   | 'ESTARTERLOST'
   /** The command is invalid: NUL in an argument, a working directory outside the workspace, a bad limit. */
   | 'ECOMMANDINVALID'
@@ -31,10 +31,10 @@ export type SandboxErrorCode =
   | 'ESANDBOXCLOSED';
 
 /**
- * The sandbox itself failed. It says nothing about the command or the files.
+ * A failure of the sandbox. The error says nothing about the command or the files.
  *
  * @param options.retryable whether the same call may succeed later
- * @param options.next what the user or the caller can do
+ * @param options.next advice for the user or the caller
  */
 export class SandboxError extends Error {
   override readonly name = 'SandboxError';

@@ -2,7 +2,7 @@ import { chmodSync, lstatSync, readdirSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { SandboxError, type WorkspaceMount } from './port.ts';
 
-/** A host path that is mounted inside, beside the workspace. */
+/** A host path, mounted inside in addition to the workspace. */
 export interface RepositoryMount {
   host: string;
   inside: string;
@@ -10,8 +10,8 @@ export interface RepositoryMount {
 }
 
 /**
- * The mounts that protect a workspace's repository. `.git` is a separate mount point, so no command can rename it. The files that decide
- * which programs git runs are mounted read-only over the tree's own, and a mount point can be neither replaced nor removed. A tool host may
+ * The mounts to protect a workspace's repository. `.git` is a separate mount point, so no command can rename `.git`. Some files of `.git`
+ * name programs for git to run. Read-only mounts cover these files, and a mount point can be neither replaced nor removed. A tool host may
  * only read `.git`.
  *
  * Throws `SandboxError` ESANDBOXSETUP when an entry under a mount is of another type: through a link the mount would land outside.
@@ -35,7 +35,10 @@ export function repositoryMounts(workspace: WorkspaceMount, { isCommand }: { isC
   ];
 }
 
-/** A command may have removed its own user's access to its repository. An unprivileged worker is that user. */
+/**
+ * Restores the owner's access to the repository, because a command may have removed the access. An unprivileged worker has the same user as
+ * the command.
+ */
 function openForOwner(path: string, workspace: WorkspaceMount): void {
   const stats = lstat(path);
   if (!stats?.isDirectory()) throw damaged(workspace, '');

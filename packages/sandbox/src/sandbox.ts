@@ -29,7 +29,7 @@ export interface HostSandboxDeps extends ConnectionDeps {
   limits: Partial<ProcessLimits> | undefined;
   sizes: WorkspaceSizes;
   guard: SpaceGuard;
-  /** What a program without a workspace has in its place. */
+  /** An empty directory, mounted as the workspace of a program without a workspace. */
   emptyDirectory: string;
   /** Monotonic clock in milliseconds. */
   now(): number;
@@ -141,7 +141,7 @@ export class HostSandbox implements Sandbox {
     return [...readVersions(candidates, stdout.text), own];
   }
 
-  /** What a program without a workspace has in its place. */
+  /** The empty directory as a workspace. */
   #emptyWorkspace({ id, uid, gid }: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>): WorkspaceMount {
     const path = this.#deps.emptyDirectory;
     mkdirSync(path, { recursive: true, mode: 0o755 });

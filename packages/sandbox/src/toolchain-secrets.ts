@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 
-/** Names of files and directories that contain keys, tokens or passwords. */
+/** Names of files and directories with keys, tokens or passwords. */
 const secretNames = new Set([
   ...['.ssh', '.gnupg', '.aws', '.azure', '.gcloud', '.kube', '.docker', '.password-store', 'keyrings', '.mozilla'],
   ...['.netrc', '_netrc', '.npmrc', '.yarnrc', '.pypirc', '.pgpass', '.my.cnf', '.git-credentials'],
@@ -10,14 +10,14 @@ const secretNames = new Set([
   ...['credentials', 'credentials.toml', 'credentials.json', '.credentials.json', 'credentials.tfrc.json', '.env'],
   ...['id_rsa', 'id_ecdsa', 'id_ed25519', 'id_dsa', 'login.keyring', 'kubeconfig', '.dockercfg', '.boto'],
 ]);
-/** Files that only a home has. */
+/** Names of files found only in a home directory. */
 const homeNames = new Set(['.bashrc', '.profile', '.bash_profile', '.zshrc', '.bash_history', '.zsh_history']);
-/** Parts of a directory such as ~/.cargo or ~/.local that programs need. */
+/** Parts of a directory such as ~/.cargo or ~/.local, as needed by programs. */
 const parts = ['bin', 'lib', 'libexec', 'registry'];
 /** Enough to find ~/.local/share/keyrings from ~/.local, and ~/.ssh from /home. Deeper, packages have harmless files of these names. */
 const maxDepth = 2;
 
-/** Why sandboxes must not see a directory, as the end of a sentence. Null when they may. */
+/** Reason to hide a directory from sandboxes, as the end of a sentence. Null when sandboxes may see the directory. */
 export function whySecret(path: string): string | null {
   const real = realOf(path);
   if (homes().includes(real)) return 'is a home directory';
@@ -28,7 +28,7 @@ export function whySecret(path: string): string | null {
 }
 
 /**
- * Directories that contain a toolchain and no secrets: the directory itself, or its parts that programs need. A dot directory of a home is
+ * Directories with a toolchain and without secrets: the whole directory, or the parts needed by programs. A dot directory of a home is
  * never mounted whole, because programs may store keys there later.
  */
 export function showableParts(directory: string): string[] {

@@ -2,16 +2,16 @@ import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { delimiter, dirname, join, sep } from 'node:path';
 import { showableParts } from './toolchain-secrets.ts';
 
-/** Runtimes of the host that sandboxes do not see, with the directories to mount. */
+/** Runtimes of the host, invisible in sandboxes, and the directory to mount. */
 export interface Toolchain {
   directory: string;
   /** The directory, or its parts without secrets: values for `OpenSandboxOptions.toolchains`. */
   show: string[];
-  /** Names of the programs in its `bin`, sorted. */
+  /** Names of the programs in the directory's `bin`, sorted. */
   programs: string[];
 }
 
-/** Programs that runs commonly call. Ripgrep is missing because every sandbox has the worker's own. */
+/** Programs commonly called in runs. Ripgrep is missing because every sandbox has the worker's ripgrep. */
 const runtimes = [
   ...['node', 'npm'],
   ...['python3', 'pip3', 'uv', 'poetry', 'go', 'cargo', 'rustc', 'java', 'javac', 'mvn', 'gradle', 'kotlinc', 'scala'],
@@ -19,16 +19,16 @@ const runtimes = [
   ...['elixir', 'erl', 'ghc', 'ocaml', 'R', 'julia', 'gcc', 'clang', 'make', 'cmake', 'ninja'],
 ];
 
-/** Host directories that every sandbox sees. */
+/** Host directories visible in every sandbox. */
 const shown = ['/usr', '/bin', '/sbin', '/lib', '/lib64'];
 
 /**
- * Finds the runtimes on the search path that sandboxes do not see. A runtime that the system has as well is left out. A shim of a version
- * manager is reported at its own path, because its target is unknown.
+ * Finds runtimes on the search path and invisible in sandboxes. The result leaves out runtimes installed in the system as well. A shim of a
+ * version manager is reported at its own path, because its target is unknown.
  *
  * @param path a search path, as in $PATH
- * @param options.project directory whose programs do not count as the host's
- * @param options.mounted toolchain directories that sandboxes see already
+ * @param options.project directory of programs not to count as the host's
+ * @param options.mounted toolchain directories already visible in sandboxes
  */
 export function findToolchains(
   path: string,
@@ -57,7 +57,7 @@ interface ProgramFile {
   real: string;
 }
 
-/** The directory above `bin`: that of the link's target when the target lies in a `bin`, else that of the link. */
+/** The directory above `bin`: above the link's target when the target lies in a `bin`, else above the link. */
 function mountDirectory({ path, real }: ProgramFile): string | null {
   const candidates = [real, path]
     .filter((file) => dirname(file).endsWith(`${sep}bin`))

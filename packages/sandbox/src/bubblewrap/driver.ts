@@ -38,7 +38,10 @@ export function bubblewrapDriver(input: Omit<LaunchDeps, 'remapScript' | 'viewSc
   };
 }
 
-/** The sandbox's first process, which reaps the others. A tree recorded without it is still in its set-up and waits there. */
+/**
+ * The sandbox's first process, the reaper of all others. A tree recorded without its first process is still in the set-up, so its command
+ * has not begun.
+ */
 function firstInside([, first]: readonly ProcessIdentity[]): ProcessIdentity[] {
   return first && isAlive(first) ? [first] : [];
 }
@@ -49,13 +52,13 @@ function pathInside(path: string, files: readonly ReadOnlyMount[]): string {
   return mount.inside + path.slice(mount.host.length);
 }
 
-/** A tree that takes longer counts as larger than any limit. */
+/** A tree with a longer walk counts as larger than any limit. */
 const timeoutMs = 10_000;
 const program = fileURLToPath(new URL('../workspace-size/print-walk.ts', import.meta.url));
 
 /**
- * Measures a tree in a separate user namespace, where the worker's user may pass every directory that it owns, whatever the mode. A chmod
- * of the directories would disturb a command that relies on their modes.
+ * Measures a tree in a separate user namespace, where the worker's user may pass every directory of its own, whatever the mode. A chmod of
+ * the directories would disturb a command relying on their modes.
  */
 function walkUnreadableWith(tools: { bwrap: string }): WalkUnreadable {
   return (path, enough) =>

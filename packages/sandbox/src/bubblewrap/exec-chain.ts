@@ -28,16 +28,16 @@ export interface ExecChainDeps {
   tmpBytes: number;
   /** Whether the worker is root. The sandbox then runs as the workspace's owner. */
   root: boolean;
-  /** Which limits the command's control group enforces. @default none */
+  /** Limits enforced by the command's control group. @default none */
   cgroupLimits?: CgroupLimits | null;
-  /** Number of control group files that the command inherits. @default 0 */
+  /** Number of control group files for the command to inherit. @default 0 */
   cgroupFds?: number;
 }
 
 export interface ExecChain {
   program: string;
   args: string[];
-  /** The starter's view in which the first program starts. */
+  /** The starter's view to start the first program in. */
   view: StartRequest['view'];
   /** Spawn options of the first program. */
   start: { env: Record<string, string>; argv0?: string; uid?: number; gid?: number };

@@ -1,6 +1,6 @@
 import type { TreeEnd } from '../tree.ts';
 
-/** Where a sandbox is between its start and its end. */
+/** State of a sandbox between its start and its end. */
 export type LaunchState =
   /** bubblewrap and enter.sh set up the sandbox. */
   | 'setting_up'
@@ -15,7 +15,7 @@ export type LaunchState =
 
 export type LaunchEvent = 'freeze' | 'begin' | 'kill' | 'exit';
 
-/** An event that a state does not list changes nothing. */
+/** The states after each event. An unlisted event has no effect. */
 const transitions: Readonly<Record<LaunchState, Partial<Record<LaunchEvent, LaunchState>>>> = {
   setting_up: { freeze: 'waiting', begin: 'running', kill: 'killed', exit: 'ended' },
   waiting: { begin: 'running', kill: 'killed', exit: 'ended' },
@@ -31,23 +31,23 @@ export function nextState(state: LaunchState, event: LaunchEvent): LaunchState |
 
 /** Why the worker killed the sandbox. */
 export type LaunchFailure =
-  /** The caller asked for it: from `setting_up`, `waiting` and `running`. */
+  /** The caller asked for the kill: from `setting_up`, `waiting` and `running`. */
   | { kind: 'killed' }
-  /** `killAll` claimed the tree before it was fully recorded: from `setting_up`. */
+  /** `killAll` claimed the tree before the tree was fully recorded: from `setting_up`. */
   | { kind: 'taken_over' }
   /** The control group or the way to the proxy did not open: from `setting_up`. */
   | { kind: 'refused'; detail: string }
-  /** The tree could not be recorded, so `killAll` could not find it: from `setting_up`. */
+  /** The tree could not be recorded, so `killAll` could not find the tree: from `setting_up`. */
   | { kind: 'unrecorded'; error: unknown }
   /** The starter has ended: from every state. */
   | { kind: 'unstarted'; error: unknown };
 
 /**
- * The exit of every state. Throws the error of a tree that was not recorded, or whose starter has ended.
+ * The end of the tree, from any state. Throws the error of an unrecorded tree, or of an ended starter.
  *
- * @param input.claim removes the tree's record, and says whether `killAll` had claimed it
- * @param input.exitCode as bubblewrap reported it. Null when the command did not start, or bubblewrap was killed
- * @param input.signaled whether a signal ended bubblewrap: its own failures are exit codes
+ * @param input.claim removes the tree's record. Returns whether `killAll` had claimed the tree
+ * @param input.exitCode as reported by bubblewrap. Null when the command did not start, or bubblewrap was killed
+ * @param input.signaled whether a signal ended bubblewrap. bubblewrap's own failures are exit codes
  */
 export function endOf(input: {
   failure: LaunchFailure | null;

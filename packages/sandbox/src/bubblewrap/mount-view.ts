@@ -27,7 +27,7 @@ export interface MountView extends Omit<ViewRequest, 'kind' | 'id'> {
 }
 
 /**
- * Plans the view in which a remap's sandboxes start.
+ * Plans the view for a remap's sandboxes to start in.
  *
  * A view never holds a mount that the host may want to unmount. When the tree of a run is a mount, each sandbox of the run adds the tree to
  * its own copy of the view (`enter-with-tree.pl`). Null when the workspace has source folders, when the tree is a source of the remap, when

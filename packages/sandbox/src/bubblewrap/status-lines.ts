@@ -1,17 +1,20 @@
 import type { Readable } from 'node:stream';
 
 interface StatusEvents {
-  /** The first process in the sandbox's pid namespace. bubblewrap says this before it waits for the process, so the pid is not free yet. */
+  /**
+   * The first process in the sandbox's pid namespace. bubblewrap reports the pid before waiting for the process, so the pid is not free
+   * yet.
+   */
   child(pid: number): void;
-  /** What enter.sh said. */
+  /** A word from enter.sh, e.g. `ready`. */
   word(word: string): void;
-  /** The command has ended with this code, and every process of the sandbox with it. */
+  /** The command has ended with this code, and all processes of the sandbox have ended as well. */
   exit(code: number): void;
-  /** bubblewrap has closed its files: it runs no program any more. */
+  /** bubblewrap has closed its files, so bubblewrap runs no program any more. */
   closed(): void;
 }
 
-/** Reads what bubblewrap and enter.sh say, one JSON object per line. No command has this pipe. */
+/** Reads the status lines of bubblewrap and enter.sh, a JSON object per line. No command has this pipe. */
 export function followStatus(stream: Readable, events: StatusEvents): void {
   let rest = '';
   stream.on('data', (chunk: Buffer) => {
@@ -28,7 +31,7 @@ export function followStatus(stream: Readable, events: StatusEvents): void {
   stream.once('close', () => events.closed());
 }
 
-/** Nothing for a line that the end of bubblewrap cut off. */
+/** Empty for a line cut off by the end of bubblewrap. */
 function parse(line: string): Record<string, unknown> {
   try {
     return JSON.parse(line);

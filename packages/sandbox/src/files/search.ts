@@ -8,7 +8,7 @@ import type { Search } from '../port.ts';
 import { attempt, type Connect } from './tool-host-files.ts';
 
 interface SearchDeps {
-  /** Returns the workspace's tool host, and starts one if there is none. */
+  /** Returns the workspace's tool host. Starts a tool host when none runs. */
   connect: Connect;
   capabilities: CapabilityReport;
   limits: Partial<ProcessLimits> | undefined;

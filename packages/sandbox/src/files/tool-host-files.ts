@@ -12,11 +12,11 @@ import type { OperationName, Operations } from '../inside/tool-host/protocol.ts'
 import type { Connection, OnPart } from './connection.ts';
 import { parseOutput } from './reply-schema.ts';
 
-/** Returns the workspace's tool host, and starts one if there is none. */
+/** Returns the workspace's tool host. Starts a tool host when none runs. */
 export type Connect = () => Connection | Promise<Connection>;
 
 const mib = 1024 * 1024;
-/** Both sides keep one transfer in memory. */
+/** Worker and tool host keep a whole transfer in memory. */
 const maxTransferBytes = 32 * mib;
 const defaultReadBytes = 10 * mib;
 const maxEntries = 10_000;
@@ -100,7 +100,7 @@ export function toolHostFiles(connect: Connect): WorkspaceFiles {
 const withPaths = (paths: readonly string[], facts: readonly { bytes: number; mtime_ms: number }[]): PathFacts[] =>
   paths.map((path, index) => ({ path, ...(facts[index] ?? { bytes: 0, mtime_ms: 0 }) }));
 
-/** A repeated one could meet what it did itself. */
+/** Operations not to repeat: the second attempt could find the changes of the first. */
 const changing: ReadonlySet<OperationName> = new Set(['write', 'makeDirectory', 'remove', 'move']);
 
 export interface Call<Name extends OperationName> {
@@ -122,7 +122,7 @@ async function request<Name extends OperationName>(connect: Connect, call: Call<
   try {
     return await attempt(await connect(), call);
   } catch (error) {
-    // A tool host may end at any time, e.g. killed for memory. An operation that changes nothing can be repeated.
+    // A tool host may end at any time, e.g. killed for memory. A reading operation can be repeated.
     if (changing.has(call.operation) || !(error instanceof SandboxError) || error.code !== 'ETOOLHOSTLOST') throw error;
     return await attempt(await connect(), call);
   }

@@ -6,8 +6,8 @@ import type { ProcessRecords } from './records.ts';
 import { untilGone } from './until-gone.ts';
 
 /**
- * Kills every recorded tree of the workspace, whichever worker of this host started it, and waits until no process of it runs.
- * @param label only those with this label
+ * Kills all recorded trees of the workspace, from every worker of this host, and waits until all processes have ended.
+ * @param label only trees with this label
  */
 export async function killAll(
   deps: { records: ProcessRecords; freezeLocks: FreezeLocks; driver: Driver },
@@ -15,19 +15,19 @@ export async function killAll(
   label?: string,
 ): Promise<void> {
   const claimed = deps.records.claim(workspaceId, label);
-  // A tree without a recorded second process is still in its set-up. The kernel lists its children.
+  // A tree without a recorded second process is still in its set-up, so the kernel is asked for its children.
   const trees = claimed.map((tree) =>
     tree.length > 1 ? tree : [...tree, ...tree.flatMap(({ pid }) => childrenOf(pid))],
   );
   for (const tree of trees) {
-    // In reverse order: the namespace's first process takes all others with it, and its parent is still there to reap it.
+    // In reverse order: the end of the namespace's first process ends all others, and the parent is still alive to reap the first process.
     killProcesses(tree.toReversed());
     const [leader] = tree;
     if (leader && isAlive(leader)) killGroup(leader.pid);
   }
   if (label === undefined) deps.freezeLocks.revokeAll(workspaceId);
   await untilGone(trees.flat());
-  // Processes that a bubblewrap killed during its set-up left behind.
+  // A bubblewrap killed during its set-up may leave its first process behind.
   const orphans = deps.driver.findOrphans();
   killProcesses(orphans);
   await untilGone(orphans);

@@ -11,19 +11,19 @@ export interface FreezeDeps {
 
 /** A thaw takes about a millisecond. */
 const pollMs = 1;
-/** A worker that takes longer to thaw is stopped itself. */
+/** A worker thawing for longer is probably stopped. */
 const timeoutMs = 10_000;
 
 /**
  * Runs an action while the labelled commands of a workspace are frozen, whichever worker of this host started them.
- * @param action gets the number of frozen commands. Commands that start during the action wait until it has ended
+ * @param action gets the number of frozen commands. Commands started during the action wait until the action has ended
  */
 export async function withFrozen<Result>(
   { records, freezeLocks, driver }: FreezeDeps,
   workspaceId: string,
   action: (frozen: number) => Promise<Result>,
 ): Promise<Result> {
-  // The lock is older than the list of commands: a command that is recorded later waits for the lock before it begins.
+  // The lock is older than the list of commands: a command recorded later waits for the lock before beginning.
   const lock = freezeLocks.acquire(workspaceId);
   try {
     await untilThawed(freezeLocks, lock);
@@ -45,7 +45,7 @@ export async function withFrozen<Result>(
   }
 }
 
-/** Thaws commands that a dead worker left frozen. @returns whether there was such a worker */
+/** Thaws commands left frozen by a dead worker. @returns whether a dead worker had a lock */
 export async function thawAbandoned(deps: FreezeDeps, workspaceId: string): Promise<boolean> {
   if (!deps.freezeLocks.hasAbandoned(workspaceId)) return false;
   await withFrozen(deps, workspaceId, async () => {});

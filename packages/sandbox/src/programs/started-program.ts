@@ -13,7 +13,7 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-/** One process of a program of Holdpoint and its open requests. Ends when idle, on any violation, and on `close`. */
+/** A process of a program of Holdpoint, with its open requests. Ends when idle, on any violation, and on `close`. */
 export class StartedProgram implements ProgramProcess, IdleProcess {
   readonly #program: HostProgram;
   readonly #idle: IdleProcesses;
@@ -21,12 +21,12 @@ export class StartedProgram implements ProgramProcess, IdleProcess {
   readonly #pending: Pending[] = [];
   readonly #stderr: Buffer[] = [];
   #failure: SandboxError | null = null;
-  /** The time of the first open request, or of the wait for one. */
+  /** Time-out of the first open request, or the idle time without a request. */
   #timer: NodeJS.Timeout | undefined;
   /** Resolves when the process has ended. */
   readonly ended: Promise<void>;
 
-  /** @param deps.idle counts the programs that wait */
+  /** @param deps.idle the idle tool hosts and programs of this worker */
   constructor(
     { driver, idle }: { driver: Driver; idle: IdleProcesses },
     { workspace, program }: { workspace: WorkspaceMount; program: HostProgram },
@@ -40,7 +40,7 @@ export class StartedProgram implements ProgramProcess, IdleProcess {
       cwd: '.',
       env: {},
       egress: null,
-      // CPU seconds add up for as long as the program is in use. It writes no file.
+      // CPU seconds add up over the program's whole life. The program writes no file.
       limits: resolveLimits({
         cpu_seconds: 1_000_000,
         memory_bytes: program.memory_bytes,
@@ -147,6 +147,6 @@ export class StartedProgram implements ProgramProcess, IdleProcess {
   }
 }
 
-/** Whatever ended the program, a request that waited behind another one has no part in it. */
+/** The error of a request waiting behind another request: the waiting request did not cause the end of the program. */
 const notBegun = (cause: SandboxError) =>
   new SandboxError('EPROGRAMLOST', cause.message, { retryable: true, next: cause.next, cause });

@@ -41,7 +41,7 @@ process.on('message', (/** @type {StarterRequest} */ request) => {
  * also closes them in each sandbox, and needs longer for every file left open.
  */
 function closeInherited() {
-  const closedAtStart = 0o2000000; // O_CLOEXEC of Linux, for which Node has no constant
+  const closedAtStart = 0o2000000; // O_CLOEXEC of Linux. Node has no constant for O_CLOEXEC
   const channel = process.channel?.fd;
   for (const fd of readdirSync('/proc/self/fd').map(Number)) {
     if (fd <= 2 || fd === channel) continue;
@@ -49,7 +49,7 @@ function closeInherited() {
       const [, flags = ''] = /^flags:\s*([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'latin1')) ?? [];
       if ((Number.parseInt(flags, 8) & closedAtStart) === 0) closeSync(fd);
     } catch {
-      // The fd was the one of `readdirSync`, closed by now.
+      // The listing included the fd of `readdirSync`, closed by now.
     }
   }
 }

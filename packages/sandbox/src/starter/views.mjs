@@ -49,12 +49,12 @@ export function makeView({ id, program, args, shows, trial }, report) {
     return;
   }
   const hung = setTimeout(() => maker.kill('SIGKILL'), viewTimeoutMs);
-  maker.stdin?.on('error', () => {}); // it has ended
+  maker.stdin?.on('error', () => {}); // the maker has ended
   maker.stdout?.once('data', () => {
     view.fd = openNamespace(maker, shows);
     maker.stdin?.end();
   });
-  // Not `close`: a program that hangs in the kernel may hold the pipes after it was killed.
+  // Not `close`: a program hanging in the kernel may hold the pipes after a kill.
   maker.once('exit', () => {
     clearTimeout(hung);
     if (view.fd === null) return finish(false);

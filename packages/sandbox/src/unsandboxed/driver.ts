@@ -17,7 +17,7 @@ import {
 import { signalOfExitCode } from '../signal-name.ts';
 import type { Driver, Tree, TreeEnd, TreeRequest } from '../tree.ts';
 
-/** Output that is already in the pipes arrives much sooner. */
+/** Time for output in the pipes to arrive. Usually the output arrives much sooner. */
 const drainMs = 500;
 
 export interface UnsandboxedDeps {
@@ -33,7 +33,7 @@ export interface UnsandboxedDeps {
 
 const uncounted: Pick<Tree, 'usage' | 'processes'> = { usage: () => null, processes: () => [] };
 
-/** Runs programs without isolation, for hosts whose owner allows that. */
+/** Runs programs without isolation, with the permission of the host's owner. */
 export function unsandboxedDriver(deps: UnsandboxedDeps): Driver {
   return {
     name: 'none',
@@ -41,7 +41,7 @@ export function unsandboxedDriver(deps: UnsandboxedDeps): Driver {
     release: async () => {},
     start: (request) => start(deps, request),
     root: (workspace) => workspace.path,
-    findOrphans: () => [], // a process that left its group looks like any other
+    findOrphans: () => [], // a process outside its group looks like any other process
     async freeze(trees) {
       const leaders = trees.flatMap(([leader]) => (leader && isAlive(leader) ? [leader] : []));
       for (const { pid } of leaders) sendSignal(-pid, 'SIGSTOP');
@@ -82,7 +82,7 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
         ...request.env,
       },
       stdio: [request.hostFiles !== null || request.stdin !== null ? 'pipe' : 'ignore', 'pipe', 'pipe'],
-      detached: true, // a process group of its own, so that kill ends all of it
+      detached: true, // a separate process group, so a kill ends the whole group
       ...(deps.root ? { uid: workspace.uid, gid: workspace.gid } : {}),
     }),
   );
@@ -105,7 +105,7 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
       ended: detail.then((text) => ({ status: 'setup_failed', detail: text })),
     };
   }
-  const identity = identify(pid); // null when it has ended already
+  const identity = identify(pid); // null when the program has ended already
   let overtaken = true;
   try {
     const { label } = request;
@@ -115,7 +115,7 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
   } finally {
     if (overtaken) killGroup(pid);
   }
-  // The command has begun already. It cannot wait as a command in a sandbox does.
+  // The command has begun already, so the driver must stop the command. In a sandbox the command waits before its beginning.
   if (request.label !== null && deps.freezeLocks.isLocked(workspace.id)) {
     sendSignal(-pid, 'SIGSTOP');
     if (!deps.freezeLocks.isLocked(workspace.id)) sendSignal(-pid, 'SIGCONT');
@@ -133,7 +133,7 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
   const finish = async (): Promise<TreeEnd> => {
     const end = await exited;
     killGroup(pid); // its background processes
-    // A process that left the group may keep the streams open for ever.
+    // A process outside the group may keep the streams open for ever.
     const timer = setTimeout(() => [stdout, stderr].map((stream) => stream.destroy()), drainMs);
     await Promise.all([untilClosed(stdout), untilClosed(stderr)]);
     clearTimeout(timer);

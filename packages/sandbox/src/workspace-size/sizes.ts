@@ -4,7 +4,7 @@ import { walk } from './walk.ts';
 /** Disk use of the named files in a workspace. */
 export interface Size {
   bytes: number;
-  /** Free bytes of its file system. */
+  /** Free bytes of the workspace's file system. */
   free: number;
   /** Whether directories were unreadable, so the real size may be larger. */
   unreadable: boolean;
@@ -26,7 +26,7 @@ const maxKnown = 1000;
 export class WorkspaceSizes {
   readonly #now: () => number;
   readonly #known = new Map<string, Measured>();
-  /** Walks that have not ended, by path. */
+  /** Running walks, by path. */
   readonly #walks = new Map<string, Promise<unknown>>();
 
   /** @param now monotonic clock in milliseconds */
@@ -40,12 +40,12 @@ export class WorkspaceSizes {
   }
 
   /**
-   * The size of the tree, at most one measurement out of date. A tree that takes long to walk is walked rarely, unless its file system has
-   * lost so much space that the tree may be over its limit.
+   * The size of the tree, at most a single measurement out of date. A tree with long walks is walked rarely, unless the file system has
+   * lost much space and the tree may be over its limit.
    *
    * @param input.limit the limit to compare with
    * @param input.enough a larger size need not be exact
-   * @param input.walkUnreadable measures a tree with directories that the worker may not read
+   * @param input.walkUnreadable measures a tree with directories unreadable for the worker
    */
   async measure(input: {
     path: string;
@@ -54,7 +54,7 @@ export class WorkspaceSizes {
     walkUnreadable?: WalkUnreadable | undefined;
   }): Promise<Size> {
     const { path, limit } = input;
-    // Commands side by side share a walk, and one that began before them.
+    // Parallel commands of a workspace wait for the same walk, also for a walk begun earlier.
     for (let walking = this.#walks.get(path); walking; walking = this.#walks.get(path)) await walking;
     const free = freeBytes(path);
     const last = this.#known.get(path);

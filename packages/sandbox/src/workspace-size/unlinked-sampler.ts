@@ -5,7 +5,7 @@ import { measureUnlinkedUsage, type UnlinkedUsage } from './unlinked-usage.ts';
 const maxShare = 20;
 const noUsage: UnlinkedUsage = { disk: 0, memory: 0, sockets: 0, pipes: 0, uncounted: { disk: false, memory: false } };
 
-/** Measures what one command uses beside the named files of its workspace. */
+/** Measures a command's use of disk and memory, except for the named files of its workspace. */
 export class UnlinkedUsageSampler {
   readonly #path: string;
   readonly #now: () => number;
@@ -18,11 +18,12 @@ export class UnlinkedUsageSampler {
   }
 
   /**
-   * At most one sample out of date. Many processes are sampled rarely, unless the disk or the host's memory has lost space since.
+   * The use, at most a single sample out of date. Many processes are sampled rarely, unless the disk or the host's memory has lost space
+   * since.
    *
    * @param input.free free bytes of the file system
-   * @param input.remaining bytes by which the workspace may still grow
-   * @param input.available bytes of memory that the host has left
+   * @param input.remaining bytes left for the workspace to grow
+   * @param input.available bytes of free memory on the host
    * @param input.memory memory limit of the command in bytes
    */
   async sample(input: {

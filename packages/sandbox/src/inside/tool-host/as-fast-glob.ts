@@ -1,7 +1,7 @@
 /**
- * A pattern in the words of fast-glob, where the two differ beyond `withLiterals`:
- * - to fast-glob `a/**` is also `a` itself, to git and bash only what is inside
- * - fast-glob takes `?` for a name when it is the only wildcard of a directory (`src/?/a`), so it becomes a class of characters
+ * Translates a pattern of git and bash for fast-glob, including `withLiterals`. The differences:
+ * - in fast-glob `a/**` also matches `a`, in git and bash only the entries inside
+ * - fast-glob reads `?` literally when `?` is the only wildcard of a directory (`src/?/a`), so `?` becomes a class of characters
  */
 export function asFastGlob(pattern: string, { dot }: { dot: boolean }): string {
   const segments = withLiterals(pattern)
@@ -18,9 +18,10 @@ export function asFastGlob(pattern: string, { dot }: { dot: boolean }): string {
 }
 
 /**
- * Characters that fast-glob would not take for themselves:
- * - a `+` behind a class or parentheses repeats them
- * - fast-glob reads a pattern that ends in an escaped bracket or brace (`app/\[id\]`) as a directory, and the same as a class as a name
+ * Escapes literal characters with a special meaning in fast-glob:
+ * - a `+` behind a class or parentheses repeats the class or group
+ * - fast-glob reads a pattern ending in an escaped bracket or brace (`app/\[id\]`) as a directory, but a pattern ending in a class as a
+ *   name
  */
 export function withLiterals(pattern: string): string {
   if (!/[[\](){}]/.test(pattern)) return pattern;

@@ -29,7 +29,7 @@ interface Paths {
   to: string;
 }
 
-/** @returns whether something was replaced */
+/** @returns whether the move replaced an entry */
 function place(stats: Stats, paths: Paths, replace: boolean): boolean {
   try {
     if (stats.isDirectory()) placeNewDirectory(paths);
@@ -40,12 +40,12 @@ function place(stats: Stats, paths: Paths, replace: boolean): boolean {
   }
   const before = lstatSync(paths.to, { throwIfNoEntry: false });
   renameSync(paths.from, paths.to);
-  // Renaming one name of a file to another one of the same file does nothing.
+  // Renaming a name of a file to another name of the same file has no effect.
   if (before?.ino === stats.ino && before.dev === stats.dev) unlinkSync(paths.from);
   return true;
 }
 
-/** Unlike a rename, a link fails when the target exists, also when a command has made it since any check. */
+/** Unlike a rename, a link fails when the target exists, even when a command has made the target since the check. */
 function placeNewFile({ from, to }: Paths): void {
   linkSync(from, to);
   try {
@@ -56,7 +56,7 @@ function placeNewFile({ from, to }: Paths): void {
   }
 }
 
-/** Nothing can be put in the place of the new directory but an empty one, so the rename replaces nothing else. */
+/** A rename of a directory can replace only an empty directory. So the rename replaces the new, empty directory, or fails. */
 function placeNewDirectory({ from, to }: Paths): void {
   mkdirSync(to, 0o700);
   try {
@@ -67,7 +67,7 @@ function placeNewDirectory({ from, to }: Paths): void {
   }
 }
 
-/** Says in a refusal that it is about the target. */
+/** Names the target in refusals about the target. */
 function aboutTarget<Result>({ to }: { to: string }, act: () => Result): Result {
   try {
     return act();

@@ -2,23 +2,23 @@ import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { basename, dirname, relative } from 'node:path';
 import { Refusal } from './refusal.ts';
 
-/** A directory that is held open, so that nothing that takes its name is used in its place. */
+/** A directory, held open, so no later entry of the same name is used in its place. */
 export interface OpenDirectory extends Disposable {
-  /** A path of the directory itself. */
+  /** A path of the directory. */
   readonly path: string;
   /** A path of an entry. */
   at(name: string): string;
   at(name: Buffer): Buffer;
 }
 
-/** A place in a directory, whether or not something is there. */
+/** A place for an entry of a directory, empty or not. */
 export interface Place extends Disposable {
   readonly path: string;
   /** A path of another entry of the same directory. */
   beside(name: string): string;
 }
 
-/** O_PATH of Linux, for which Node has no name. It needs no permission to read the directory. */
+/** O_PATH of Linux. Node has no constant for O_PATH. Opening with O_PATH needs no permission to read the directory. */
 const pathOnly = 0o10000000;
 const hasHandles = existsSync('/proc/self/fd');
 const flags = constants.O_DIRECTORY | constants.O_NOFOLLOW | (hasHandles ? pathOnly : constants.O_RDONLY);
@@ -33,7 +33,7 @@ export function openDirectory(root: string, path: string): OpenDirectory {
   return directory;
 }
 
-/** @param path of a directory. A link is ENOTDIR. @param name its path where no handles are @default path */
+/** @param path of a directory. ENOTDIR for a link. @param name its path without handles @default path */
 export function openEntry(path: string | Buffer, name: string | Buffer = path): OpenDirectory {
   const descriptor = openSync(path, flags);
   const here = hasHandles ? `/proc/self/fd/${descriptor}` : String(name);

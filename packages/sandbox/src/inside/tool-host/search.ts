@@ -3,11 +3,11 @@ import type { Operations, OutputStream, SearchInput } from './protocol.ts';
 import { Refusal } from './refusal.ts';
 import { resolve } from './resolve.ts';
 
-/** Two searches and the tool host itself together stay below its memory. */
+/** The tool host's memory suffices for two searches at once. */
 const mostAtOnce = 2;
 
 type Output = Operations['search']['output'];
-/** @returns false: no more until stdout has drained */
+/** @returns false when the search must pause until stdout has drained */
 type OnPart = (part: OutputStream, data: Buffer) => boolean;
 
 interface Searches {
@@ -18,12 +18,12 @@ interface Searches {
 const canceled: Output = { exit_code: null, signal: 'SIGKILL', nuls: 0 };
 
 /**
- * Runs ripgrep as a child. A shell sets its limits and becomes it. The next shell starts when a search ends, and waits for its script: a
- * search then begins without a fork of this process.
+ * Runs ripgrep as a child. A shell sets ripgrep's limits and then executes ripgrep. The next shell starts when a search ends, and waits for
+ * its script, so the next search begins without a fork of this process.
  */
 export function openSearches({ root, ripgrep }: { root: string; ripgrep: string }): Searches {
   const running = new Map<number, ChildProcess>();
-  /** In the order in which they came. */
+  /** In the order of the requests. */
   const waiting = new Map<number, (isCanceled: boolean) => void>();
   let spare: ChildProcessWithoutNullStreams | undefined;
 
@@ -69,13 +69,13 @@ export function openSearches({ root, ripgrep }: { root: string; ripgrep: string 
   };
 }
 
-/** Nothing inside decides what ripgrep reads beside the workspace: there is no home directory. */
+/** No home directory, so ripgrep reads no configuration outside the workspace. */
 const environment = { PATH: '/usr/bin:/bin', HOME: '/nonexistent', LANG: 'C.UTF-8' };
 
 function startShell(cwd: string): ChildProcessWithoutNullStreams {
   const shell = spawn('/bin/sh', ['-s'], { cwd, env: environment, stdio: 'pipe' });
   shell.on('error', () => {}); // `search` sees the missing pid
-  shell.stdin.on('error', () => {}); // it was killed
+  shell.stdin.on('error', () => {}); // the shell was killed
   return shell;
 }
 
@@ -112,7 +112,7 @@ function countNuls(data: Buffer): number {
   return count;
 }
 
-/** A search that needs more memory than its limit aborts by itself, before the kernel would look for a process to kill. */
+/** The limits let a search over its memory limit abort by itself, before the kernel kills some process. */
 function scriptOf({ ripgrep, args, cpu_seconds, memory_bytes }: SearchInput & { ripgrep: string }): string {
   const limits = [
     'ulimit -c 0',
@@ -124,7 +124,7 @@ function scriptOf({ ripgrep, args, cpu_seconds, memory_bytes }: SearchInput & { 
   return `${lines.join('')}exec ${[ripgrep, ...args].map(quote).join(' ')} </dev/null\n`;
 }
 
-/** Between single quotes nothing has a meaning but the quote. */
+/** Between single quotes only the quote has a meaning. */
 function quote(word: string): string {
   if (word.includes('\0')) throw new Refusal('EINVAL', 'an argument contains a NUL byte');
   return `'${word.replaceAll("'", `'\\''`)}'`;

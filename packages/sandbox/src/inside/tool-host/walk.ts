@@ -5,7 +5,7 @@ import { type OpenDirectory, openEntry } from './open-directory.ts';
 import { Refusal } from './refusal.ts';
 
 export interface Walked {
-  /** Below the directory that the walk began in. */
+  /** Relative to the first directory of the walk. */
   path: Buffer;
   type: EntryType;
 }
@@ -16,11 +16,11 @@ const slash = Buffer.from('/');
 
 interface WalkOptions {
   enters(name: Buffer): boolean;
-  /** What to do about a directory that cannot be read. @param path empty for the one that the walk began in */
+  /** Called for an unreadable directory. @param path empty for the first directory of the walk */
   onUnreadable(error: unknown, path: Buffer): void;
 }
 
-/** Everything below a directory, parents first. Links are not entered, whenever they take the place of a directory. */
+/** All entries below a directory, parents first. The walk enters no link, not even a link replacing a directory during the walk. */
 export function* walk(
   directory: OpenDirectory,
   options: WalkOptions,
