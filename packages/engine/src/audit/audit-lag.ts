@@ -5,18 +5,18 @@ import { activeIndex, idsBefore, listTenants, pagesOf, runIndexOf } from '../log
 import { auditCursorsKey, auditEntriesKey, stateKey } from '../log/keys.ts';
 import { firstRecorded } from './seal-run.ts';
 
-/** Finds the first thing that no record covers yet, milliseconds since the epoch; undefined: all is covered. */
+/** Finds the time of the first event or entry not yet covered by a record, milliseconds since the epoch; undefined: all is covered. */
 export type ReadUnsealedSince = () => Promise<number | undefined>;
 
 const runsAtOnce = 500;
-/** Runs that have just ended are not in the index of active ones. */
+/** Recently ended runs are not in the index of active runs. */
 const newestLookedAt = 200;
-/** Logs that are looked into at once. Those of the others are next. */
+/** The number of logs read in a single call. The remaining logs are next. */
 const mostLogs = 50;
 
 /**
- * Looks at active runs and the newest ones of each tenant. A log is looked into only when it has grown since the last time: most of what is
- * behind a cursor are events that no record is made of.
+ * Looks at active runs and the newest runs of each tenant. A log is read only after growing since the last time: most events behind a
+ * cursor need no record.
  */
 export function openUnsealedSince(redis: Redis): ReadUnsealedSince {
   let known = new Map<string, { place: string; since: number | undefined }>();

@@ -8,13 +8,13 @@ import { genesis, parseLine } from './record-line.ts';
 import { firstRecorded } from './seal-run.ts';
 import { readSegment } from './segments.ts';
 
-/** How far the audit log is. `verify` reads all of it; this reads its last file and the newest runs. */
+/** How far the audit log is. `verify` reads the whole log; this function reads its last file and the newest runs. */
 export interface AuditState {
-  /** The last record that Redis names. */
+  /** The last record named by Redis. */
   head: AuditHead;
-  /** When it was sealed; undefined when the files do not have it as it was sealed, or there is none. */
+  /** When the record was sealed; undefined when the files lack the sound record, or no record exists. */
   sealedAt: string | undefined;
-  /** When the first thing happened that no record covers yet, ISO 8601. */
+  /** The time of the first event or entry not yet covered by a record, ISO 8601. */
   unsealedSince: string | undefined;
 }
 

@@ -4,11 +4,11 @@ import { sha256 } from './record-line.ts';
 /** Makes secrets in a text unreadable. */
 export type Redact = (text: string) => string;
 
-/** Characters of a text that a record holds. */
+/** The most characters of a text in a record. */
 const mostCharacters = 4000;
 const mostOfMessage = 1000;
 
-/** A JSON value in a record. Redacted before it is cut, so that no half of a secret is left at the cut. */
+/** A JSON value in a record. Redacted before the cut, so the cut leaves no half of a secret. */
 export function textOfValue(value: unknown, redact: Redact): AuditText {
   const json = JSON.stringify(value ?? null);
   const text = redact(json);
@@ -21,7 +21,7 @@ export function textOfValue(value: unknown, redact: Redact): AuditText {
   };
 }
 
-/** The same of a value in the log, which has the digest and the beginning of a large one. */
+/** The same for a value in the log: for a large value, the log has only the digest and the beginning. */
 export function textOfPayload(payload: Payload, redact: Redact): AuditText {
   if ('json' in payload) return textOfValue(payload.json, redact);
   const { sha256: digest, bytes, preview } = payload;

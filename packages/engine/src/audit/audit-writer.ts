@@ -9,15 +9,15 @@ import { hasRecord, openProgress, type RunProgress, type SealDeps, sealRun } fro
 
 export type AuditDeps = ChainDeps & SealDeps;
 
-/** Seals what is new. For one process at a time; when two do it, the records of one of them are refused. */
+/** Seals new events and entries. For one process at a time; when two processes seal, the records of one of them are refused. */
 export interface AuditWriter {
   /** Seals the new events of these runs, and the waiting entries. @throws ChainMoved: open the writer again */
   seal(runIds: Iterable<string>, signal: AbortSignal): Promise<void>;
-  /** Ids of runs with events that are not sealed. @param which `active`: only of those that have not ended */
+  /** Ids of runs with unsealed events. @param which `active`: only runs not yet ended */
   unsealed(which: 'all' | 'active'): AsyncGenerator<string>;
 }
 
-/** Records in one batch: 200 KB as a rule, and 2 MB at most. It is in Redis while it is written. */
+/** Records per batch: 200 KB as a rule, and 2 MB at most. The batch is in Redis during the writing. */
 const batchLength = 128;
 const mostProgress = 1000;
 const page = 500;
@@ -25,7 +25,7 @@ const page = 500;
 export async function openAuditWriter(deps: AuditDeps): Promise<AuditWriter> {
   const { redis } = deps;
   const chain = await openChain(deps);
-  /** In order of use: the first one is the least recently used. */
+  /** In order of use: the first run is the least recently used. */
   const known = new Map<string, RunProgress>();
 
   const progressOf = async (runId: string): Promise<RunProgress | undefined> => {
@@ -43,7 +43,8 @@ export async function openAuditWriter(deps: AuditDeps): Promise<AuditWriter> {
       redis.hmget(stateKey(runId), runField.status.name, runField.seq.name),
     ]);
     const sealed = Number(cursor ?? 0);
-    // The last notifications of a run often come when all of it is sealed: its facts would be learned again from the whole log.
+    // The last notifications of a run often come when the whole run is sealed: without this check its facts would be learned again from the
+    // whole log.
     if (sealed > 0 && sealed === Number(seq)) return undefined;
     if (sealed > 0 && !hasEnded(status) && !(await hasRecord(deps, runId, sealed))) return undefined;
     return openProgress(deps, runId, sealed);
@@ -81,7 +82,7 @@ export async function openAuditWriter(deps: AuditDeps): Promise<AuditWriter> {
 const endings: readonly RunState['status'][] = ['succeeded', 'failed', 'canceled'];
 const hasEnded = (status: string | null | undefined): boolean => endings.some((one) => one === status);
 
-/** Records that become one batch. */
+/** Records for the next batch. */
 class PendingRecords {
   private readonly chain: Chain;
   private records: Sealable[] = [];
@@ -129,7 +130,7 @@ class PendingRecords {
 
 const mostEntries = 100;
 
-/** Records a change outside of runs. It is sealed soon. @throws ZodError */
+/** Records a change outside of runs. A process seals the change soon. @throws ZodError */
 export async function recordEntry({ redis }: Pick<AuditDeps, 'redis'>, entry: AuditEntry): Promise<void> {
   const text = JSON.stringify(auditEntrySchema.parse(entry));
   await redis.rpush(auditEntriesKey, text);

@@ -2,7 +2,7 @@ import type { AuditBody, AuditBodyOf, EventOf, Problem, RunEvent, StepSettled } 
 import { digestOfPayload, type Redact, shortText, textOfPayload, textOfValue } from './audit-text.ts';
 import type { NetworkFacts, RunFacts } from './run-facts.ts';
 
-/** The events that a record is made of, each exactly one. */
+/** The events with a record of their own, one record per event. */
 const recorded: ReadonlySet<string> = new Set<RunEvent['type']>([
   ...(['run.created', 'run.resumed', 'run.extended', 'run.paused', 'run.rewound', 'run.canceling'] as const),
   ...(['run.canceled', 'run.succeeded', 'run.failed', 'message.received', 'task.kill_requested'] as const),
@@ -16,7 +16,7 @@ const recorded: ReadonlySet<string> = new Set<RunEvent['type']>([
 
 export const isRecorded = (type: string): boolean => recorded.has(type);
 
-/** The record about an event whose facts are learned. Drops the facts that no later record needs. */
+/** The record about an event with learned facts. Drops the facts not needed by later records. */
 export function bodyOfEvent(facts: RunFacts, event: RunEvent, redact: Redact): AuditBody | undefined {
   switch (event.type) {
     case 'step.succeeded':

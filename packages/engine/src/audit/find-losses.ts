@@ -7,9 +7,9 @@ import type { Sealable } from './record-line.ts';
 export type SealedRange = AuditLog & { tenant: string };
 
 /**
- * Which sealed events of each run Redis still has, after it went back to an earlier time.
- * @param ranges the sealed ranges that Redis does not know as sealed
- * @returns a record per run that lost some, and where sealing continues
+ * Compares the sealed events of each run with Redis, after Redis went back to an earlier time.
+ * @param ranges the sealed ranges not known as sealed to Redis
+ * @returns a record per run with lost events, and where sealing continues
  */
 export async function findLosses(
   { redis, now }: { redis: Redis; now: () => number },

@@ -5,15 +5,15 @@ import { recordEntry } from './audit-writer.ts';
 import { type AuditFilter, readAudit, readAuditHead } from './read-audit.ts';
 import { verifyAudit } from './verify-audit.ts';
 
-/** The audit log, for those who read it or record a change outside of runs. */
+/** The audit log, for programs reading the log or recording a change outside of runs. */
 export interface Audit {
   list(filter: AuditFilter, limit: number): Promise<Omit<Page<AuditRecord>, 'damaged'>>;
   /** The lines as the files have them, without line feeds. */
   lines(filter: AuditFilter): AsyncGenerator<string>;
   head(): Promise<AuditHead>;
-  /** @param kept a head that was kept elsewhere */
+  /** @param kept a head kept in another place */
   verify(options?: { kept?: AuditHead | undefined; signal?: AbortSignal }): ReturnType<typeof verifyAudit>;
-  /** Records a change of a policy, a key, a secret. A worker seals it soon. */
+  /** Records a change of a policy, a key, a secret. A worker seals the change soon. */
   record(entry: AuditEntry): Promise<void>;
 }
 

@@ -12,18 +12,18 @@ export interface ChainDeps {
   dataDir: string;
   logger: Logger;
   now: () => number;
-  /** Bytes after which the records continue in another file. @default 32 MiB */
+  /** After this number of bytes the records continue in another file. @default 32 MiB */
   segmentBytes?: number;
   /** Called when Redis went back to an earlier time and these runs lost sealed events. A record of each is sealed by then. */
   onLosses?: (runs: number) => void;
 }
 
-/** Another process moved the head: it has to be read again. */
+/** Another process moved the head: the chain has to be read again. */
 export class ChainMoved extends Error {
   override readonly name = 'ChainMoved';
 }
 
-/** The end of the chain, for one writer. */
+/** The end of the chain, for a single writer. */
 export interface Chain {
   readonly head: AuditHead;
   /** Seals records, durably and all or none. @throws ChainMoved */
@@ -33,8 +33,8 @@ export interface Chain {
 const defaultSegmentBytes = 32 * 1024 ** 2;
 
 /**
- * Finishes what a writer left that died, and finds the end of the chain. When the files are ahead of Redis, Redis is an older copy: the
- * records stay, and for each run whose log went back a record says so.
+ * Finishes the batch of a dead writer, and finds the end of the chain. When the files are ahead of Redis, Redis is an older copy: the
+ * records stay, and each run whose log went back gets a record about its loss.
  */
 export async function openChain(deps: ChainDeps): Promise<Chain> {
   const { redis } = deps;
@@ -83,7 +83,7 @@ export async function openChain(deps: ChainDeps): Promise<Chain> {
   };
 }
 
-/** @throws ChainMoved when another process finished it */
+/** @throws ChainMoved when another process finished the batch */
 async function finish(deps: ChainDeps, begun: Batch): Promise<Batch> {
   const { redis, dataDir } = deps;
   let batch: Batch | undefined = begun;
@@ -116,7 +116,7 @@ interface Ahead {
   entries: Set<string>;
 }
 
-/** The records of the files that follow the head of Redis, when there are any. */
+/** The records in the files after the head of Redis, if any. */
 async function readAhead({ dataDir }: ChainDeps, head: Place): Promise<Ahead | undefined> {
   const files = await listSegments(dataDir);
   const from = files.indexOf(head.file);

@@ -4,15 +4,15 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { auditCursorsKey, auditEntriesKey, auditHeadKey, auditPendingKey } from '../log/keys.ts';
 
-/** The last record, and where in the files it ends. */
+/** The last record, and the end of the record in the files. */
 export interface Place extends AuditHead {
   file: string;
   end: number;
 }
 
 /**
- * A batch of records on its way into the files. It is announced in Redis first, so that whichever process continues writes the same bytes
- * to the same place: a batch is in the files once, wherever a writer dies or however long it stood still.
+ * A batch of records on its way into the files. The batch is announced in Redis first, so any process continuing the work writes the same
+ * bytes to the same place: a batch is in the files once, wherever a writer dies or however long a writer stood still.
  */
 export interface Batch {
   id: string;
@@ -34,7 +34,9 @@ const batchSchema = z.object({
   entries: z.coerce.number(),
 });
 
-/** KEYS head, pending. ARGV the head as it was, then fields and values of the batch. Changes nothing when another writer was faster. */
+/**
+ * KEYS head, pending. ARGV the head as read before, then fields and values of the batch. Changes nothing when another writer was faster.
+ */
 const beginScript = `if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] or redis.call('EXISTS', KEYS[2]) == 1 then return 0 end
 redis.call('HSET', KEYS[2], unpack(ARGV, 2))
 return 1`;
@@ -55,7 +57,7 @@ redis.call('DEL', KEYS[2])
 return 1`;
 
 export interface StoredChain {
-  /** The text of the head as Redis has it; empty: none. */
+  /** The text of the head in Redis; empty: none. */
   token: string;
   head: Place | undefined;
   pending: Batch | undefined;
@@ -80,7 +82,7 @@ export async function readChain(redis: Redis): Promise<StoredChain> {
 
 export const tokenOf = (head: Place): string => JSON.stringify(head);
 
-/** @returns the batch, or undefined when the head is another one by now */
+/** @returns the batch, or undefined when the head has changed */
 export async function beginBatch(redis: Redis, token: string, batch: Omit<Batch, 'id'>): Promise<Batch | undefined> {
   const id = randomUUID();
   const { text, file, offset, head, cursors, entries } = batch;
@@ -90,7 +92,7 @@ export async function beginBatch(redis: Redis, token: string, batch: Omit<Batch,
   return isBegun ? { id, ...batch } : undefined;
 }
 
-/** The batch goes to another file. @returns undefined when another writer finished it */
+/** The batch goes to another file. @returns undefined when another writer finished the batch */
 export async function moveBatch(redis: Redis, batch: Batch, file: string): Promise<Batch | undefined> {
   const head = { ...batch.head, file, end: Buffer.byteLength(batch.text) };
   const isMoved = (await redis.eval(moveScript, 1, auditPendingKey, batch.id, file, 0, tokenOf(head))) === 1;

@@ -3,7 +3,7 @@ import type { AuditLog } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { logKey } from '../log/keys.ts';
 
-/** An event as Redis stores it. */
+/** An event as stored in Redis. */
 export interface StoredEvent {
   /** `SEQ-0`. */
   id: string;
@@ -12,7 +12,7 @@ export interface StoredEvent {
   text: Buffer | undefined;
 }
 
-/** Digests of events in their order, and what is needed to say later which one was changed. */
+/** Digests of events in their order, with marks for naming a changed event later. */
 export class RangeDigest {
   private readonly hash: Hash = createHash('sha256');
   private marks = '';
@@ -37,14 +37,14 @@ export const markOf = (text: Buffer): string => hashOf('sha256', text).slice(0, 
 
 const page = 50;
 
-/** The stored events from `from` to `to`, page by page. Entries that were put between two sequence numbers are among them. */
+/** The stored events from `from` to `to`, page by page, with any entries put between two sequence numbers. */
 export async function* readStored(
   redis: Redis,
   runId: string,
   from: number,
   to?: number,
 ): AsyncGenerator<StoredEvent[]> {
-  // An id without its second half stands for the first one as a start, and for the last one as an end.
+  // An id without its second half means the first entry as a start, and the last entry as an end.
   let start = from <= 1 ? '-' : String(from);
   const end = to === undefined ? '+' : String(to);
   for (;;) {

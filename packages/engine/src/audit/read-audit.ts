@@ -5,21 +5,21 @@ import { genesis, parseLine } from './record-line.ts';
 import { firstSeqOf, listSegments, readSegment } from './segments.ts';
 
 export interface AuditFilter {
-  /** Records of what happened at this time or later: ISO 8601, UTC. */
+  /** Records of events at this time or later: ISO 8601, UTC. */
   since?: string | undefined;
   run_id?: string | undefined;
   tenant?: string | undefined;
-  /** Only records after this one. */
+  /** Only records after this sequence number. */
   after?: number | undefined;
 }
 
 export interface AuditLine {
   seq: number;
-  /** The record as the file has it, without a line feed. */
+  /** The record's text in the file, without a line feed. */
   text: string;
 }
 
-/** The records that pass, in the order of the files. Lines that are not what was sealed are left out: `verify` names them. */
+/** The records passing the filter, in the order of the files. Damaged lines are left out: `verify` names them. */
 export async function* readAudit(dataDir: string, filter: AuditFilter = {}): AsyncGenerator<AuditLine> {
   const { after = 0, run_id, tenant, since } = filter;
   const from = since === undefined ? undefined : Date.parse(since);
@@ -38,7 +38,7 @@ export async function* readAudit(dataDir: string, filter: AuditFilter = {}): Asy
   }
 }
 
-/** Without the files before the wanted records: what a file begins with was sealed after all that the file before it holds. */
+/** Leaves out the files before the wanted records: the first record of a file was sealed after all records in the file before. */
 async function filesWith(
   dataDir: string,
   { after, from }: { after: number; from: number | undefined },
@@ -52,7 +52,7 @@ async function filesWith(
   return files.slice(first);
 }
 
-/** When the first record of a file was sealed. Never, when that cannot be read. */
+/** When the first record of a file was sealed. Infinity when the time cannot be read. */
 async function beginOf(dataDir: string, file: string): Promise<number> {
   for await (const { bytes } of readSegment(dataDir, file)) {
     const sealedAt = Date.parse(String(parseLine(bytes)?.record.sealed_at));

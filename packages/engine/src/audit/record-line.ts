@@ -4,7 +4,7 @@ import { type AuditBody, type AuditHead, type AuditLog, auditVersion } from '@ho
 /** The head of an empty chain. */
 export const genesis: AuditHead = { seq: 0, hash: '0'.repeat(64) };
 
-/** What is sealed of a record before it has its place in the chain. */
+/** The sealed part of a record before its place in the chain is known. */
 export interface Sealable {
   body: AuditBody;
   time: string;
@@ -13,8 +13,8 @@ export interface Sealable {
 }
 
 /**
- * The next line of the chain, with its line feed. `hash` is the last member: it covers the exact bytes of the line before it, so that no
- * reader has to agree on a canonical form.
+ * The next line of the chain, with its line feed. `hash` is the last member and covers the exact bytes of the line before the member, so
+ * readers need no canonical form.
  */
 export function sealLine(
   { seq, hash: prev }: AuditHead,
@@ -27,7 +27,7 @@ export function sealLine(
   return { line: `${text.slice(0, -1)},"hash":"${hash}"}\n`, head: { seq: seq + 1, hash } };
 }
 
-/** A line as the files have it. `isSound`: its bytes are those that its hash was made of. */
+/** A line of the files. `isSound`: the hash matches the bytes of the line. */
 export interface ParsedLine {
   seq: number;
   prev: string;
@@ -39,7 +39,7 @@ export interface ParsedLine {
 const tail = /^,"hash":"([0-9a-f]{64})"}$/;
 const tailBytes = ',"hash":""}'.length + 64;
 
-/** @param line without its line feed. @returns undefined when it is no record at all */
+/** @param line without its line feed. @returns undefined when the line is no record at all */
 export function parseLine(line: Buffer): ParsedLine | undefined {
   const at = line.byteLength - tailBytes;
   if (at < 2) return undefined;

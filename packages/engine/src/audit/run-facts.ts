@@ -7,7 +7,7 @@ import {
   type RunEvent,
 } from '@holdpoint/contract';
 
-/** What records say of a run beside the event they are about. Folded from its log; settled calls are dropped. */
+/** The facts of a run for records, besides the events of the records. Folded from the run's log; settled calls are dropped. */
 export interface RunFacts {
   tenant: string;
   submittedBy: string;
@@ -55,7 +55,7 @@ export const noFacts = (): RunFacts => ({
 const noNetwork = (): NetworkFacts => ({ hosts: new Map(), leftOut: 0 });
 const mostHosts = 100;
 
-/** Takes an event into the facts, before the record about it is made. */
+/** Takes an event into the facts, before its record is made. */
 export function learn(facts: RunFacts, event: RunEvent): void {
   switch (event.type) {
     case 'run.created':
@@ -176,14 +176,14 @@ function factsOfCall(facts: RunFacts, created: EventOf<'step.created'>): CallFac
   };
 }
 
-/** The verdict as the gate recorded it. */
+/** The verdict recorded by the gate. */
 function toVerdict(value: unknown): CallFacts['verdict'] {
   if (typeof value !== 'object' || value === null || !('action' in value)) return undefined;
   const { action } = value;
   return action === 'allow' || action === 'hold' || action === 'deny' ? { ...value, action } : undefined;
 }
 
-/** The call's, or that of the background command that it started. */
+/** The network facts of the call, or of the background command started by the call. */
 const networkOf = (facts: RunFacts, stepId: string): NetworkFacts | undefined =>
   facts.calls.get(stepId)?.network ??
   [...facts.tasks.values()].find(({ created }) => created.step_id === stepId)?.network;

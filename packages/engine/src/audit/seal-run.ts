@@ -18,12 +18,12 @@ export interface SealDeps {
 /** How far a run is read and sealed. Thrown away when a batch was not committed: the cursor in Redis is the truth. */
 export interface RunProgress {
   facts: RunFacts;
-  /** The last event that is in the facts and in `open`. */
+  /** The last event in the facts and in `open`. */
   read: number;
   sealed: number;
   /** The digest of the events after `sealed`. */
   open: RangeDigest;
-  /** When the last event that was read happened. */
+  /** The time of the last event read. */
   time: string;
 }
 
@@ -36,7 +36,7 @@ export async function openProgress({ redis }: SealDeps, runId: string, sealed: n
         const event = eventFrom(runId, stored);
         if (event === undefined) continue;
         tryTo(() => learn(facts, event));
-        // Only drops what a record was made of.
+        // Called only to drop the facts used up by the event's record.
         tryTo(() => bodyOfEvent(facts, event, () => ''));
       }
     }
@@ -44,11 +44,11 @@ export async function openProgress({ redis }: SealDeps, runId: string, sealed: n
   return { facts, read: sealed, sealed, open: new RangeDigest(), time: new Date(0).toISOString() };
 }
 
-/** Whether the log has a new event that a record is made of. Cheaper than to learn the facts of a long run. */
+/** Whether the log has a new event in need of a record. Cheaper than learning the facts of a long run. */
 export const hasRecord = async (deps: Pick<SealDeps, 'redis'>, runId: string, after: number): Promise<boolean> =>
   (await firstRecorded(deps, runId, after)) !== undefined;
 
-/** When the first new event happened that a record is made of. */
+/** The time of the first new event in need of a record. */
 export async function firstRecorded(
   { redis }: Pick<SealDeps, 'redis'>,
   runId: string,
@@ -61,13 +61,13 @@ export async function firstRecorded(
   return undefined;
 }
 
-/** The records about the new events of a run. Events after the last one stay open, unless the run has ended. */
+/** The records about the new events of a run. Events after the last such record stay open, unless the run has ended. */
 export async function* sealRun(deps: SealDeps, runId: string, progress: RunProgress): AsyncGenerator<Sealable> {
   const { facts } = progress;
   for await (const events of readStored(deps.redis, runId, progress.read + 1)) {
     for (const stored of events) {
       if (stored.id !== `${progress.read + 1}-0`) {
-        // Sealing would hide it: verification finds the gap.
+        // Sealing would hide the gap: verification finds it in the open events.
         deps.logger.error(
           { run_id: runId, event: stored.id },
           'a log has a gap: its events after the gap are not sealed',
@@ -109,11 +109,11 @@ function tryTo(work: () => unknown): void {
   try {
     work();
   } catch {
-    // An event that another program wrote: its record says `unreadable`.
+    // An event written by another program: its record says `unreadable`.
   }
 }
 
-/** Undefined for what another program wrote, which may be anything. */
+/** Undefined for a text of another program, which may be anything. */
 function eventFrom(runId: string, { text, seq }: StoredEvent): RunEvent | undefined {
   if (text === undefined) return undefined;
   try {

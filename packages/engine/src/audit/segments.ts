@@ -8,13 +8,13 @@ export const auditDirOf = (dataDir: string): string => join(dataDir, 'audit');
 
 const namePattern = /^(\d{12})(?:-(\d{1,6}))?\.jsonl$/;
 
-/** @param copy a damaged file keeps its name, and the records continue in another one */
+/** @param copy a damaged file keeps its name, and the records continue in another file */
 export const segmentName = (firstSeq: number, copy = 0): string =>
   `${String(firstSeq).padStart(12, '0')}${copy === 0 ? '' : `-${copy}`}.jsonl`;
 
 export const firstSeqOf = (name: string): number => Number(namePattern.exec(name)?.[1] ?? 0);
 
-/** The names of the files, in the order in which they were begun. */
+/** The names of the files, in the order of their beginning. */
 export async function listSegments(dataDir: string): Promise<string[]> {
   const names = await readdir(auditDirOf(dataDir)).catch(unlessMissing<string[]>([]));
   const parts = (name: string): [number, number] => {
@@ -34,7 +34,7 @@ export async function sizeOfSegment(dataDir: string, name: string): Promise<numb
   return found?.size;
 }
 
-/** One line of a file, without its line feed. */
+/** A line of a file, without its line feed. */
 export interface SegmentLine {
   file: string;
   /** From 1. */
@@ -48,7 +48,7 @@ export interface SegmentLine {
 
 const chunkBytes = 64 * 1024;
 
-/** The lines of a file from a byte on. A file that is not there has none. */
+/** The lines of a file from a byte on. A missing file has none. */
 export async function* readSegment(dataDir: string, file: string, from = 0): AsyncGenerator<SegmentLine> {
   const handle = await open(join(auditDirOf(dataDir), file)).catch(unlessMissing(undefined));
   if (handle === undefined) return;
@@ -79,8 +79,8 @@ export async function* readSegment(dataDir: string, file: string, from = 0): Asy
 export type Written = 'written' | 'damaged';
 
 /**
- * Writes bytes to a place in a file, durably. A part of them that an earlier try wrote stays; to write them twice changes nothing.
- * @returns `damaged` when the file is shorter than the place, or has something else there; then nothing was changed
+ * Writes bytes to a place in a file, durably. Bytes written by an earlier try stay; a second write of them changes nothing.
+ * @returns `damaged` when the file is shorter than the place, or has other bytes there; then nothing was changed
  */
 export async function writeSegment(dataDir: string, name: string, offset: number, bytes: Buffer): Promise<Written> {
   const directory = auditDirOf(dataDir);

@@ -6,14 +6,14 @@ import { verifyLogs } from './verify-logs.ts';
 interface Input {
   redis: Redis;
   dataDir: string;
-  /** A head that was kept elsewhere: it shows when all files and Redis were replaced together. */
+  /** A head kept in another place: shows when all files and Redis were replaced together. */
   kept?: AuditHead | undefined;
   signal?: AbortSignal | undefined;
 }
 
 /**
- * Finds any record of the audit log that was changed, removed, moved or doubled, and any event of a log that is there and is not what was
- * sealed. Reads every record and every sealed event, while the system may run.
+ * Finds any changed, removed, moved or doubled record of the audit log, and any event in a log different from its sealed form. Reads every
+ * record and every sealed event, while the system may run.
  */
 export async function verifyAudit({ redis, dataDir, kept, signal }: Input): Promise<AuditReport> {
   const findings: AuditFinding[] = [];

@@ -4,7 +4,7 @@ import { type Place, readChain, type StoredChain } from './pending-batch.ts';
 import { genesis, parseLine } from './record-line.ts';
 import { listSegments, readSegment, type SegmentLine } from './segments.ts';
 
-/** A record whose bytes are those that were sealed. */
+/** A record with the same bytes as when sealed. */
 export interface SoundRecord {
   seq: number;
   kind: string;
@@ -29,11 +29,11 @@ interface Input {
   redis: Redis;
   dataDir: string;
   report: (finding: AuditFinding) => void;
-  /** A head that was kept elsewhere. */
+  /** A head kept in another place. */
   kept?: AuditHead | undefined;
 }
 
-/** Checks the files alone, and against the head in Redis. Records that are added while it reads are checked, too. */
+/** Checks the files alone, and against the head in Redis. Records added during the check are checked, too. */
 export async function verifyChain({ redis, dataDir, report, kept }: Input): Promise<ChainCheck> {
   const before = await readChain(redis);
   const walk = new Walk(report, [before.head, kept]);
@@ -51,7 +51,7 @@ class Walk {
   isWhole = true;
   readonly seen = new Numbers();
   private readonly report: (finding: AuditFinding) => void;
-  /** Hashes by sequence number, where one is wanted later. */
+  /** Hashes by sequence number, for later comparisons. */
   private readonly wanted = new Map<number, string | undefined>();
   private missing: [number, number][] = [];
   /** Undefined: the line before was no record. */
@@ -68,7 +68,7 @@ class Walk {
   async take(line: SegmentLine, chain: () => Promise<StoredChain>): Promise<void> {
     const { file, number, bytes, isWhole } = line;
     const at = { file, line: number };
-    // The writer may be writing it at this moment.
+    // The writer may be writing the line at this moment.
     if (!isWhole && (await isBeingWritten(line, chain))) return;
     const parsed = isWhole ? parseLine(bytes) : undefined;
     if (parsed === undefined) {
@@ -100,7 +100,7 @@ class Walk {
     this.prev = hash;
   }
 
-  /** A record that seemed to be missing. */
+  /** Notes a record found after all. */
   private found(seq: number): void {
     this.missing = this.missing.flatMap(([from, to]) => {
       if (seq < from || seq > to) return [[from, to] as [number, number]];
@@ -142,7 +142,7 @@ async function isBeingWritten({ file, bytes, end }: SegmentLine, chain: () => Pr
   return isPending || (head?.file === file && head.end > end);
 }
 
-/** Whole numbers that mostly come one after the other: a million of them take no memory. */
+/** Whole numbers, mostly consecutive: a million of them take no memory. */
 class Numbers {
   private upTo = 0;
   private readonly beyond = new Set<number>();
@@ -158,7 +158,7 @@ class Numbers {
   }
 }
 
-/** The records whose bytes are sound, in the order of the files. @param upTo without those that were added since */
+/** The records with sound bytes, in the order of the files. @param upTo leaves out records added since */
 export async function* soundRecords(dataDir: string, upTo: number): AsyncGenerator<SoundRecord> {
   for (const file of await listSegments(dataDir)) {
     for await (const { bytes, isWhole } of readSegment(dataDir, file)) {

@@ -38,7 +38,7 @@ interface SealedRun {
 /** How many ranges are read at once. */
 const together = 16;
 
-/** Compares the log of each run with the ranges that the records seal. Events that are not sealed have to be dense. */
+/** Compares the log of each run with the ranges sealed by records. Unsealed events have to be dense. */
 export async function verifyLogs({ redis, dataDir, report, isWhole, upTo, signal }: Input): Promise<LogsCheck> {
   const losses = await findLost({ dataDir, report, upTo });
   const runs = new Map<string, SealedRun>();
@@ -72,7 +72,7 @@ export async function verifyLogs({ redis, dataDir, report, isWhole, upTo, signal
   return check;
 }
 
-/** Reads the state in the same moment: both change in one append. */
+/** Reads log and state in the same moment: both change in one append. */
 async function readEnd(redis: Redis, runId: string): Promise<{ last: number | undefined; stated: number }> {
   const answers = await redis
     .multi()
@@ -96,7 +96,7 @@ const openRun = async (redis: Redis, runId: string): Promise<SealedRun> => {
 
 type Losses = Map<string, { record: number; from: number }[]>;
 
-/** Losses that the writer recorded. Each is a finding for good: it is in the chain. */
+/** Losses recorded by the writer. Each loss is a finding for good: its record stays in the chain. */
 async function findLost({ dataDir, report, upTo }: Pick<Input, 'dataDir' | 'report' | 'upTo'>): Promise<Losses> {
   const losses: Losses = new Map();
   for await (const { seq, loss } of soundRecords(dataDir, upTo)) {
@@ -158,7 +158,7 @@ interface Rest extends Pick<Input, 'redis' | 'report' | 'signal'> {
   check: LogsCheck;
 }
 
-/** What lies after the sealed events of each run, and the runs without a sealed event. */
+/** Checks the events after the sealed events of each run, and the runs without a sealed event. */
 async function checkRest({ redis, report, runs, check, signal }: Rest): Promise<void> {
   for (const [runId, run] of runs) {
     signal?.throwIfAborted();

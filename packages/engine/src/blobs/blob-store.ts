@@ -5,15 +5,15 @@ import { EngineError } from '../domain/errors.ts';
 import { syncPath, writeDurably } from '../files/write-durably.ts';
 import { type Collected, collectBlobs, trash } from './collect-blobs.ts';
 
-/** Content-addressed files under one directory: `ab/cdef…` by SHA-256. Written once, never changed. */
+/** Content-addressed files under a directory: `ab/cdef…` by SHA-256. Written once, never changed. */
 export interface BlobStore {
-  /** An existing blob counts as written now, because a log will refer to it. */
+  /** An existing blob counts as written now, because a log will refer to the blob. */
   put(content: Buffer): Promise<string>;
   get(sha256: string): Promise<Buffer>;
   /**
-   * Moves blobs to the trash that no log refers to and no process has put for `idleMs`; removes them from there after `trashMs`. A
-   * concurrent put wins.
-   * @returns how many were removed, and their bytes
+   * Moves blobs to the trash when no log refers to them and no process has put them for `idleMs`; removes them from the trash after
+   * `trashMs`. A concurrent put wins.
+   * @returns the number of removed blobs, and their bytes
    */
   collect(input: { needed: ReadonlySet<string>; idleMs: number; trashMs: number; now: number }): Promise<Collected>;
 }
@@ -54,7 +54,7 @@ async function readFirst([path = '', ...others]: readonly string[]): Promise<Buf
 
 const digest = (content: Buffer): string => createHash('sha256').update(content).digest('hex');
 
-/** Returns whether the blob exists. Its new time protects it from a collection. */
+/** Returns whether the blob exists. Its new time protects the blob from a collection. */
 async function touch(file: string): Promise<boolean> {
   const now = new Date();
   return utimes(file, now, now).then(

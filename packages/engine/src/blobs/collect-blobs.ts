@@ -1,7 +1,7 @@
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Blobs that no log refers to wait here for a concurrent put and for a restored log. `get` reads from here, too. */
+/** Blobs without a log wait here for a concurrent put and for a restored log. `get` reads from here, too. */
 export const trash = 'trash';
 
 export interface Collected {
@@ -18,9 +18,9 @@ interface Input {
 }
 
 /**
- * Moves each blob that seems to be garbage to the trash, then checks it again. A put before the move has renewed its time, so the blob moves
- * back. A put after the move finds no file and writes it again. Blobs from earlier collections are checked the same way, and removed after
- * their time in the trash.
+ * Moves each suspected blob to the trash, then checks the blob again. A put before the move has renewed the blob's time, so the blob moves
+ * back. A put after the move finds no file and writes the blob again. Blobs from earlier collections are checked the same way, and removed
+ * after their time in the trash.
  */
 export async function collectBlobs(directory: string, input: Input): Promise<Collected> {
   const collected: Collected = { removed: 0, bytes: 0 };

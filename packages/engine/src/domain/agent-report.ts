@@ -8,7 +8,7 @@ const noReports: AgentsTotal = { used: noUsage, waiting: 0, approvals: 0, paused
 
 /**
  * The total after a sub-agent reported again.
- * @param options.isRunning the run itself is running, so its own clock counts for its wall time
+ * @param options.isRunning the run is running, so its own clock counts for its wall time
  */
 export function replaceReport(
   total: AgentsTotal = noReports,

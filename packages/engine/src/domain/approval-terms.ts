@@ -4,7 +4,7 @@ import type { StepState } from './model.ts';
 
 type Asked = Pick<EventOf<'approval.requested'>['data'], 'allowed_decisions'> & ApprovalTerms;
 
-/** What the verdict on a held call says about its approval. */
+/** The terms of the approval of a held call, from its verdict. */
 export function termsOf(step: StepState, verdict: Verdict): Asked {
   const { rule, part, deciders, expires_s, remind_after_s, escalate } = verdict;
   const isQuestion = step.call.gate === 'input';
@@ -21,7 +21,7 @@ export function termsOf(step: StepState, verdict: Verdict): Asked {
   };
 }
 
-/** The terms of an approval, for the one that asks again. */
+/** The terms of an approval, for the next approval about the same call. */
 export const sameTerms = ({
   rule,
   part,

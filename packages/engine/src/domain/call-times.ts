@@ -1,7 +1,7 @@
 import { type CallTimes, fixedTime, type Modes } from '@holdpoint/contract';
 import type { StepState } from './state.ts';
 
-/** The times of a settled call. In a deterministic run they are those of its fixed clock. */
+/** The times of a settled call. In a deterministic run, a fixed clock gives the times. */
 export function timesOf(step: StepState, { deterministic }: Pick<Modes, 'deterministic'>): CallTimes {
   const times = step.outcome?.times ?? measured(step);
   return deterministic ? standingStill(times) : times;
@@ -9,7 +9,7 @@ export function timesOf(step: StepState, { deterministic }: Pick<Modes, 'determi
 
 function measured(step: StepState): CallTimes {
   const { created_at, started_at = null, began_at = started_at } = step;
-  // An undo may remove a call that had no outcome.
+  // An undo may remove a call without an outcome.
   const settled_at = step.settled_at ?? started_at ?? created_at;
   const end = Date.parse(settled_at);
   const most = Math.max(0, end - Date.parse(created_at));

@@ -3,7 +3,7 @@ import { type GivenLimits, type Limits, limitsSchema } from '@holdpoint/contract
 /** The operator's upper bounds, by the names of a run's limits. A limit without a ceiling is not bounded. */
 export type Ceilings = GivenLimits;
 
-/** The setting that names them. */
+/** The setting for ceilings. */
 export const ceilingsSetting = 'HOLDPOINT_LIMITS';
 
 /** A limit above its ceiling. */
@@ -15,7 +15,7 @@ export interface AboveCeiling {
   setting: string;
 }
 
-/** The requested limits that are above their ceilings. */
+/** The requested limits above their ceilings. */
 export function aboveCeilings(given: GivenLimits, ceilings: Ceilings): AboveCeiling[] {
   const { command: ofCommand = {}, ...ofRun } = given;
   const { command: mostOfCommand = {}, ...mostOfRun } = ceilings;
@@ -32,7 +32,7 @@ function compare(given: Numbers, most: Numbers, at: string[]): AboveCeiling[] {
 
 /**
  * The limits of a run with defaults filled in: none is above its ceiling, and each ceiling has a limit. An absent limit of commands stays
- * absent: the worker then uses its own, which respects the ceilings.
+ * absent: the worker then uses its own limit, which respects the ceilings.
  */
 export function cutAtCeilings(
   limits: Limits | GivenLimits,

@@ -11,9 +11,9 @@ export interface Panel {
   delegations: NonNullable<ApprovalState['delegations']>;
   /** Globs on further names since the escalation. */
   escalated: readonly string[];
-  /** Who submitted or forked the run, and the runs above it. Undefined: not known. */
+  /** The callers who submitted or forked the run, and the runs above the run. Undefined: not known. */
   submitters: readonly string[] | undefined;
-  /** The persons who hold keys with a name. A name that is not here is a person of its own. */
+  /** The persons behind keys with a name. A name not listed here is a person of its own. */
   persons?: ReadonlyMap<string, readonly string[]> | undefined;
 }
 
@@ -23,7 +23,7 @@ export const panelOf = (
   persons?: Panel['persons'],
 ): Panel => ({ deciders: request.deciders ?? [], delegations, escalated, submitters, persons });
 
-/** Whether more than one caller has to approve. */
+/** Whether several callers have to approve. */
 export const needsSeveral = (deciders: readonly Deciders[] = []): boolean =>
   deciders.some(({ quorum = 1 }) => quorum > 1);
 
@@ -35,7 +35,7 @@ export function whyNot(panel: Panel, caller: Decider): string | undefined {
   return reasons.every((reason) => reason !== undefined) ? reasons[0] : undefined;
 }
 
-/** Why the approvals by these callers, one per vote, do not suffice; undefined when they do. */
+/** Why the approvals by these callers, each with a single vote, do not suffice; undefined when they do. */
 export function whatIsMissing(panel: Panel, voters: readonly Decider[]): string | undefined {
   for (const entry of panel.deciders) {
     const { quorum = 1 } = entry;
@@ -50,7 +50,7 @@ export function whatIsMissing(panel: Panel, voters: readonly Decider[]): string 
 /** Whether the caller alone satisfies every entry. */
 export const decidesAlone = (panel: Panel, caller: Decider): boolean => whatIsMissing(panel, [caller]) === undefined;
 
-/** Why a caller cannot let another one decide; undefined when the caller can. */
+/** Why a caller cannot let another caller decide; undefined when the caller can. */
 export function whyNoDelegation(panel: Panel, from: Decider, to: Decider): string | undefined {
   if (to.kind === 'agent') return `${to.name} is an agent, and agents decide nothing`;
   if (from.name === to.name) return `${from.name} may decide already`;
@@ -76,7 +76,7 @@ function whyNotIn(panel: Panel, entry: Deciders, caller: Decider): string | unde
   return `only callers named ${[...(entry.names ?? []), ...panel.escalated].join(' or ')} may decide`;
 }
 
-/** What no delegation and no escalation lifts. */
+/** The bars no delegation and no escalation lifts. */
 function whyBarred(panel: Panel, { kinds, not_submitter }: Deciders, caller: Decider): string | undefined {
   if (caller.kind === 'agent') return `${caller.name} is an agent, and agents decide nothing`;
   if (kinds !== undefined && !kinds.includes(caller.kind)) return `only a ${kinds.join(' or ')} may decide`;
@@ -90,7 +90,7 @@ function whyBarred(panel: Panel, { kinds, not_submitter }: Deciders, caller: Dec
   return same && `${caller.name} and ${same}, who submitted it, are keys of one person, who may not decide on it`;
 }
 
-/** Whether one person has held keys with both names. */
+/** Whether the same person has held keys with both names. */
 export function isSamePerson({ persons }: Pick<Panel, 'persons'>, one: string, other: string): boolean {
   const of = (name: string): readonly string[] => persons?.get(name) ?? [name];
   return one === other || of(one).some((person) => of(other).includes(person));
@@ -118,7 +118,7 @@ function seatsTaken(panel: Panel, entry: Deciders, voters: readonly Decider[]): 
   return taken.size;
 }
 
-/** A glob that cannot be read matches no name. */
+/** An unreadable glob matches no name. */
 function matches(glob: string, name: string): boolean {
   try {
     return compileGlob(glob, false).test(name);

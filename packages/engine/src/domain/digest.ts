@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto';
 import { canonicalJson } from '@holdpoint/contract';
 
 /**
- * The digest that a decision names: the exact call (tool, arguments) on the exact workspace state. The same call on another snapshot has
- * another digest. `uses`: what the call uses of another run. `reaches`: the hosts that the call may reach; absent in approvals from
- * before they were part of the digest. Returns `sha256:` and 64 hex digits.
+ * The digest named by a decision: the exact call (tool, arguments) on the exact workspace state. The same call on another snapshot has
+ * another digest. `uses`: the parts of another run used by the call. `reaches`: the hosts open to the call; absent in approvals from before
+ * hosts were part of the digest. Returns `sha256:` and 64 hex digits.
  */
 export function actionDigest(action: {
   toolset: string;
@@ -26,7 +26,7 @@ export function actionDigest(action: {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
-/** The digest of a call by itself, on any workspace: what a remembered rule is about. */
+/** The digest of a call alone, on any workspace: the subject of a remembered rule. */
 export const callDigest = (call: {
   toolset: string;
   tool: string;

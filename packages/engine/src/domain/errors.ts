@@ -4,7 +4,7 @@ export class EngineError extends Error {
   readonly retryable: boolean;
   readonly next: string;
 
-  /** @param options.next what to do, where the code alone does not say it */
+  /** @param options.next the next action, when the code alone does not name the action */
   constructor(code: EngineErrorCode, message: string, options: { cause?: unknown; next?: string } = {}) {
     super(message, options);
     this.name = 'EngineError';

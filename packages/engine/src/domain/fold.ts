@@ -4,7 +4,7 @@ import { nameOf } from './fields/field.ts';
 import { settledIndex } from './fields/run.ts';
 import { columnSeparator, droppedColumns, settledColumns } from './fields/step.ts';
 
-/** The state hash that a log stands for: its fields and their values. What `append.lua` does to it, event by event. */
+/** The state hash of a log: its fields and their values. The same as the hash after `append.lua`, event by event. */
 export function fold(events: Iterable<RunEvent>): Record<string, string> {
   const { values, increments, marks, raises, packed, overruled } = changesOf(events);
   const state: Record<string, string> = Object.fromEntries(values);

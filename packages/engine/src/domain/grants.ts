@@ -19,7 +19,7 @@ export function toGrant(
   return { decision, args, message, by, rule_id, expired, indeterminate: isIndeterminate || undefined };
 }
 
-/** The decisions that let a step run, in order. For a step that a fork inherited, those in the original run come first. */
+/** The decisions for the execution of a step, in order. For a step inherited by a fork, the decisions in the original run come first. */
 export function grantsOf(step: StepState, approvals: readonly ApprovalState[]): Grant[] {
   const own = approvals.flatMap(({ request, decision }) => {
     if (request.step_id !== step.id || decision === undefined) return [];

@@ -1,4 +1,4 @@
-/** The names, in the log and in the tree, of the writer that was admitted to the tree last. */
+/** The names, in the log and in the tree, of the last writer admitted to the tree. */
 export const heads = {
   attempt: (stepId: string, attempt: number): string => `${stepId}.${attempt}`,
   task: (taskId: string): string => taskId,

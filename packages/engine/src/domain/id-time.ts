@@ -6,5 +6,5 @@ export function timeOfId(id: string): number {
 
 const graceMs = 60_000;
 
-/** An index entry is written before the append that makes it true. After a minute without that append, its writer is presumed dead. */
+/** An index entry is written before its append. After a minute without the append, the writer is presumed dead. */
 export const isAbandoned = (id: string, now: number): boolean => now - timeOfId(id) > graceMs;

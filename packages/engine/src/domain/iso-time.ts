@@ -11,8 +11,8 @@ export function isoOf(ms: number): string {
 let last: { time: string; ms: number | undefined } = { time: '', ms: undefined };
 
 /**
- * Milliseconds since the epoch of a time as `Date.toISOString` writes it; undefined for another text. The events of an append have one time,
- * so the last answer is kept.
+ * Milliseconds since the epoch of a time in the form of `Date.toISOString`; undefined for another text. The events of an append have the
+ * same time, so the last answer is kept.
  */
 export function msOf(time: string): number | undefined {
   if (last.time === time) return last.ms;

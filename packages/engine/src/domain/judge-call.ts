@@ -8,10 +8,10 @@ import {
   type ToolsetPolicy,
 } from '@holdpoint/policy';
 
-/** The policies that bind a run. `operator`: those in force when the run, or a run that it continues, was accepted. */
+/** The policies of a run. `operator`: the policies in force when the run, or a run continued by the run, was accepted. */
 export type Bound = Pick<RunSpec, 'policy' | 'policy_pin' | 'operator' | 'operator_versions'>;
 
-/** A policy of the operator. One from a file has no version. */
+/** A policy of the operator. A policy from a file has no version. */
 export interface OperatorInForce {
   document: OperatorPolicy;
   digest: string;
@@ -20,7 +20,7 @@ export interface OperatorInForce {
 
 const strictness: Record<PolicyAction, number> = { allow: 0, hold: 1, deny: 2 };
 
-/** The stricter of two verdicts. The first one when both are as strict. */
+/** The stricter of two verdicts. The first verdict when both are equally strict. */
 export const stricter = (one: Verdict, other: Verdict): Verdict =>
   strictness[other.action] > strictness[one.action] ? other : one;
 
@@ -42,7 +42,7 @@ export const policiesInForce = (
   toolset: ToolsetPolicy | undefined,
 ): string => {
   const { run, operator } = policiesOf(bound, current);
-  // A release may change the built-in rules and those of a toolset.
+  // A release may change the built-in rules and the rules of a toolset.
   return [run, ...operator, { policy: compilePolicy(builtinPolicy) }, ...(toolset ? [toolset] : [])]
     .map(({ policy }) => shortDigest(policy.digest))
     .join(' ');
@@ -69,7 +69,7 @@ export const holdsPublish = (bound: Bound, current: OperatorInForce | undefined)
   return bound.policy.publish === 'hold' ? 'run' : undefined;
 };
 
-/** The recorded policies and the current one, each once. */
+/** The recorded policies and the current policy, each once. */
 export function withCurrent(
   { operator = [], operator_versions: versions = {} }: Omit<Bound, 'policy'>,
   current: OperatorInForce | undefined,
@@ -82,7 +82,7 @@ export function withCurrent(
   return [...new Map(all.map((one) => [one.digest, one])).values()];
 }
 
-/** The operator's policies that a new run records. @param before the run that it continues or works for */
+/** The operator's policies to record in a new run. @param before the run which the new run continues or works for */
 export function boundBy(
   current: OperatorInForce | undefined,
   before: Omit<Bound, 'policy'> = {},

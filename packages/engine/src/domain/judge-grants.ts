@@ -36,11 +36,11 @@ const toolsHow = (tools: readonly string[]): string =>
 const protectedHow = (path: string): string =>
   `${path} is protected in this run. Submit the run without the glob in \`protected\` that matches it. A fork or a sub-agent cannot remove it.`;
 
-/** What the planner reads of a denied call. @param when it was found */
+/** The planner reads this error about a denied call. @param when the denial was found */
 export function denialOf({ reason, lacks, rule, part }: Verdict, when: 'gate' | 'attempt'): Problem {
   if (lacks !== undefined) return { code: 'EPERMISSION', message: `Not run: ${reason}.`, next: lacks.how };
   const now = when === 'attempt' ? ' by now' : '';
-  // A line has many commands: the refused one is named.
+  // A line has many commands: the refused command is named.
   const refused = part?.kind === 'command' ? part.detail : undefined;
   if (rule?.policy.startsWith(toolsetPrefix)) {
     const named = `the rule ${rule.name ?? rule.index + 1} of the toolset ${rule.policy.slice(toolsetPrefix.length)}`;
@@ -58,7 +58,7 @@ export function denialOf({ reason, lacks, rule, part }: Verdict, when: 'gate' | 
   };
 }
 
-/** The outcome of a call, or of a background command, that changed paths which the run may not change. */
+/** The outcome of a call, or of a background command, after a change of paths forbidden to the run. */
 export const forbiddenChange = (paths: readonly string[]): Problem => ({
   code: 'EPERMISSION',
   message: `Taken back: it changed ${listed(paths)}, which this run may not write. Nothing of the call remains.`,

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, type Problem, type Repetition } from '@holdpoint/contract';
 
-/** The part of a settled step that shows progress. */
+/** The part of a settled step which shows progress. */
 interface SettledCall {
   tool: string;
   args: unknown;
@@ -10,7 +10,7 @@ interface SettledCall {
   error?: unknown;
 }
 
-/** The repetition after one more settled turn. */
+/** The repetition after another settled turn. */
 export function trackRepetition(before: Repetition | undefined, steps: readonly SettledCall[]): Repetition | undefined {
   if (steps.length === 0) return before;
   const calls = steps.map(({ tool, args, status, value, error }) => ({ tool, args, status, value, error }));
@@ -28,7 +28,7 @@ export function trackRepetition(before: Repetition | undefined, steps: readonly 
   };
 }
 
-/** The problem of a model that makes no progress. @param after turns in a row */
+/** The problem of a model without progress. @param after turns in a row */
 export function isLooping(repetition: Repetition | undefined, after: number): Problem | undefined {
   const next = 'Send it a message and resume it, undo its last steps, or cancel it.';
   if (repetition === undefined) return undefined;

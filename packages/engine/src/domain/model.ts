@@ -1,4 +1,4 @@
-/** What transitions and changes are written with: the fields of the state, the state as it is read, and conditions. */
+/** The vocabulary of transitions and changes: the fields of the state, the parsed state, and conditions. */
 export { approvalField } from './fields/approval.ts';
 export type { Cell } from './fields/field.ts';
 export { ruleField } from './fields/rule.ts';

@@ -1,19 +1,24 @@
 import { type AgentSpec, allowedModels, type GivenLimits, type Limits, type RunSpec } from '@holdpoint/contract';
 import { type AskedGrants, narrowWritten, openHosts } from '@holdpoint/policy';
 
-/** The spec with the hosts that its permissions and modes leave open: everything that asks for the network of a run reads it there. */
+/**
+ * The spec with only the hosts left open by its permissions and modes: all code that asks for the network of a run reads the hosts there.
+ */
 export const withOpenHosts = (spec: RunSpec): RunSpec => ({
   ...spec,
   network: { ...spec.network, allow: openHosts(spec, spec.network.allow) },
 });
 
-/** A fork or a sub-agent has at most the permissions and modes of its parent. What it asks for beyond them is left out. */
+/** A fork or a sub-agent has at most the permissions and modes of its parent. Requested grants beyond them are left out. */
 export function narrowSpec(parent: RunSpec, asked: AskedGrants): RunSpec {
   const { permissions, protected: globs, modes } = narrowWritten(parent, asked);
   return withOpenHosts({ ...parent, permissions: permissions && [...permissions], protected: [...globs], modes });
 }
 
-/** The spec of a sub-agent: that of the run above with another goal, and with less, when it is of a kind. Nothing is published by itself. */
+/**
+ * The spec of a sub-agent: a copy of the spec of the run above with another goal, and with fewer rights when the sub-agent is of a kind. A
+ * sub-agent publishes nothing.
+ */
 export function specOfAgent(above: RunSpec, { goal, kind }: AgentSpec, title: string): RunSpec {
   const spec: RunSpec = {
     ...above,
@@ -35,7 +40,7 @@ export function specOfAgent(above: RunSpec, { goal, kind }: AgentSpec, title: st
   };
 }
 
-/** The smaller of each limit that either side names. The budgets of the run above bind the sub-agent beside its own. */
+/** The smaller of each limit named by either side. The budgets of the run above bind the sub-agent in addition to its own. */
 function narrowLimits(above: Limits, { command, ...asked }: GivenLimits): Limits {
   return {
     ...smaller(above, asked),

@@ -1,14 +1,14 @@
 import { randomUUIDv7 } from 'node:crypto';
 import { type IdKind, idPrefixes } from '@holdpoint/contract';
 
-/** Creates ids. Passed in, so that a test can choose them. */
+/** Creates ids. Passed in, so a test can choose the ids. */
 export type NewId = (kind: IdKind) => string;
 
 /**
- * `run_…`, `step_…`, `apr_…`, `task_…`, `msg_…`, `evt_…` followed by a UUIDv7: ids of one kind sort by their time.
+ * `run_…`, `step_…`, `apr_…`, `task_…`, `msg_…`, `evt_…` followed by a UUIDv7: ids of a kind sort by their time.
  *
- * @param now the clock that all processes share. By the clock of a computer that is behind, an id would be old at once, and an index entry
- * whose append is still to come would count as abandoned (`isAbandoned`)
+ * @param now the clock shared by all processes. By the slow clock of a single computer, a new id would look old at once, and an index entry
+ * before its append would count as abandoned (`isAbandoned`)
  */
 export const newIdBy =
   (now: () => number): NewId =>

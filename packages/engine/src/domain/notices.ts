@@ -3,7 +3,7 @@ import { approvalField } from './fields/approval.ts';
 import type { ApprovalState } from './model.ts';
 import { approvalIs, fieldIs, isAbsent, type Transition } from './transition.ts';
 
-/** More reminders of one approval would only fill the log. */
+/** More reminders of the same approval would only fill the log. */
 const mostReminders = 100;
 
 interface Given {
@@ -35,7 +35,7 @@ export const noticesGiven = ({ request, reminded, escalated }: ApprovalState): G
   isEscalated: escalated !== undefined,
 });
 
-/** What is due by now, recorded once: the second of two racing processes is refused. Undefined: nothing is due. */
+/** The notices due by now, recorded once: the second of two racing processes is refused. Undefined: nothing is due. */
 export function giveNotice(approval: ApprovalState, now: number): Transition | undefined {
   const { id, request } = approval;
   const given = noticesGiven(approval);
@@ -68,6 +68,6 @@ export function giveNotice(approval: ApprovalState, now: number): Transition | u
 
 const isPast = (time: number | undefined, now: number): boolean => time !== undefined && time <= now;
 
-/** Reminders that fell due while no worker ran are one. */
+/** Reminders due while no worker ran count as a single reminder. */
 const timesBy = (everySeconds: number, { asked }: Given, now: number): number =>
   Math.min(mostReminders, Math.floor((now - asked) / (everySeconds * 1000)));

@@ -2,17 +2,17 @@ import { defaultTenant, type RunEvent, type RunStatus, runStatusSchema, type Ten
 import type { StateChanges } from './changes/state-changes.ts';
 import { runField } from './fields/run.ts';
 
-/** By what lists and counts find a run: its status and, while it waits or is paused, for what or why. */
+/** The properties by which lists and counts find a run: its status and, for a waiting or paused run, the reason. */
 export interface Standing {
   status: RunStatus;
   reason: string | undefined;
 }
 
-/** The fields of a run that its standing follows from. */
+/** The fields of a run behind its standing. */
 const { status, reason, parked, awaits_calls: awaitsCalls, model_wait: modelWait } = runField;
 export const standingFields = [status.name, reason.name, parked.name, awaitsCalls.name, modelWait.name];
 
-/** @param values of `standingFields`. Undefined: there is no such run */
+/** @param values of `standingFields`. Undefined: the run does not exist */
 export function standingOf(values: readonly (string | null | undefined)[]): Standing | undefined {
   const [state, why, waiting, awaiting, model] = values.map((value) => value || undefined);
   const known = runStatusSchema.safeParse(state);
@@ -24,7 +24,7 @@ export function standingOf(values: readonly (string | null | undefined)[]): Stan
   return { status: known.data, reason: model === undefined ? 'task' : 'model' };
 }
 
-/** The standing that events give a run; undefined when they change none. */
+/** The standing of a run after events; undefined when they do not change the standing. */
 export function standingAfter(events: readonly RunEvent[], values: StateChanges['values']): Standing | undefined {
   const known = runStatusSchema.safeParse(values.get(status.name));
   if (!known.success) return undefined;
@@ -39,7 +39,7 @@ function codeOf(text: string | undefined): string {
   return typeof given.code === 'string' ? given.code : 'unknown';
 }
 
-/** What a run is listed under from its first event on. */
+/** The tenant and labels of a run, under which the run is listed from its first event on. */
 export function birthOf(
   events: readonly RunEvent[],
 ): { tenant: Tenant; labels: Readonly<Record<string, string>> } | undefined {

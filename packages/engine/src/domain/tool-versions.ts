@@ -1,7 +1,7 @@
 import type { Problem, RunSpec } from '@holdpoint/contract';
 import type { RunState } from './model.ts';
 
-/** Tools that changed since the run began: among the tools of a plan, or all tools that a model was shown. */
+/** Tools changed since the run began: among the tools of a plan, or among all tools shown to a model. */
 export function changedTools(
   { tools }: RunState,
   { goal }: RunSpec,
@@ -21,7 +21,7 @@ export function changedTools(
   };
 }
 
-/** The problem that a person must accept before the run may continue. */
+/** The problem to be accepted by a person before the run may continue. */
 export function toolsChanged({ changed, gone }: { changed: string[]; gone: string[] }): Problem | undefined {
   if (changed.length + gone.length === 0) return undefined;
   const parts = [

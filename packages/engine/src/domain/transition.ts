@@ -12,13 +12,13 @@ import { runField } from './fields/run.ts';
 import { stepField } from './fields/step.ts';
 import { taskField } from './fields/task.ts';
 
-/** A field must have one of these values now. An absent field is the same as an empty one. */
+/** A field must have any of these values now. An absent field is the same as an empty field. */
 export interface Condition {
   field: string;
   is: readonly string[];
 }
 
-/** What to append if every condition holds. The state changes follow from the events (`changesOf`). */
+/** The events to append if every condition holds. The state changes follow from the events (`changesOf`). */
 export interface Transition {
   if: Condition[];
   /** Refused, as the field `deadline`, from this time on by the clock of Redis: milliseconds since the epoch. */
@@ -28,7 +28,7 @@ export interface Transition {
   events: NewEvent[];
 }
 
-/** Undefined stands for an absent field. A value that an absent field stands for, such as 0, holds for an absent field, too. */
+/** Undefined means an absent field. A default value, for example 0, holds for an absent field, too. */
 export function fieldIs<Value>(cell: Cell<Value>, ...values: readonly (NoInfer<Value> | undefined)[]): Condition {
   const is = values.map((value) => (value === undefined ? '' : cell.encode(value)));
   return { field: cell.name, is: is.includes(cell.absent) && !is.includes('') ? [...is, ''] : is };
@@ -50,7 +50,7 @@ export const taskIs = (id: string, ...status: TaskStatus[]) => fieldIs(taskField
 export const openTasksAre = (count: number) => fieldIs(runField.open_tasks, count);
 export const noOpenTasks = openTasksAre(0);
 export const agentsAre = (count: number) => fieldIs(runField.agents, count);
-/** The tree is the one that the caller saw: no worker took the workspace over since. */
+/** The tree has not changed since the caller read the run: no worker took the workspace over. */
 export const leaseIs = (epoch: number) => fieldIs(runField.lease, epoch);
 /** No other writer was admitted to the tree since the caller read the run. */
 export const headIs = (head: string) => fieldIs(runField.head, head);

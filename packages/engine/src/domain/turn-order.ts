@@ -1,15 +1,15 @@
-/** What decides when a call may start. */
+/** The facts about a call which decide when calls of its turn may start. */
 export interface CallState {
   isSettled: boolean;
-  /** The call may change the workspace, or anything else that other calls see. */
+  /** The call may change the workspace, or anything else visible to other calls. */
   writes: boolean;
-  /** The call settles without running, so no call waits for it. */
+  /** The call settles without running, so no call waits for the call. */
   isDenied: boolean;
 }
 
 /**
- * The calls of a turn that may start now. Calls take effect as if they ran in the order in which they were written: neighbouring reads
- * start together, a write starts when every call before it is settled, and a read when every write before it is settled.
+ * The calls of a turn that may start now. Calls take effect as if run in the order of writing: neighbouring reads start together, a write
+ * starts when every call before the write is settled, and a read when every write before the read is settled.
  */
 export function unblocked<Call>(calls: readonly Call[], stateOf: (call: Call) => CallState): Call[] {
   let readsAreOpen = false;

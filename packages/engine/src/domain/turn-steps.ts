@@ -1,13 +1,13 @@
 /** A step in the order of the plan. */
 export interface ListedStep {
   id: string;
-  /** The number that fork and undo take, from 1, unless the step is undone. */
+  /** The number of the step in fork and undo, from 1, unless the step is undone. */
   number: number;
-  /** It belongs to the last time that the turn was planned. */
+  /** The step belongs to the last planning of the turn. */
   isLatest: boolean;
 }
 
-/** The steps of a field `turn:N` in order: those of one place in the turn by the time that they were planned. */
+/** The steps of a field `turn:N` in order: steps at the same place in the turn are in the order of their planning. */
 export function parseTurn(row: string): ListedStep[] {
   const places = new Map<string, { place: number; number: number; isLatest: boolean }>();
   const times = row.split(';').slice(1);

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { link, open, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Replaces a file. After a power failure it has its old content or the new one. */
+/** Replaces a file. After a power failure the file has its old content or its new content. */
 export function writeDurably(file: string, content: string | Buffer): Promise<void> {
   return write(file, content, (temporary) => rename(temporary, file));
 }
 
-/** Creates a file unless it exists. When several processes do it at once, the first one wins. */
+/** Creates a file unless the file exists. When several processes create the file at once, the first process wins. */
 export function createDurably(file: string, content: string | Buffer): Promise<void> {
   return write(file, content, async (temporary) => {
     await link(temporary, file).catch(unlessTaken);

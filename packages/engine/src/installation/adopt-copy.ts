@@ -10,10 +10,10 @@ import { writeFileRecord, writeRedisRecord } from './record.ts';
 import { refuseWhileConnected } from './refuse-connected.ts';
 
 /**
- * Makes a copied data directory and its copied Redis an installation of their own: a new id on both sides, and none of what names the
- * original's processes or opens its API. The format stays. When it dies in between, the next call completes it.
+ * Makes a copied data directory and its copied Redis an installation of their own: both sides get a new id and lose all files that name the
+ * original's processes or open its API. The format stays. When the adoption dies in between, the next call completes the adoption.
  *
- * @throws InstallationError when they are not a copy of one installation, or programs are connected to this Redis
+ * @throws InstallationError when the two sides are not a copy of one installation, or programs are connected to this Redis
  */
 export async function adoptCopy(input: { connections: Connections; dataDir: string }): Promise<string> {
   const { connections, dataDir } = input;
@@ -23,7 +23,7 @@ export async function adoptCopy(input: { connections: Connections; dataDir: stri
   await refuseWhileConnected(connections, 'holdpoint adopt --copy --yes');
   await forgetOriginal(dataDir);
   const id = randomUUID();
-  // Redis first: the new id in the file ends the copy's dependence on the original, so it goes last.
+  // Redis first: the new id in the file ends the copy's dependence on the original, so the file goes last.
   await writeRedisRecord(redis, id, formats.redis);
   await writeFileRecord(dataDir, id, formats.dataDir);
   return id;
@@ -42,8 +42,8 @@ export function checkCopy({ dataDir, redis }: InstallationState) {
 }
 
 /**
- * Removes the key, which opens the original's API; the records of processes, which may still run for the original, so that no take-over
- * ends them; and the heads of the trees. A tree without a head is built again from its last snapshot.
+ * Removes the key, which opens the original's API; the records of processes, so no take-over ends processes still running for the original;
+ * and the heads of the trees. A tree without a head is built again from its last snapshot.
  */
 async function forgetOriginal(dataDir: string): Promise<void> {
   for (const name of ['api-key', 'up.json', 'sandbox']) {

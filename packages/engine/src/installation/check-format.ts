@@ -4,7 +4,7 @@ import type { InstallationState } from './read-installation.ts';
 import { type InstallationRecord, readFileRecord } from './record.ts';
 
 /**
- * Checks that every side with a record has the format that this version reads.
+ * Checks the format of every side with a record: this version must be able to read the format.
  * @throws InstallationError `format_missing`, `format_older`, `format_newer`, `format_unfinished`, `format_mismatch`
  */
 export function checkFormat(state: InstallationState, current = dataFormat): void {
@@ -14,8 +14,8 @@ export function checkFormat(state: InstallationState, current = dataFormat): voi
 }
 
 /**
- * Checks that all data has a number. A data directory that lost its `installation` file has the format of the Redis it is bound to: Redis
- * keeps its record with its runs.
+ * Checks whether all data has a number. When a data directory has lost its `installation` file, its format is the format of its Redis:
+ * Redis keeps its record with its runs.
  *
  * @throws InstallationError `format_missing`
  */
@@ -34,7 +34,7 @@ export function checkSameFormat({ dataDir, redis }: Record<'dataDir' | 'redis', 
   }
 }
 
-/** The same for a data directory alone, before anything is started on it. */
+/** The same for a data directory alone, before any program is started on the directory. */
 export async function checkDataDirFormat(dataDir: string): Promise<void> {
   checkSides({ [`The data directory ${dataDir}`]: await readFileRecord(dataDir) }, dataFormat);
 }

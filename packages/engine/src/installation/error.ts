@@ -3,7 +3,7 @@ export class InstallationError extends Error {
   override readonly name = 'InstallationError';
   readonly code: InstallationErrorCode;
   readonly retryable = false;
-  /** What to do next, as a sentence for a person. */
+  /** The next action, as a sentence for a person. */
   readonly next: string;
 
   constructor(code: InstallationErrorCode, message: string, next: string, options: { cause?: unknown } = {}) {

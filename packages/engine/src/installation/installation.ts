@@ -9,10 +9,11 @@ import { refuseCopy } from './refuse-copy.ts';
 import type { Sides } from './sides.ts';
 
 /**
- * Makes sure that a data directory and a Redis belong together and have the current format. Two new sides are bound and get its number.
+ * Checks whether a data directory and a Redis belong together and have the current format. Two new sides are bound and get the number of
+ * the format.
  *
  * @returns the id of the installation
- * @throws InstallationError when they do not; then nothing was changed
+ * @throws InstallationError when the check fails; then nothing was changed
  */
 export async function bindInstallation(sides: Sides): Promise<string> {
   const { redis, dataDir } = sides;
@@ -27,22 +28,25 @@ export async function bindInstallation(sides: Sides): Promise<string> {
   if (there.id !== undefined) throw here.id === undefined ? missingHere(dataDir) : mismatch(dataDir);
   if (here.runs > 0) throw missingInRedis(dataDir, here.runs);
   if (there.runs > 0) throw missingHere(dataDir);
-  // Both are new. The file comes first: the next start completes a start that died in between.
+  // Both are new. The file comes first: when this start dies in between, the next start completes the binding.
   const { id = '' } = here.id === undefined ? await createFileRecord(dataDir, randomUUID(), currentFormat) : here;
   await createRedisRecord(redis, id, currentFormat);
   if ((await readRedisRecord(redis)).id !== id) throw mismatch(dataDir);
   return id;
 }
 
-/** The data directory has moved, or an earlier version bound it. A full disk keeps no program from starting: a later start records it. */
+/**
+ * The data directory has moved, or an earlier version bound the directory. A full disk keeps no program from starting: a later start
+ * records the path.
+ */
 const recordHome = (dataDir: string, id: string): Promise<void> =>
   writeFileRecord(dataDir, id, currentFormat).catch(() => undefined);
 
 /**
- * Declares that a data directory and a Redis belong together from now on. An id that only Redis has is replaced, because another data
- * directory may still carry it.
+ * Declares a data directory and a Redis as belonging together from now on. An id known to Redis alone is replaced, because another data
+ * directory may still carry the id.
  *
- * @throws InstallationError when one of them has another format or none, or the data directory is a copy
+ * @throws InstallationError when either side has another format or none, or the data directory is a copy
  */
 export async function adoptInstallation(sides: Sides): Promise<string> {
   const found = await readInstallation(sides);

@@ -45,7 +45,7 @@ function make(directory: string): void {
   }
 }
 
-/** The real path of the nearest ancestor that exists. */
+/** The real path of the nearest existing ancestor. */
 function existing(directory: string): string {
   try {
     return realpathSync(directory);

@@ -5,7 +5,7 @@ import { stateKey } from '../log/keys.ts';
 import { type InstallationRecord, readFileRecord, readRedisRecord } from './record.ts';
 import type { Sides } from './sides.ts';
 
-/** The record of each side, and how many runs it has something of. */
+/** The record of each side, and the number of runs with data on the side. */
 export interface InstallationState {
   dataDir: InstallationRecord & { runs: number };
   redis: InstallationRecord & { runs: number };
@@ -29,7 +29,7 @@ export async function countUnknownRuns({ redis, dataDir }: Sides): Promise<numbe
   return unknown;
 }
 
-/** Whether a data directory has files of runs and no record. Only its Redis can say then which format they have. */
+/** Whether a data directory has files of runs and no record. Only its Redis can then tell their format. */
 export async function hasUnknownFormat(dataDir: string): Promise<boolean> {
   return (await readFileRecord(dataDir)).id === undefined && (await runsIn(dataDir)).length > 0;
 }

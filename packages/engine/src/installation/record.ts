@@ -8,7 +8,7 @@ import { InstallationError } from './error.ts';
 import { type Format, formatSchema, isBlank } from './format.ts';
 import { makeDataDirectory } from './make-data-directory.ts';
 
-/** What one side says about itself. Data from before the numbers has no format. */
+/** The record of a side about its own data. Data from before the numbers has no format. */
 export interface InstallationRecord {
   id: string | undefined;
   format: Format | undefined;
@@ -20,7 +20,7 @@ const fileSchema = formatSchema
   .partial()
   .extend({ id: z.string().regex(/^[0-9a-f-]{36}$/), home: z.string().optional() });
 
-/** The place is recorded with the id: a copy keeps both, and so shows that it lies elsewhere. */
+/** The path is recorded with the id. A copy keeps both, so the path in a copy differs from its own. */
 const textOf = (dataDir: string, id: string, format: Format): string =>
   `${JSON.stringify({ id, ...format, home: homeOf(dataDir) })}\n`;
 
@@ -49,13 +49,13 @@ export async function writeFileRecord(dataDir: string, id: string, format: Forma
   await writeDurably(installationFile(dataDir), textOf(dataDir, id, format));
 }
 
-/** Creates the file unless there is one. When several processes start at once, they all get the record of the first. */
+/** Creates the file unless the file exists. When several processes start at once, they all get the record of the first. */
 export async function createFileRecord(dataDir: string, id: string, format: Format): Promise<InstallationRecord> {
   makeDataDirectory(dataDir);
   await createDurably(installationFile(dataDir), textOf(dataDir, id, format));
   const record = await readFileRecord(dataDir);
   if (record.id !== undefined) return record;
-  // A power failure left a blank file: no installation was ever bound to it.
+  // A power failure left a blank file: no installation was ever bound to the directory.
   await rm(installationFile(dataDir), { force: true });
   return createFileRecord(dataDir, id, format);
 }

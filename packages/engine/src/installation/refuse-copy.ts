@@ -3,8 +3,7 @@ import { isPresentElsewhere } from '@holdpoint/process/presence';
 import { InstallationError } from './error.ts';
 
 /**
- * Refuses a second installation with the same id on this machine: its runs, its keys and its id are those of the first, so both would act
- * for each other.
+ * Refuses a second installation with the same id on this machine: both have the same runs, keys and id, so both would act for each other.
  *
  * @throws InstallationError `installation_copied`
  */
@@ -18,7 +17,7 @@ export function refuseCopy(dataDir: string): void {
 const copied = ({ message, next }: { message: string; next: string }): InstallationError =>
   new InstallationError('installation_copied', message, next);
 
-/** The original was moved while it ran, so its recorded place shows nothing. */
+/** The original was moved while running, so its recorded path shows nothing. */
 const runningElsewhere = (dataDir: string): { message: string; next: string } => ({
   message: `Programs of this machine work on another data directory of the same installation as ${dataDir}.`,
   next: 'To keep both, give this one an id of its own: `holdpoint adopt --copy`. Otherwise end those programs first (`holdpoint down` on their data directory).',

@@ -7,9 +7,9 @@ import type { Sides } from './sides.ts';
 const fileOf = (dataDir: string): string => join(dataDir, 'high-water');
 
 /**
- * Raises a counter in Redis and a high water mark in the data directory. The mark shows when Redis went back in time: a replica that lagged
+ * Raises a counter in Redis and a high water mark in the data directory. The mark shows when Redis went back in time: a lagging replica
  * took over, an older append-only file was restored, or `appendfsync everysec` lost the last second.
- * @returns how many marks Redis has lost
+ * @returns the number of marks lost by Redis
  */
 export async function markHistory({ redis, dataDir }: Sides): Promise<number> {
   const file = fileOf(dataDir);
@@ -17,7 +17,7 @@ export async function markHistory({ redis, dataDir }: Sides): Promise<number> {
   const before = await readMark(file);
   const now = await redis.incr(highWaterKey);
   const lost = Math.max(0, before + 1 - now);
-  // Other workers read the file, too. The counter passes it, so that one worker reports the loss.
+  // Other workers read the file, too. The counter passes the mark, so only one worker reports the loss.
   const mark = lost === 0 ? now : before + 1;
   if (lost > 0) await redis.set(highWaterKey, mark);
   await writeDurably(file, `${mark}\n`);
@@ -33,12 +33,12 @@ async function readMark(file: string): Promise<number> {
   return Number.isSafeInteger(mark) ? mark : 0;
 }
 
-/** As short as the time that `appendfsync everysec` may lose. */
+/** As short as the period that `appendfsync everysec` may lose. */
 const everyMs = 1000;
 
 const anHour = 3_600_000;
 
-/** Removes what processes left that were killed between the two halves of a durable write. A write takes milliseconds. */
+/** Removes the temporary files of processes killed between the two halves of a durable write. A write takes milliseconds. */
 export async function sweepUnfinished(dataDir: string, now = Date.now()): Promise<void> {
   const names = await readdir(dataDir);
   for (const name of names.filter((each) => /\.[0-9a-f]{8}-[0-9a-f-]{27}\.tmp$/.test(each))) {

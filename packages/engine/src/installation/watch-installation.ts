@@ -26,8 +26,8 @@ export async function confirmInstallation(redis: Redis, id: string): Promise<voi
 const everyMs = 5000;
 
 /**
- * Checks every five seconds that Redis is still the one of this installation, and shows other programs of this machine that this one works
- * on its data directory.
+ * Checks every five seconds whether Redis still belongs to this installation, and shows other programs of this machine that this program
+ * works on its data directory.
  *
  * @param onLost called once
  */
@@ -37,7 +37,7 @@ export function watchInstallation(
 ): { stop(): void } {
   const timer = setInterval(() => {
     confirmInstallation(redis, id).catch((error: unknown) => {
-      // A lost connection says nothing about the server behind it.
+      // A lost connection gives no information about the server behind the connection.
       if (!(error instanceof InstallationError)) return;
       clearInterval(timer);
       onLost(error);

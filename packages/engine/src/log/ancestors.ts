@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import type { RunState } from '../domain/index.ts';
 import { readRun } from './read-state.ts';
 
-/** The runs that a run works for, the nearest first. */
+/** The runs above a run, the nearest first. */
 export async function* ancestorsOf(redis: Redis, run: RunState): AsyncGenerator<RunState> {
   for (let id = run.parent?.run_id; id !== undefined; ) {
     const above = await readRun(redis, id);

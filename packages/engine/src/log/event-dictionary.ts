@@ -1,7 +1,7 @@
 /**
- * Texts that stand in most events, in JSON. A log has a control character for each, which JSON text itself never has: the place in this list
- * is its code, so the list only grows. The type of an event, names of tools and references to blobs are searched for in stored text, so no
- * entry has a part of such a text.
+ * Texts common to most events, in JSON. A log has a control character for each text, and JSON text itself never has control characters. The
+ * place in this list is the text's code, so the list only grows. Readers search stored text for types of events, names of tools and
+ * references to blobs, so no entry has a part of them.
  */
 const dictionary = [
   '"capabilities":{"driver":"bubblewrap","fs":"enforced","net":"enforced","pids":"enforced","memory":"enforced","cpu":"enforced","disk":"',
@@ -32,7 +32,7 @@ const dictionary = [
 ] as const;
 
 const codes = new Map<string, string>(dictionary.map((text, at) => [text, String.fromCharCode(at + 1)]));
-// One expression: looking for each entry by itself takes three times as long.
+// A single expression: a search per entry takes three times as long.
 const longestFirst = [...codes.keys()].toSorted((one, other) => other.length - one.length);
 const anyText = new RegExp(longestFirst.map(RegExp.escape).join('|'), 'g');
 const marks = new RegExp(`[${String.fromCharCode(1)}-${String.fromCharCode(dictionary.length)}]`, 'g');
@@ -40,7 +40,7 @@ const marks = new RegExp(`[${String.fromCharCode(1)}-${String.fromCharCode(dicti
 /** In a longer text the entries of the dictionary are a small part, and looking for them is not. */
 const longest = 2000;
 
-/** @param json JSON text, which has no control characters */
+/** @param json JSON text: free of control characters */
 export function shorten(json: string): string {
   return json.length > longest ? json : json.replace(anyText, (text) => codes.get(text) ?? text);
 }

@@ -3,13 +3,13 @@ import type { Redis } from 'ioredis';
 import { runField } from '../domain/fields/run.ts';
 import { stateKey } from './keys.ts';
 
-/** By connection: the tenants of runs that this process has seen. A run never changes its tenant. */
+/** By connection: the tenants of runs seen by this process. A run never changes its tenant. */
 const seen = new WeakMap<Redis, Map<string, Tenant>>();
 const mostKept = 10_000;
 
 export const knownTenant = (redis: Redis, runId: string): Tenant | undefined => seen.get(redis)?.get(runId);
 
-/** @returns the tenant `default` when there is no such run */
+/** @returns the tenant `default` when the run does not exist */
 export const readTenant = async (redis: Redis, runId: string): Promise<Tenant> =>
   knownTenant(redis, runId) ?? ((await redis.hget(stateKey(runId), runField.tenant.name)) || defaultTenant);
 

@@ -3,13 +3,13 @@ import { defaultTenant } from '@holdpoint/contract/names';
 import type { Redis } from 'ioredis';
 import { runIndexOf, tenantIndex } from './keys.ts';
 
-/** Every tenant that has ever had a run. */
+/** Every tenant with at least one run so far. */
 export const listTenants = async (redis: Redis): Promise<Tenant[]> => [
   defaultTenant,
   ...(await redis.smembers(tenantIndex)),
 ];
 
-/** Ids of an index, oldest first, those after `after` (exclusive) only. */
+/** Ids of an index, oldest first, and only ids after `after` (exclusive). */
 export function idsAfter(redis: Redis, index: string, after: string | undefined, limit: number): Promise<string[]> {
   return redis.zrangebylex(index, after === undefined ? '-' : `(${after}`, '+', 'LIMIT', 0, limit);
 }

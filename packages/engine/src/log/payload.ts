@@ -3,14 +3,14 @@ import { inlineLimit, type LoggedEvent, type Payload, resultLimit, settlesStep }
 import type { BlobStore } from '../blobs/blob-store.ts';
 
 const previewLength = 512;
-/** Log and state of a step have it. */
+/** The preview is both in the log and in the state of a step. */
 const resultPreviewLength = 200;
 
-/** The form of a JSON value in the log: the value itself when small, otherwise a blob and a preview. `undefined` becomes null. */
+/** The form of a JSON value in the log: a small value is in the log, a large value is a blob and a preview. `undefined` becomes null. */
 export const toPayload = <Value>(blobs: BlobStore, value: Value): Promise<Payload<Value>> =>
   store(blobs, value, { limit: inlineLimit, shown: previewLength });
 
-/** The same for what a call returned. */
+/** The same for the result of a call. */
 export const toResult = <Value>(blobs: BlobStore, value: Value): Promise<Payload<Value>> =>
   store(blobs, value, { limit: resultLimit, shown: resultPreviewLength });
 
@@ -25,7 +25,7 @@ async function store<Value>(
   return { sha256: await blobs.put(content), bytes: content.byteLength, preview: text.slice(0, shown) };
 }
 
-/** An event as readers see it: a result is in it, unless it is so large that arguments would be a blob, too. */
+/** An event for readers, with its result in place. A result stays a blob when arguments of the same size would be a blob, too. */
 export async function withResult(blobs: BlobStore, event: LoggedEvent): Promise<LoggedEvent> {
   if (!settlesStep(event)) return event;
   const { value } = event.data;
@@ -44,7 +44,7 @@ export function shownPayload<Value>(value: Value): Payload<Value> {
   return { sha256, bytes: content.byteLength, preview: text.slice(0, previewLength) };
 }
 
-/** The value as `toPayload` wrote it. */
+/** Reads back a value written by `toPayload`. */
 export async function fromPayload<Value>(blobs: BlobStore, payload: Payload<Value>): Promise<Value> {
   if ('json' in payload) return payload.json as Value;
   return JSON.parse((await blobs.get(payload.sha256)).toString('utf8'));

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { rewindsField, snapshotIndex } from '../domain/fields/run.ts';
 import { readFields } from './read-state.ts';
 
-/** An event that says in which state the files of a run were. */
+/** An event with a state of the run's files. */
 export interface SnapshotPlace {
   seq: number;
   /** The first digits of the id of the snapshot. */
@@ -19,8 +19,8 @@ interface Range {
 const partsAtOnce = 50;
 
 /**
- * The entries of indexes in a range of numbers, in its order, in batches: those of several indexes together. It reads the fields of the indexes alone:
- * each stands for as many numbers as the index is wide.
+ * The entries of several indexes together, for a range of numbers and in its order, in batches. Reads only the fields of the indexes: each
+ * field covers as many numbers as the index is wide.
  */
 async function* entriesOf(
   redis: Redis,
@@ -55,7 +55,7 @@ async function* entriesOf(
   }
 }
 
-/** The turns that any of these indexes has, each once, in batches. */
+/** The turns present in any of these indexes, each once, in batches. */
 export async function* turnsIn(
   redis: Redis,
   runId: string,

@@ -52,7 +52,7 @@ export async function lastEventTimes(redis: Redis, runIds: readonly string[]): P
   });
 }
 
-/** The sequence number of the last event before a time; 0: there is none. Events are in the order of their times, so it bisects. */
+/** The sequence number of the last event before a time; 0: none. A binary search, because events are in the order of their times. */
 export async function seqBefore(redis: Redis, runId: string, time: number): Promise<number> {
   const [last] = await redis.xrevrange(logKey(runId), '+', '-', 'COUNT', 1);
   if (last === undefined) return 0;

@@ -8,11 +8,11 @@ import { fromPayload } from './payload.ts';
 
 interface Known {
   spec: RunSpec;
-  /** The spec as it was cut last. */
+  /** The spec after its last cut. */
   cut?: { at: Ceilings; spec: RunSpec };
 }
 
-/** A spec never changes and every step reads it: a plan of 500 groups is parsed once per process, not per step. */
+/** A spec never changes and every step reads its spec: a plan of 500 groups is parsed once per process, not per step. */
 const parsed = new WeakMap<BlobStore, Map<string, Known>>();
 const mostKept = 200;
 

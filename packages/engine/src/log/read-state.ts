@@ -32,12 +32,12 @@ import { type Damaged, readEntry } from './damaged.ts';
 import { stateKey } from './keys.ts';
 import { knowTenant } from './known-tenants.ts';
 
-/** Reads only a run's own fields, however many steps it has. */
+/** Reads only a run's own fields, however many steps the run has. */
 export async function readRun(redis: Redis, runId: string): Promise<RunState | undefined> {
   return knowTenant(redis, parseRun(runId, await readFields(redis, runId, runFieldNames)));
 }
 
-/** Several runs in one round trip, in this order; undefined where there is none. */
+/** Several runs in a single round trip, in the order of the ids; undefined for a missing run. */
 export async function readRuns(redis: Redis, runIds: readonly string[]): Promise<(RunState | Damaged | undefined)[]> {
   const replies = (await redis.pipeline(runIds.map((id) => ['hmget', stateKey(id), ...runFieldNames])).exec()) ?? [];
   return Promise.all(
@@ -51,7 +51,7 @@ export async function readRuns(redis: Redis, runIds: readonly string[]): Promise
   );
 }
 
-/** One step and its run, in one round trip. */
+/** A step and its run, in a single round trip. */
 export async function readStep(
   redis: Redis,
   runId: string,
@@ -84,7 +84,7 @@ export async function readTurnSteps(redis: Redis, run: RunState): Promise<StepSt
   return readSteps(redis, run.id, run.turn_steps);
 }
 
-/** Steps by their ids. Those that do not exist are left out. */
+/** Steps by their ids. Missing steps are left out. */
 export async function readSteps(redis: Redis, runId: string, ids: readonly string[]): Promise<StepState[]> {
   if (ids.length === 0) return [];
   const fields = await readFields(redis, runId, ids.flatMap(stepFieldNames));
@@ -107,12 +107,12 @@ export async function readTask(redis: Redis, runId: string, taskId: string): Pro
   return parseTask(taskId, await readFields(redis, runId, taskFieldNames(taskId)));
 }
 
-/** Whether the sub-agent that a step beneath a run is about to start already counts for the run. */
+/** Whether a new sub-agent already counts for the run. A step beneath the run is about to start the sub-agent. */
 export async function isReserved(redis: Redis, runId: string, stepId: string): Promise<boolean> {
   return (await redis.hget(stateKey(runId), reservedField(stepId).name)) !== null;
 }
 
-/** The calls that an open run received with this number. */
+/** The calls received by an open run with this number. */
 export async function readReceived(redis: Redis, runId: string, number: number) {
   const stored = await redis.hget(stateKey(runId), receivedField(number).name);
   return stored === null ? undefined : receivedCallsSchema.parse(JSON.parse(stored));
@@ -139,20 +139,20 @@ export async function readCallCancels(
 
 export type CallCancel = NonNullable<StepState['cancel']>;
 
-/** The request of calls that had this Idempotency-Key. @param digest of the key */
+/** The request of calls with this Idempotency-Key. @param digest of the key */
 export async function readCallsKey(redis: Redis, runId: string, digest: string) {
   const stored = await redis.hget(stateKey(runId), callsKeyField(digest).name);
   return stored === null ? undefined : callsKeySchema.parse(JSON.parse(stored));
 }
 
-/** All tasks of a run, in the order in which they were created. */
+/** All tasks of a run, in the order of their creation. */
 export async function readTasks(redis: Redis, runId: string): Promise<TaskState[]> {
   const ids = await readIds(redis, runId, tasksField.name);
   const fields = ids.length === 0 ? {} : await readFields(redis, runId, ids.flatMap(taskFieldNames));
   return ids.flatMap((id) => parseTask(id, fields) ?? []);
 }
 
-/** All approvals of a run, in the order in which they were requested. */
+/** All approvals of a run, in the order of their requests. */
 export async function readApprovals(redis: Redis, runId: string): Promise<ApprovalState[]> {
   const ids = await readIds(redis, runId, approvalsField.name);
   const fields = ids.length === 0 ? {} : await readFields(redis, runId, ids.flatMap(approvalFieldNames));

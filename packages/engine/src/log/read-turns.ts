@@ -16,15 +16,15 @@ export async function readTurns(redis: Redis, runId: string, turns: readonly num
   return names.map((name) => parseTurn(rows[name] ?? ''));
 }
 
-/** What a list can be filtered by. */
+/** The facts for filtering a list. */
 export interface StepFacts {
   status: StepStatus;
   tool: string;
 }
 
 /**
- * Many steps, most of them settled: those are read from their records alone, so the others cost a second round trip.
- * @returns undefined for a step that does not fit
+ * Many steps, most of them settled: settled steps are read from their records alone, so the other steps cost a second round trip.
+ * @returns undefined for a step outside the filter
  */
 export async function readManySteps(
   redis: Redis,

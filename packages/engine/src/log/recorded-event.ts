@@ -5,9 +5,9 @@ import { isoOf } from '../domain/iso-time.ts';
 import { lengthen } from './event-dictionary.ts';
 
 /**
- * The event as an append recorded it. An append checks each event, so its shape is not checked again, and its id is empty: each of the two
- * costs as much as to parse it.
- * @throws an error when the text, which another program wrote, is no event at all
+ * The event recorded by an append. The append has checked the event, so its shape is not checked again, and its id is empty: either would
+ * cost as much as the parsing.
+ * @throws an error when the text, written by another program, is no event at all
  */
 export function recordedEvent(runId: string, seq: number, text: string): LoggedEvent {
   const event = readStored(runId, seq, text, false) as LoggedEvent | null;
@@ -15,7 +15,7 @@ export function recordedEvent(runId: string, seq: number, text: string): LoggedE
   return { ...event, seq };
 }
 
-/** The event without a check of its shape. @param isNamed false: its id is empty, because a hash per event costs as much as to parse it */
+/** The event without a check of its shape. @param isNamed false: its id is empty, because a hash per event costs as much as the parsing */
 export function readStored(runId: string, seq: number, text: string, isNamed = true): unknown {
   const stored: unknown = JSON.parse(text.startsWith('[') ? lengthen(text) : text);
   if (!Array.isArray(stored)) return stored;
@@ -39,7 +39,7 @@ function wholeStepId(stored: string): string {
   return lastStep.whole;
 }
 
-/** A UUIDv7 of the event's time that is the same in every process. */
+/** A UUIDv7 of the event's time, the same in every process. */
 function eventId({ runId, seq, time }: { runId: string; seq: number; time: string }, text: string): string {
   const hex = hash('sha256', `${runId} ${seq} ${text}`);
   const ms = Math.max(0, Date.parse(time)).toString(16).padStart(12, '0').slice(-12);

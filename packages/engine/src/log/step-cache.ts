@@ -15,7 +15,7 @@ export function cacheStep(redis: Redis, stepId: string, stored: StoredStep): voi
   if (kept.size > mostKept) kept.delete(kept.keys().next().value ?? '');
 }
 
-/** Returns the kept step once. It is valid only while the run's sequence number is the same. */
+/** Returns the kept step once. The step is valid only while the run's sequence number is the same. */
 export function takeCachedStep(
   redis: Redis,
   job: { run_id: string; step_id: string },

@@ -11,8 +11,8 @@ export const writingMark = 'writing';
 export const segmentName = (stream: OutputStream, start: number): string => `${stream}.${start}`;
 
 /**
- * Creates the folder of a new writer, under a new name. An earlier writer that was frozen and resumes finds its own folder gone and fails: it
- * cannot write into the new one.
+ * Creates the folder of a new writer, under a new name. When an earlier writer was frozen and resumes, its own folder is gone and the
+ * writer fails: no earlier writer can write into the new folder.
  */
 export function createFolder(taskFolder: string): string {
   const earlier = foldersOf(taskFolder);

@@ -9,7 +9,7 @@ export interface Bounds {
   segmentBytes: number;
 }
 
-/** Writes the files of one stream. A stream has one writer. */
+/** Writes the files of a stream. A stream has a single writer. */
 export class StreamWriter {
   readonly #folder: string;
   readonly #stream: OutputStream;
@@ -51,7 +51,7 @@ export class StreamWriter {
     return this.#file;
   }
 
-  /** How much of the data fits into the newest file. No character lies in two files, so that removing a file cuts none. */
+  /** The number of bytes to put into the newest file. No character lies in two files, so removing a file cuts no character. */
   #fitting(data: Buffer): number {
     const left = this.#start + this.#bounds.segmentBytes - this.#total;
     let bytes = Math.min(Math.max(left, 0), data.length);

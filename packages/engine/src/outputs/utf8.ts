@@ -1,4 +1,4 @@
-/** A character has one first byte and up to three continuation bytes. */
+/** A character has a first byte and up to three continuation bytes. */
 export const mostContinuations = 3;
 
 export function isContinuation(byte: number | undefined): boolean {
@@ -15,7 +15,7 @@ export function incompleteBytes(data: Buffer): number {
   return 0;
 }
 
-/** The length of the character that begins with this byte. */
+/** The length of a character by its first byte. */
 function lengthOf(first: number): number {
   if (first >= 0xf0) return 4;
   if (first >= 0xe0) return 3;

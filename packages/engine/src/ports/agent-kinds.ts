@@ -1,6 +1,6 @@
 import type { AgentKind, ListedKind, RunSpec } from '@holdpoint/contract';
 
-/** The kinds of sub-agents of a run. A document that is no kind is in `listed` alone, with its error. */
+/** The kinds of sub-agents of a run. A document without a valid kind is in `listed` alone, with its error. */
 export interface FoundKinds {
   kinds: readonly AgentKind[];
   /** All documents and kinds of the request, the operator's first. */
@@ -8,7 +8,10 @@ export interface FoundKinds {
 }
 
 export interface AgentKinds {
-  /** @param input.base the first snapshot of the run: the tree may have documents that a model wrote. Their tools are those of the run's toolset */
+  /**
+   * @param input.base the first snapshot of the run: the later tree may have documents written by a model. The tools of a kind come from
+   * the run's toolset
+   */
   find(input: {
     runId: string;
     base: string | undefined;

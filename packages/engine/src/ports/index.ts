@@ -1,4 +1,4 @@
-/** What the engine needs of tools, workspaces and planners. The worker passes the real ones. */
+/** The ports of the engine to tools, workspaces and planners. The worker passes the real implementations. */
 export type { AgentKinds, FoundKinds } from './agent-kinds.ts';
 export type { Call, TaskTools, ToolCatalog } from './catalog.ts';
 export type { ExecutionContext, Executor, ModelUse, PrepareEnd, TaskContext, TaskEnd } from './executor.ts';

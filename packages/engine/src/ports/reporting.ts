@@ -6,7 +6,7 @@ export interface Logger {
   error(fields: object, message: string): void;
 }
 
-/** What the engine counts for dashboards. */
+/** The counts of the engine for dashboards. */
 export interface Metrics {
   /** Something was stuck, and was put right. */
   repaired(what: string): void;

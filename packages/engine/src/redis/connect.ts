@@ -10,14 +10,14 @@ export interface Connections {
   state: Redis;
   /** For pub/sub: reconnects for ever and subscribes again. */
   subscriber: Redis;
-  /** For BullMQ workers: waits for Redis as long as it takes. */
+  /** For BullMQ workers: waits for Redis without a limit. */
   worker(): Redis;
   close(): Promise<void>;
 }
 
 /**
- * Opens connections to one Redis. A lost connection is logged and comes back; it never throws.
- * @param options.commandMs how long `state` waits for an answer. A command that fails then may have been done
+ * Opens connections to a Redis. A lost connection is logged and comes back; no connection throws.
+ * @param options.commandMs how long `state` waits for an answer. A command that fails after this time may have been executed
  */
 export function connect(
   address: RedisAddress,
@@ -40,7 +40,7 @@ export function connect(
   };
 }
 
-/** The connection of a thread, which reads and keeps cursors. A command fails as those of `state` do. */
+/** The connection of a thread for reading and keeping cursors. A command fails as on `state`. */
 export const connectThread = (address: RedisAddress, logger: Logger): Redis =>
   openConnection({ address, logger, role: 'thread' }, failsFast(5000));
 
@@ -68,8 +68,8 @@ function openConnection(
 
 /**
  * A script that may have run must not be sent again: the caller reads the state instead. No retry, because ioredis 6.0 never settles a
- * pending command at a lost connection when it neither sends it again nor is out of retries.
- * A server that hangs (a frozen process, a stalled disk) keeps its connections: only the time limit of a command detects it.
+ * pending command at a lost connection when ioredis neither sends the command again nor is out of retries. A server that hangs (a frozen
+ * process, a stalled disk) keeps its connections: only the time limit of a command detects the hang.
  */
 const failsFast = (commandMs: number) => ({
   maxRetriesPerRequest: 0,
@@ -89,7 +89,7 @@ export async function countOtherConnections({ state, subscriber }: Connections):
 
 const backoff = (times: number): number => Math.min(50 * 2 ** Math.min(times, 5), 1000);
 
-/** A Redis address for people: `redis://user:***@host:6379`. The path of a socket stays as it is. */
+/** A Redis address for people: `redis://user:***@host:6379`. The path of a socket stays unchanged. */
 export function withoutPassword(address: string): string {
   if (!URL.canParse(address)) return address;
   const url = new URL(address);

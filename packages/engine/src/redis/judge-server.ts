@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { writeProbeKey } from '../log/keys.ts';
 
-/** What a server says about itself. A setting is undefined when the server does not give it. */
+/** The facts a server reports about itself. A setting is undefined when the server does not report the setting. */
 export interface ServerFacts {
   version: string;
   cluster: boolean;
@@ -16,7 +16,7 @@ export interface Judgement {
   next?: string;
 }
 
-/** Every user may send INFO. The settings of the append-only file need CONFIG, which many services forbid. */
+/** Every user may send INFO. The settings of the append-only file need CONFIG, forbidden by many services. */
 export async function readServer(redis: Redis): Promise<ServerFacts> {
   const info = await redis.info();
   const field = (name: string) => new RegExp(`^${name}:(.*?)\r?$`, 'm').exec(info)?.[1];

@@ -1,8 +1,9 @@
 import { Redis } from 'ioredis';
 
 /**
- * Sends the commands of one iteration of the event loop in one write. The server reads them at once, so with `appendfsync always` one fsync
- * covers them all. ioredis alone makes one system call per command; its auto-pipelining does the same for 1.7 times the CPU per job.
+ * Sends all commands of an iteration of the event loop in a single write. The server reads them at once, so with `appendfsync always` a
+ * single fsync covers them all. ioredis alone makes one system call per command; its auto-pipelining has the same effect for 1.7 times the
+ * CPU per job.
  */
 export class OneWriteRedis extends Redis {
   #isHolding = false;

@@ -6,7 +6,7 @@ import { redisTrouble } from './trouble.ts';
 
 const retryMs = 250;
 
-/** Holdpoint cannot use this server. `next` says what to set or to start. */
+/** Holdpoint cannot use this server. `next` names the setting to change or the server to start. */
 export class RedisStartError extends Error {
   override readonly name = 'RedisStartError';
   readonly code: 'redis_unreachable' | 'redis_unsuitable';
@@ -23,12 +23,12 @@ export interface OpenRedisInput {
   address: RedisAddress;
   /** How long a command on the state may take. */
   commandMs?: number;
-  /** How long to wait for a server that does not answer yet. @default 15 s */
+  /** The time to wait for a server without an answer. @default 15 s */
   patienceMs?: number;
 }
 
 /**
- * Connects to the Redis of a program, and refuses one that would lose runs.
+ * Connects to the Redis of a program, and refuses a server that would lose runs.
  * @throws RedisStartError
  */
 export async function openRedis(
@@ -76,7 +76,7 @@ function mayPass(error: unknown): boolean {
   return code === 'unavailable' || code === 'redis_timeout' || code === 'redis_loading';
 }
 
-/** @throws RedisStartError naming what to set */
+/** @throws RedisStartError naming the setting to change */
 function refuseUnsuitable(facts: ServerFacts, address: RedisAddress, logger: Logger): void {
   const { cluster, append, fsync, policy } = facts;
   for (const { level, text, next } of [

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-/** What a server uses, as INFO says it. A field is undefined when the server does not give it. */
+/** The resources used by a server, from INFO. A field is undefined when the server does not report the field. */
 export interface RedisUsage {
   /** Bytes. */
   memory: number | undefined;
@@ -15,7 +15,7 @@ export interface RedisUsage {
     rewriteOk: boolean;
     /** Bytes. */
     size: number | undefined;
-    /** Writes that waited for a slow disk, since the server began. */
+    /** Writes in wait for a slow disk, since the start of the server. */
     delayed: number | undefined;
   };
 }

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 
 /**
- * A lock for one process of many. It trusts no clock of another machine: the holder keeps changing the value of the key, and a value that
- * this process has seen unchanged for `lostMs` of its own monotonic clock belongs to a dead holder. Two processes may hold it at once when
- * one of them was frozen: the work has to tolerate that.
+ * A lock for one process of many. No clock of another machine is trusted: the holder keeps changing the value of the key, and a value seen
+ * unchanged for `lostMs` of this process's own monotonic clock belongs to a dead holder. Two processes may hold the lock at once when one
+ * of them was frozen: the work has to tolerate two holders.
  */
 export interface RedisLock {
   /** @returns false when another process holds the lock */
@@ -17,7 +17,7 @@ interface Options {
   lostMs: number;
 }
 
-/** Replaces or removes the value only when it is the expected one. An empty new value removes it. */
+/** Replaces or removes the value only when the present value is the expected value. An empty new value removes the key. */
 const swap = `if redis.call('GET', KEYS[1]) ~= ARGV[1] then return 0 end
 if ARGV[2] == '' then redis.call('DEL', KEYS[1]) else redis.call('SET', KEYS[1], ARGV[2]) end
 return 1`;
@@ -47,7 +47,7 @@ export function openRedisLock(redis: Redis, { key, lostMs }: Options): RedisLock
         if (await replace(from, to)) mine = to;
         else lost.abort();
       };
-      // The next renewal follows when the connection fails; when it stays away, another process takes over.
+      // After a connection error the next renewal follows; when the connection stays away, another process takes over.
       const timer = setInterval(() => void renew().catch(() => undefined), lostMs / 4);
       timer.unref();
       try {

@@ -1,4 +1,4 @@
-/** Why Redis did not execute a command, and what to do about it. */
+/** Why Redis did not execute a command, and the remedy. */
 export interface RedisTrouble {
   code: RedisTroubleCode;
   detail: string;
@@ -6,14 +6,14 @@ export interface RedisTrouble {
 }
 export type RedisTroubleCode = keyof typeof troubles;
 
-/** Why a command failed; undefined for an error that does not come from Redis. */
+/** Why a command failed; undefined for an error from outside Redis. */
 export function redisTrouble(error: unknown): RedisTrouble | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = codeOf(error);
   return code === undefined ? undefined : { code, ...troubles[code] };
 }
 
-/** The server answers and refuses: it would refuse the same command again at once. */
+/** The server answers and refuses: the server would refuse the same command again at once. */
 export const isRefusal = (error: unknown): boolean => {
   const code = redisTrouble(error)?.code;
   return code !== undefined && code !== 'unavailable' && code !== 'redis_timeout';

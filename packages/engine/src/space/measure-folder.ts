@@ -2,13 +2,13 @@ import { lstat, opendir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** Files are looked at in groups; after each, nothing is done for so many times as long as it took. */
+/** Files are measured in groups. After each group comes a rest of this many times the time of the group. */
 const filesAtOnce = 200;
 const restFactor = 20;
 
 /**
- * Measures what a folder takes on the disk, in bytes, slowly: at most a twentieth of the time. Files that go away while it is measured, or
- * may not be read, count nothing. A file with several names counts once for each.
+ * Measures the space of a folder on the disk, in bytes, slowly: at most a twentieth of the time. Unreadable files, and files removed during
+ * the measurement, count nothing. A file with several names counts once for each.
  * @throws the reason of the signal
  */
 export async function measureFolder(path: string, signal: AbortSignal): Promise<number> {

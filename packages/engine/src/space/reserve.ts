@@ -9,7 +9,7 @@ export async function hasReserve(dataDir: string, bytes: number): Promise<boolea
   return found !== undefined && found.size >= bytes;
 }
 
-/** Takes up space with a file that may be removed at any time. It is written in full: a file with a hole takes no space. */
+/** Takes up space with a file that may be removed at any time. The file is written in full: a file with a hole takes no space. */
 export async function writeReserve(dataDir: string, bytes: number): Promise<void> {
   const temporary = `${fileOf(dataDir)}.new`;
   const chunk = Buffer.alloc(chunkBytes, 'holdpoint keeps this space free for Redis and the log\n');
@@ -28,7 +28,7 @@ export async function writeReserve(dataDir: string, bytes: number): Promise<void
   }
 }
 
-/** @returns whether there was one */
+/** @returns whether a reserve existed */
 export async function releaseReserve(dataDir: string): Promise<boolean> {
   const exists = await hasReserve(dataDir, 0);
   await rm(fileOf(dataDir), { force: true });

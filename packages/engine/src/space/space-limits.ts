@@ -1,10 +1,10 @@
 import { z } from 'zod';
 
-/** What must stay free on the disk of the data directory. */
+/** The space to keep free on the disk of the data directory. */
 export interface SpaceLimits {
   /** Workers take no new job below this. */
   floor: number;
-  /** Size of the file that is removed when space runs out, so that Redis and the log can finish running steps. */
+  /** Size of the reserve: the file is removed when space runs out, so Redis and the log can finish running steps. */
   reserve: number;
 }
 

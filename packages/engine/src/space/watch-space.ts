@@ -23,8 +23,8 @@ export interface WatchSpaceInput {
 }
 
 /**
- * Checks the free space every second. It is low below the floor, and enough again when the floor and the reserve are free together, so
- * that writing the reserve again does not make it low again.
+ * Checks the free space every second. The space is low below the floor. The space is enough again when floor and reserve are free together,
+ * so writing the reserve again does not make the space low again.
  */
 export async function watchSpace(input: WatchSpaceInput, logger: Logger): Promise<SpaceWatch> {
   const { dataDir, limits, keepsReserve = false, everyMs = 1000 } = input;
@@ -34,7 +34,7 @@ export async function watchSpace(input: WatchSpaceInput, logger: Logger): Promis
   };
   const check = async (): Promise<void> => {
     const free = await freeBytes(dataDir);
-    // Never above the floor: a reserve that is released there is written again at once.
+    // Never above the floor: a reserve released there would be written again at once.
     if (free < Math.min(limits.reserve, limits.floor)) await release();
     if (low === undefined ? free < limits.floor : free < limits.floor + limits.reserve) {
       if (low === undefined) {
@@ -74,7 +74,7 @@ export async function watchSpace(input: WatchSpaceInput, logger: Logger): Promis
   };
 }
 
-/** What a user without special rights can still write on the file system of a path. */
+/** The bytes a user without special rights can still write on the file system of a path. */
 export async function freeBytes(path: string): Promise<number> {
   const { bavail, bsize } = await statfs(path);
   return bavail * bsize;

@@ -2,7 +2,7 @@ import type { ApprovalStatus, DecisionKind } from '@holdpoint/contract';
 import { approvalField, approvalsField, runField, stepField } from '../model.ts';
 import type { ChangesOf, EventsOf, StateChanges } from './state-changes.ts';
 
-/** The changes of an approval. Without a step it is about the publish of the run. */
+/** The changes of an approval. An approval without a step is about the publish of the run. */
 export const approvalChanges: ChangesOf<EventsOf<'approval'>> = {
   'approval.requested': (state, { step_id, time, data: { approval_id, snapshot: _, ...request } }) => {
     state.set(approvalField.request(approval_id), { ...request, step_id, requested_at: time });

@@ -10,7 +10,7 @@ import { stepChanges } from './step.ts';
 import { taskChanges } from './task.ts';
 import { workspaceChanges } from './workspace.ts';
 
-/** The only place that defines what an event does to the state. The compiler finds an event that is missing here. */
+/** The only place for the effects of an event on the state. The compiler reports a missing event. */
 const changesByType: ChangesOf<EventType> = {
   ...runChanges,
   ...conversationChanges,
@@ -26,8 +26,8 @@ const changesByType: ChangesOf<EventType> = {
 };
 
 /**
- * The changes of several events in their order, as one. Appending and folding both use it.
- * @param state changes that come before them; they are added to these
+ * The changes of several events in their order, as a single set of changes. Used for appending and for folding.
+ * @param state earlier changes; the changes of the events are added to them
  */
 export function changesOf(events: Iterable<RunEvent>, state: StateChanges = new StateChanges()): StateChanges {
   for (const event of events) {

@@ -1,7 +1,7 @@
 import { runField } from '../model.ts';
 import { type ChangesOf, countUsage, type EventsOf } from './state-changes.ts';
 
-/** The changes of the instructions and the context of a model, and of the wait for it. */
+/** The changes of a model's instructions, context and wait. */
 export const conversationChanges: ChangesOf<EventsOf<'context' | 'model'>> = {
   'context.instructed': (state, { data: { files, window } }) => {
     if (files.length > 0) state.set(runField.instructions, files);

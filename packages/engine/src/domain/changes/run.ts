@@ -57,7 +57,7 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'
       state.clear(runField.reason);
       state.clear(runField.repetition);
     }
-    // A person had the model asked now, or another one.
+    // A person asked for the next try of the model now, or for another model.
     if (by !== undefined) {
       state.clear(runField.model_wait);
       state.clear(runField.models_left);
@@ -152,7 +152,7 @@ export const runChanges: ChangesOf<EventsOf<'run' | 'turn' | 'message' | 'calls'
   },
 };
 
-/** @param from.ahead of the steps that stand now, when some of the turn are among them */
+/** @param from.ahead of the present steps, when some of the turn are among them */
 function listTurn(
   state: StateChanges,
   turn: number,

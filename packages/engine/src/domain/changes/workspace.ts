@@ -3,7 +3,7 @@ import { heads, runField, stepField } from '../model.ts';
 import type { PublicationEvent } from './publication.ts';
 import { type ChangesOf, type EventsOf, listSnapshot, noChange, requireRestore } from './state-changes.ts';
 
-/** The changes of the tree. Those of its publication: `publication.ts`. */
+/** The changes of the tree. For changes of the publication, see `publication.ts`. */
 export const workspaceChanges: ChangesOf<Exclude<EventsOf<'workspace'>, PublicationEvent>> = {
   'workspace.progress': noChange,
   'workspace.materialised': (state, { data: { snapshot, base = snapshot, prepare, ...made } }) => {
@@ -26,7 +26,7 @@ export const workspaceChanges: ChangesOf<Exclude<EventsOf<'workspace'>, Publicat
     state.set(runField.snapshot, snapshot);
     listSnapshot(state, snapshot);
     if (number < of) return;
-    // The change set is counted from here, so what the commands made is not part of it.
+    // The change set counts from here, so files made by the commands are not part of the change set.
     state.set(runField.base, snapshot);
     state.set(runField.prepare, 'done');
   },

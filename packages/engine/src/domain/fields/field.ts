@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { msOf } from '../iso-time.ts';
 
-/** How a value is written: text as it is, a decimal integer, JSON text, or a time as its milliseconds since the epoch. */
+/** The written form of a value: unchanged text, a decimal integer, JSON text, or a time as its milliseconds since the epoch. */
 type Encoding = 'text' | 'integer' | 'json' | 'time';
 
-/** One line of a table of fields. `schema` reads the stored text; an empty field is the same as an absent one. */
+/** A line of a table of fields. `schema` reads the stored text; an empty field is the same as an absent field. */
 export interface Field<Schema extends z.ZodType = z.ZodType> {
   encoding: Encoding;
   meaning: string;
@@ -41,7 +41,7 @@ export const optional = <Schema extends z.ZodType>(line: Field<Schema>): Field<z
   schema: line.schema.optional(),
 });
 
-/** Parses the stored fields of one run, step, approval or task. */
+/** Parses the stored fields of a run, step, approval or task. */
 export const schemaOf = <Fields extends Table>(table: Fields) =>
   z.object(Object.fromEntries(Object.entries(table).map(([name, { schema }]) => [name, schema]))) as z.ZodObject<{
     [Name in keyof Fields]: Fields[Name]['schema'];
@@ -51,7 +51,7 @@ export const schemaOf = <Fields extends Table>(table: Fields) =>
 export interface Cell<Value> {
   name: string;
   encode: (value: Value) => string;
-  /** The encoded value that an absent field stands for. */
+  /** The encoded value of an absent field. */
   absent: string;
 }
 
@@ -65,20 +65,20 @@ const encoders: Record<Encoding, (value: unknown) => string> = {
   text: String,
   integer: String,
   json: JSON.stringify,
-  // A time with other digits than milliseconds stays as it is.
+  // A time with other digits than milliseconds stays unchanged.
   time: (value) => {
     const ms = msOf(String(value)) ?? -1;
     return ms >= 0 ? String(ms) : String(value);
   },
 };
 
-/** The cells of a table with one row: `runField.status`. */
+/** The cells of a table with a single row: `runField.status`. */
 export const cellsOf = <Fields extends Table>(table: Fields) =>
   Object.fromEntries(Object.entries(table).map(([name, field]): [string, unknown] => [name, cell(name, field)])) as {
     [Name in keyof Fields]: Cell<ValueOf<Fields[Name]>>;
   };
 
-/** The cells of a table with one row per id: `stepField.status(stepId)`. */
+/** The cells of a table with a row per id: `stepField.status(stepId)`. */
 export const cellsById = <Fields extends Table>(table: Fields) =>
   Object.fromEntries(
     Object.entries(cellsOf(table)).map(([name, column]) => [

@@ -2,7 +2,7 @@ import { rememberedRuleSchema } from '@holdpoint/contract';
 import { z } from 'zod';
 import { cellsById, json, optional, text } from './field.ts';
 
-/** The fields of a remembered rule, named `<rule id>:<field>`, in the run whose approval made it. */
+/** The fields of a remembered rule, named `<rule id>:<field>`, in the run of the approval behind the rule. */
 export const ruleTable = {
   status: text(z.enum(['made', 'revoked']), 'Status of the rule; its expiry is in `made`.'),
   made: json(

@@ -17,8 +17,8 @@ import { cellsById, integer, json, optional, optionalInteger, text, time } from 
 export const stepCancelSchema = z.strictObject({ by: z.string(), at: z.string(), message: z.string().optional() });
 
 /**
- * The fields of a step, named `<step id>:<field>`. When the step settles they become one field, its record (`settledColumns`): a step of a
- * run that is long over costs a sixth of the memory, and a page of steps is read without the rest of the run.
+ * The fields of a step, named `<step id>:<field>`. When the step settles they become a single field, its record (`settledColumns`): a step
+ * of a run long over costs a sixth of the memory, and a page of steps is read without the rest of the run.
  */
 export const stepTable = {
   status: text(stepStatusSchema, 'Status of the step.'),
@@ -77,15 +77,15 @@ export const stepTable = {
 
 export const stepField = cellsById(stepTable);
 
-/** The fields in the record of a settled step, in their order there. A new one goes to the end: records are not written again. */
+/** The fields in the record of a settled step, in the order of the record. A new field goes to the end: records are not written again. */
 export const settledColumns = [
   ...(['status', 'call', 'created_at', 'started_at', 'settled_at', 'effect', 'attempt', 'args', 'outcome'] as const),
   ...(['interruptions', 'written', 'approval', 'approved_snapshot', 'snapshot', 'deferred', 'task', 'worker'] as const),
   ...(['queued_ms', 'began_at', 'created_seq', 'settled_seq', 'cancel'] as const),
 ] satisfies (keyof typeof stepTable)[];
 
-/** Between the fields of a record. No JSON text, id or time has it; in a name it becomes a space. */
+/** Between the fields of a record. JSON texts, ids and times never contain the separator; in a name a space replaces the separator. */
 export const columnSeparator = '\n';
 
-/** Fields that only serve to begin the call. */
+/** Fields needed only to begin the call. */
 export const droppedColumns = ['judged'] as const satisfies (keyof typeof stepTable)[];

@@ -16,8 +16,8 @@ import {
 import { parkedChange } from './waiting.ts';
 
 /**
- * The files changed after a call was approved: nothing runs, the workspace is at the snapshot that was found, and the call asks again. No
- * step is the writer until the next decision, so that background commands that ended can be captured.
+ * The files changed after a call was approved: nothing runs, the workspace is at the snapshot just found, and the call asks again. No step
+ * is the writer until the next decision, so ended background commands can be captured.
  */
 export function askAgain(
   run: RunState,
@@ -43,7 +43,7 @@ export function askAgain(
   const parent = run.snapshot ?? '';
   const from = step.approved_snapshot ?? '';
   const { kind, allowed_decisions } = decided.request;
-  // An earlier attempt is indeterminate: the new question is the same as the one before.
+  // An earlier attempt is indeterminate: the new question is the same as the question before.
   const indeterminate: NewEvent[] =
     kind === 'indeterminate'
       ? [{ type: 'step.indeterminate', step_id: step.id, data: { attempt: step.attempt, reason: changedSince } }]
@@ -91,7 +91,7 @@ const changedSince = {
   message: 'The files changed after the decision, so it did not run again.',
 };
 
-/** Who gave the call its arguments, the decision that became void included. */
+/** The callers who gave the call its arguments, with the maker of the void decision. */
 export function editorsOf({ request, decision }: Pick<ApprovalState, 'request' | 'decision'>): string[] | undefined {
   if (decision?.decision !== 'edit') return request.edited_by;
   return [...new Set([...(request.edited_by ?? []), decision.by])];

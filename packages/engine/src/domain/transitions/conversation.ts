@@ -10,15 +10,15 @@ export const instruct = (run: RunState, data: EventOf<'context.instructed'>['dat
   events: [{ type: 'context.instructed', data }],
 });
 
-/** What stands for older turns in later requests. */
+/** Records the summary in place of older turns in later requests. */
 export const compact = (run: RunState, data: EventOf<'context.compacted'>['data']): Transition => ({
   if: betweenTurns(run),
   events: [{ type: 'context.compacted', data }],
 });
 
 /**
- * A model could not be asked. The run waits until it is asked again, and its clock stands still. It waits on while the model is asked:
- * an answer ends the wait (`afterModelWait`).
+ * A model could not be asked. The run waits until the next try, and its clock stands still. The wait lasts during the try: an answer ends
+ * the wait (`afterModelWait`).
  */
 export function waitForModel(run: RunState, data: ModelRetrying, now: number): Transition {
   const begins = run.status === 'running' && Date.parse(data.until) > now;
@@ -35,7 +35,7 @@ export function waitForModel(run: RunState, data: ModelRetrying, now: number): T
 export const isWaitingForModel = (run: Pick<RunState, 'status' | 'model_wait' | 'open'>): boolean =>
   run.status === 'waiting' && run.model_wait !== undefined && run.open === 0;
 
-/** The same transition of a run that has waited for a model until now. */
+/** The same transition for a run after a wait for a model. */
 export function afterModelWait(run: RunState, transition: Transition): Transition {
   const others = transition.if.filter(({ field }) => field !== runField.status.name);
   const needsRunning = transition.if.some(({ field, is }) => field === runField.status.name && is.includes('running'));

@@ -13,7 +13,7 @@ import { forkField, isAbsent, publicationIs, runField, type Transition } from '.
 /** Where a fork begins. */
 export interface Fork {
   from: ForkedFrom;
-  /** The events of a turn that is kept in part. */
+  /** The events of a turn kept in part. */
   inherited: readonly NewEvent[];
 }
 
@@ -26,7 +26,7 @@ export const recordFork = (fork: { child: string; step_id: string | null; snapsh
   events: [{ type: 'run.forked', data: fork }],
 });
 
-/** Who creates a run, from what, and with which tools. */
+/** The creator of a run, its source and its tools. */
 export interface Creation {
   stored: Payload<RunSpec>;
   by: string;
@@ -38,7 +38,7 @@ export interface Creation {
   parent?: Parent;
   /** Where the caller's trace continues. */
   trace?: TraceContext | undefined;
-  /** The trace of the run that it continues or works for, unless that is known from its id. */
+  /** The trace of the run which the new run continues or works for, unless the trace is known from the id. */
   linkedTraceId?: string | undefined;
 }
 

@@ -29,15 +29,15 @@ export interface Decision {
   by: string;
   message?: string | undefined;
   edited?: { args: Payload; effect: Effect } | undefined;
-  /** With `reject`: why the arguments that a person wrote in place of the call's cannot run. */
+  /** With `reject`: why the call cannot run with the arguments written by a person. */
   invalid?: Problem | undefined;
-  /** What the words of a person become: the result of a question. */
+  /** The result of a question, made from the words of a person. */
   answer?: { value: Payload } | { error: Problem } | undefined;
-  /** Where several callers had to approve: all of them, the last one included. */
+  /** For an approval by several callers: all votes, the last vote included. */
   votes?: Vote[] | undefined;
   /** Made with the decision, for later calls with the same parameters. */
   rule?: RememberedRule | undefined;
-  /** The rule that decides, which `by` made with another decision. */
+  /** The deciding rule, remembered by `by` with another decision. */
   ruleId?: string | undefined;
   /** The deadline passed, and the policy lets the call run then. */
   expired?: true | undefined;
@@ -88,7 +88,7 @@ const stillAsked = (run: RunState, step: StepState, approval: ApprovalState): Co
   fieldIs(approvalField.delegations(approval.id), approval.delegations),
 ];
 
-/** One approval of several that are needed, and not the last. */
+/** A vote of several required votes, and not the last. */
 export const vote = (
   run: RunState,
   step: StepState,
@@ -106,7 +106,7 @@ const voted = (step: StepState, { id }: ApprovalState, by: string, votes: Vote[]
   data: { approval_id: id, by, votes },
 });
 
-/** A caller who may decide lets another one decide. */
+/** A caller with the right to decide lets another caller decide. */
 export const delegate = (
   run: RunState,
   step: StepState,
@@ -124,7 +124,7 @@ export const delegate = (
   ],
 });
 
-/** An approved call that writes becomes the writer now, so that it finds the workspace that the person saw. */
+/** An approved writing call becomes the writer now, so the call finds the workspace the person has seen. */
 function willWrite(step: StepState, { kind, edited }: Decision): boolean {
   return (kind === 'approve' || kind === 'edit') && (edited?.effect ?? step.effect) !== 'read';
 }

@@ -19,14 +19,14 @@ export type Gate =
   | Held
   | Answered;
 
-/** A call that the policy holds and a remembered rule approves. */
+/** A call held by the policy and approved by a remembered rule. */
 export interface Answered extends Omit<Held, 'action'> {
   action: 'answer';
   rule: RuleState;
   digest: string;
 }
 
-/** A call that waits for a decision. */
+/** A call in wait for a decision. */
 export interface Held {
   step: StepState;
   action: 'hold';
@@ -40,15 +40,18 @@ export interface Held {
   edited_by?: string[] | undefined;
 }
 
-/** Whether an attempt at the step may change the workspace or anything outside it. When a call runs beside others, its command writes. */
+/**
+ * Whether an attempt at the step may change the workspace or anything outside the workspace. When a call runs in parallel with others, its
+ * command writes, not the call.
+ */
 export const mayWrite = (step: StepState): boolean => step.effect !== 'read' && !runsBeside(step);
 
-/** Runs as a background command, beside other calls of its turn. A call that a person was asked about runs alone. */
+/** Runs as a background command, parallel to other calls of its turn. A call that a person was asked about runs alone. */
 export const runsBeside = ({ call, approval }: StepState): boolean => call.beside === true && approval === undefined;
 
 /**
- * The pending steps that may pass the gate now. The approval of a step that writes shows, and binds to, the workspace state that the call
- * will find.
+ * The pending steps that may pass the gate now. The approval of a writing step shows, and binds to, the workspace state at the start of the
+ * call.
  */
 export const releasable = (steps: readonly StepState[], actionOf: (step: StepState) => PolicyAction): StepState[] =>
   unblocked(steps, (step) => ({
@@ -57,7 +60,7 @@ export const releasable = (steps: readonly StepState[], actionOf: (step: StepSta
     isDenied: step.status === 'pending' && actionOf(step) === 'deny',
   })).filter((step) => step.status === 'pending');
 
-/** Passes steps through the gate, all in one append. */
+/** Passes steps through the gate, all in a single append. */
 export function gateSteps(run: RunState, gates: readonly Gate[]): Transition {
   const held = gates.filter((gate) => gate.action === 'hold').length;
   const waiting = parkedChange(run, held);
@@ -68,7 +71,7 @@ export function gateSteps(run: RunState, gates: readonly Gate[]): Transition {
   };
 }
 
-/** What the log says of a call at the gate. @param snapshot the workspace that a decision is about */
+/** The events for a call at the gate. @param snapshot the workspace a decision is about */
 export function eventsOf(gate: Gate, snapshot: string): NewEvent[] {
   const { step } = gate;
   switch (gate.action) {
@@ -91,7 +94,7 @@ export function eventsOf(gate: Gate, snapshot: string): NewEvent[] {
   }
 }
 
-/** Asks a person about a call. @param snapshot the workspace that the decision is about */
+/** Asks a person about a call. @param snapshot the workspace the decision is about */
 const requested = ({ step, verdict, ...gate }: Held, snapshot: string): NewEvent => ({
   type: 'approval.requested',
   step_id: step.id,

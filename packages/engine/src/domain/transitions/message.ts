@@ -1,6 +1,6 @@
 import { isAbsent, messageField, type RunState, runField, runIs, type Transition } from '../model.ts';
 
-/** A message of a person to a run that is not over. Recorded once per id. */
+/** A message of a person to a run not yet over. Recorded once per id. */
 export const recordMessage = (
   run: RunState,
   { messageId, text, by }: { messageId: string; text: string; by: string },

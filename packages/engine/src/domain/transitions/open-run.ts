@@ -16,7 +16,7 @@ import {
 
 export type ReceivedCalls = EventOf<'calls.received'>['data'];
 
-/** The last turn is settled, and no calls wait behind it: the open run needs no worker until it receives calls. */
+/** The last turn is settled, and no calls wait behind the turn: the open run needs no worker until new calls come. */
 export const waitForCalls = (run: RunState): Transition => ({
   if: [runIs('running'), turnIs(run.turn), openIs(0), receivedIs(run.received), isAbsent(runField.closing)],
   events: [forCalls],
@@ -24,7 +24,7 @@ export const waitForCalls = (run: RunState): Transition => ({
 
 const forCalls: NewEvent = { type: 'run.waiting', data: { for: 'calls' } };
 
-/** Records calls that their turn is planned from later. */
+/** Records calls for a turn to be planned later. */
 export const receiveCalls = (run: RunState, received: ReceivedCalls): Transition => ({
   if: [runIs(run.status), ...mayReceive(run, received)],
   events: [{ type: 'calls.received', data: received }],
@@ -37,9 +37,9 @@ const mayReceive = (run: RunState, { key }: ReceivedCalls): Condition[] => [
 ];
 
 /**
- * Records calls together with what follows from them for a run that waits for calls: their turn, or a pause.
- * @param next made for the run as `resumedByCalls` says
- * @param isOver every call settled as it was planned
+ * Records calls together with their effect on a run in wait for calls: a turn with the calls, or a pause.
+ * @param next made for the run returned by `resumedByCalls`
+ * @param isOver every call settled when planned
  */
 export const receiveAndPlan = (
   run: RunState,
@@ -54,7 +54,7 @@ export const receiveAndPlan = (
   events: [{ type: 'calls.received', data: received }, resumed(run), ...next.events, ...(isOver ? [forCalls] : [])],
 });
 
-/** A run that waited for calls, when it has received them. */
+/** A run after its wait for calls, with the calls received. */
 export const resumedByCalls = (run: RunState, { number }: ReceivedCalls, now: number): RunState => ({
   ...run,
   status: 'running',
@@ -68,7 +68,7 @@ export const resumedByCalls = (run: RunState, { number }: ReceivedCalls, now: nu
 export function finishOpen(run: RunState, message: string): Transition {
   const end = { as: 'succeeded', message } as const;
   if (run.awaits_calls === undefined) {
-    // It has not started, or is about to wait.
+    // The run has not started, or is about to wait.
     return {
       if: [runIs(run.status), isAbsent(runField.closing), turnIs(run.turn), openIs(0), receivedIs(run.received)],
       events: [{ type: 'run.closing', data: end }],
@@ -87,7 +87,7 @@ export const endIdle = (run: RunState, reason: Problem): Transition => ({
   events: [resumed(run), { type: 'run.closing', data: { as: 'failed', message: reason.message, reason } }],
 });
 
-/** The run still waits for the calls that it waited for when the caller read it. */
+/** The run still waits for the same calls as when the caller read the run. */
 const isWaiting = (run: RunState): Condition[] => [
   runIs('waiting'),
   fieldIs(runField.awaits_calls, run.awaits_calls),

@@ -1,7 +1,7 @@
 import type { Effect, EventOf, NewEvent, Payload, Problem, Risk, Verdict } from '@holdpoint/contract';
 import { openIs, type RunState, runIs, type Transition, turnIs } from '../model.ts';
 
-/** A call of a turn that is about to be recorded. With `error` it settles now and never runs. */
+/** A call of a turn to be recorded. With `error` the call settles now and never runs. */
 export interface TurnStep {
   id: string;
   name?: string;
@@ -15,21 +15,21 @@ export interface TurnStep {
   beside?: true;
   looks?: true;
   verdict?: Verdict;
-  /** The policies that made the verdict. */
+  /** The policies behind the verdict. */
   policies?: string;
   /** The arguments as the caller wrote them, when validation changed them. */
   written?: Payload;
   error?: Problem;
-  /** A caller canceled the call before its turn: it settles as canceled, with `error`. */
+  /** A caller canceled the call before its turn: the call settles as canceled, with `error`. */
   isCanceled?: boolean | undefined;
-  /** Why it passes the gate now. */
+  /** Why the call passes the gate now. */
   passes?: string;
 }
 
-/** The message of a planner, its usage, and what it had read. */
+/** The message of a planner, its usage, and the inputs read by the planner. */
 export type PlannerOutput = Omit<EventOf<'turn.planned'>['data'], 'turn' | 'steps'>;
 
-/** Records the turn and all of its steps in one append, or nothing. */
+/** Records the turn and all of its steps in a single append, or nothing. */
 export function planTurn(run: RunState, { steps, ...output }: PlannerOutput & { steps: TurnStep[] }): Transition {
   const number = run.turn + 1;
   return {

@@ -4,7 +4,7 @@ import { fieldIs, headIs, isRestored, leaseIs, type RunState, runField, runIs, t
 type Data<Type extends 'workspace.preparing' | 'workspace.prepared' | 'workspace.prepare_failed'> =
   EventOf<Type>['data'];
 
-/** A command of `prepare` begins. A worker that later finds this without a result knows that its worker died or is frozen. */
+/** A command of `prepare` begins. When a later worker finds this event without a result, the command's worker died or is frozen. */
 export const beginPrepare = (run: RunState, data: Data<'workspace.preparing'>): Transition => ({
   if: [
     ...[runIs('running'), fieldIs(runField.prepare, 'due'), leaseIs(run.lease), headIs(run.head), isRestored],
@@ -19,7 +19,7 @@ export const recordPrepared = (run: RunState, data: Data<'workspace.prepared'>):
   events: [{ type: 'workspace.prepared', data }],
 });
 
-/** A command has failed: the tree is made again, and the run pauses until a person resumes it. */
+/** A command has failed: the tree is made again, and the run pauses until a person resumes the run. */
 export const recordPrepareFailed = (
   run: RunState,
   data: Data<'workspace.prepare_failed'>,

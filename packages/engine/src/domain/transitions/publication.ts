@@ -26,7 +26,7 @@ import {
   type Transition,
 } from '../model.ts';
 
-/** Records that a publish was requested. A worker does it afterwards, so that it survives a crash in between. */
+/** Records the request of a publish. A worker publishes afterwards, so the publish survives a crash in between. */
 export const requestPublish = (run: RunState, options: PublishOptions & { by: string }): Transition => ({
   if: [
     runIs('succeeded'),
@@ -41,13 +41,13 @@ export const requestPublish = (run: RunState, options: PublishOptions & { by: st
   ],
 });
 
-/** Validators start. A worker that later finds this without a result knows that their worker died or is frozen. */
+/** Validators start. When a later worker finds this event without a result, the worker of the validators died or is frozen. */
 export const recordValidating = (run: RunState, snapshot: string): Transition => ({
   if: [publicationIs('requested'), leaseIs(run.lease), headIs(run.head), fieldIs(runField.validating, run.validating)],
   events: [{ type: 'workspace.validating', data: { snapshot } }],
 });
 
-/** Records the results of the validators. When one did not pass, the publish ends. */
+/** Records the results of the validators. The publish ends when any validator failed. */
 export const recordValidation = (
   run: RunState,
   validated: { snapshot: string; results: Payload<ValidatorResult[]> },
@@ -79,7 +79,7 @@ export const recordPublishFailed = (run: RunState, reason: Problem): Transition 
   events: [{ type: 'workspace.publish_failed', data: { snapshot: run.snapshot ?? '', reason } }],
 });
 
-/** A publish that waits for a person. With conflicts, the publication is also conflicted. */
+/** A publish in wait for a person. With conflicts, the publication is also conflicted. */
 export interface Hold {
   approvalId: string;
   kind: Extract<ApprovalKind, 'publish' | 'conflict'>;
@@ -114,7 +114,7 @@ export function parkPublish(run: RunState, hold: Hold): Transition {
   };
 }
 
-/** For a conflict, `approve` tries again with the source as it is then, and `edit` resolves each file. */
+/** For a conflict, `approve` tries again with the then present source, and `edit` resolves each file. */
 const decisionsFor = {
   publish: ['approve', 'reject'],
   conflict: ['approve', 'edit', 'reject'],
@@ -192,7 +192,7 @@ const stillParked = (run: RunState, approval: ApprovalState): Condition[] => [
   parkedIs(run.parked),
 ];
 
-/** A publish that waits for a decision ends with the workspace. No fork may be waiting for its copy: the caller checks `run.forks`. */
+/** A publish in wait for a decision ends with the workspace. No fork may be waiting for its copy: the caller checks `run.forks`. */
 export function requestDiscard(run: RunState, by: string): Transition {
   const parked = run.publication === 'parked' && run.publish_approval !== undefined;
   return {

@@ -3,16 +3,16 @@ import { timesOf } from '../call-times.ts';
 import { parkedIs, type RunState, runIs, type StepState, seqIs, type Transition } from '../model.ts';
 import type { TurnStep } from './plan-turn.ts';
 
-/** Which part of a run's past is kept, and which steps replace the rest. */
+/** The kept part of a run's past, and the steps which replace the rest. */
 export interface Rewind {
   to: string | null;
   turn: number;
   snapshot: string;
-  /** Steps of that turn that stay. */
+  /** The kept steps of turn `turn`. */
   kept: readonly StepState[];
-  /** The other steps of that turn, which run again as new steps. */
+  /** The other steps of turn `turn`, which run again as new steps. */
   again: readonly (TurnStep & { index: number })[];
-  /** Every step that is undone. */
+  /** Every undone step. */
   undone: readonly StepState[];
   /** Background commands whose changes are undone, although their steps stay. */
   lostTasks: readonly string[];
@@ -55,13 +55,13 @@ function recreated({ id, error, ...call }: TurnStep & { index: number }, turn: n
   return [event, { type: 'step.failed', step_id: id, data: { attempt: null, error } }];
 }
 
-/** A step of the original run, and the decisions that let it run there. */
+/** A step of the original run, and the decisions for its execution there. */
 interface Inherited {
   step: StepState;
   grants: readonly Grant[];
 }
 
-/** The first turn of a fork, when it is kept in part: recorded again with the outcomes of its kept steps. */
+/** The first turn of a fork, when only a part is kept: recorded again with the outcomes of its kept steps. */
 export interface PartialTurn {
   turn: number;
   message: string;

@@ -30,7 +30,7 @@ export const recordProgress = (progress: { files: number; bytes: number }): Tran
   events: [{ type: 'workspace.progress', data: progress }],
 });
 
-/** The planner is done and every step is settled. A message that the model has not read keeps the run running. */
+/** The planner is done and every step is settled. A message not yet read by the model keeps the run running. */
 export const endRun = (run: RunState, end: RunEnd, output: PlannerOutput): Transition => ({
   if: [runIs('running'), turnIs(run.turn), openIs(0), noOpenTasks, ...allRead(run, output)],
   events: [...lastTurn(run, output), ending(end)],
@@ -72,7 +72,7 @@ function lastTurn(run: RunState, output: PlannerOutput): NewEvent[] {
   return [{ type: 'turn.planned', data: { turn: run.turn + 1, steps: [], ...output } }];
 }
 
-/** Stops the run where it is; it can be resumed. Approvals stay open, and decisions are kept. */
+/** Stops the run at its present place; a caller can resume the run. Approvals stay open, and decisions are kept. */
 export const pauseRun = (run: RunState, reason: Problem): Transition => ({
   if: [runIs(run.status)],
   events: [{ type: 'run.paused', data: { reason, from: run.status } }],
@@ -80,7 +80,7 @@ export const pauseRun = (run: RunState, reason: Problem): Transition => ({
 
 export const pausedByHand = 'paused_by_hand';
 
-/** A person pauses the run. Running steps settle; no new one starts. */
+/** A person pauses the run. Running steps settle; no new step starts. */
 export const pauseByHand = (run: RunState, by: string): Transition =>
   pauseRun(run, {
     code: pausedByHand,
@@ -88,7 +88,10 @@ export const pauseByHand = (run: RunState, by: string): Transition =>
     next: 'Resume it, undo its last steps, or cancel it.',
   });
 
-/** Continues a run from where it was paused: before its start, with open approvals, or in the middle of its work. Limits count from here. */
+/**
+ * Continues a paused run where the pause began: before its start, with open approvals, or in the middle of its work. Limits count from
+ * here.
+ */
 export const resumeRun = (
   run: RunState,
   resume: { by: string; tools?: Record<string, string> | undefined; model?: string | undefined },
@@ -107,7 +110,7 @@ export function resumed(
   return { type: 'run.resumed', data: { after, status: resumedStatus(run), turn: run.turn, used, ...resume } };
 }
 
-/** For a run that is not paused itself but whose limits block its sub-agents: limits count from here. */
+/** For a run not paused, whose limits block its sub-agents: limits count from here. */
 export const extendRun = (run: RunState, { by, now }: { by: string; now: number }): Transition => ({
   if: [runIs(run.status)],
   events: [{ type: 'run.extended', data: { used: usageOf(run, now), by } }],
@@ -123,13 +126,13 @@ export const cancelRun = (run: RunState, by: string, message?: string): Transiti
   events: [{ type: 'run.canceling', data: { by, from: run.status, message } }],
 });
 
-/** The reconciler repaired something that the run, as it was seen, requires. */
+/** The reconciler repaired something required by the run's state when read. */
 export const recordRepair = (seen: RunState, data: EventOf<'run.repaired'>['data']): Transition => ({
   if: [seqIs(seen.seq)],
   events: [{ type: 'run.repaired', data }],
 });
 
-/** The last step and task of a canceling run are over. Calls that wait behind its last turn are never made. */
+/** The last step and task of a canceling run are over. Calls behind its last turn are never made. */
 export const finishCancel = ({ received, taken }: RunState): Transition => ({
   if: [runIs('canceling'), openIs(0), noOpenTasks],
   events: [{ type: 'run.canceled', data: { dropped: received > taken ? received : undefined } }],

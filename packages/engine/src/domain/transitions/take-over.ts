@@ -11,7 +11,7 @@ import {
   type Transition,
 } from '../model.ts';
 
-/** The tree does not match the log: it is rebuilt from the snapshot before anything else of the run starts. */
+/** The tree does not match the log: the tree is rebuilt from the snapshot before anything else of the run starts. */
 export const distrustTree = (
   run: RunState,
   found: Pick<EventOf<'workspace.distrusted'>['data'], 'reason' | 'detail'>,
@@ -22,14 +22,14 @@ export const distrustTree = (
 
 /**
  * Starts a new epoch of the workspace. Every earlier user of the tree is stale and fails its next check.
- * @param epoch higher than that of any existing tree
+ * @param epoch higher than the epoch of any existing tree
  */
 export const takeLease = (run: RunState, worker: string, epoch: number): Transition => ({
   if: [leaseIs(run.lease)],
   events: [{ type: 'workspace.leased', data: { epoch, worker } }],
 });
 
-/** The tree of an ended run is about to be deleted. A publish that is requested now finds it under the next epoch. */
+/** The tree of an ended run is about to be deleted. A publish requested now finds the tree under the next epoch. */
 export const leaseToDrop = (run: RunState, worker: string, epoch: number): Transition => ({
   if: [seqIs(run.seq), leaseIs(run.lease)],
   events: [{ type: 'workspace.leased', data: { epoch, worker } }],

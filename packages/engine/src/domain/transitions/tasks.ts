@@ -44,7 +44,7 @@ export const startAgent = (task: TaskState, worker: string): Transition => ({
   events: [{ type: 'task.started', data: { task_id: task.id, worker } }],
 });
 
-/** Records what a sub-agent used and whether it waits. */
+/** Records the usage of a sub-agent, and whether the sub-agent waits. */
 export function reportAgent(run: RunState, task: TaskState, report: AgentReport): Transition {
   const total = replaceReport(run.agents_total, task.report, report, { isRunning: run.status === 'running' });
   const change = totalChange(run, total);
@@ -55,8 +55,8 @@ export function reportAgent(run: RunState, task: TaskState, report: AgentReport)
 }
 
 /**
- * Records a report with one more sub-agent, which a step of that sub-agent is about to start. It is counted once, however often the step
- * tries. The condition on `agents` fails when this run starts a sub-agent itself at the same moment.
+ * Records a report with another sub-agent, which a step of the reporting sub-agent is about to start. The new sub-agent is counted once,
+ * however often the step tries. The condition on `agents` fails when this run starts a sub-agent in the same moment.
  */
 export function reserveAgentFor(stepId: string, run: RunState, task: TaskState, report: AgentReport): Transition {
   const used = { ...report.used, agents: report.used.agents + 1 };
@@ -130,7 +130,7 @@ export const recordMerge = (
   ],
 });
 
-/** The merge cannot be made: the task fails, and a new tree is due, without what was merged so far. */
+/** The merge failed: the task fails, and a new tree without the merged parts is due. */
 export const failMerge = (run: RunState, task: TaskState, reason: Problem): Transition => ({
   if: [taskIs(task.id, 'capturing'), leaseIs(run.lease), mergingIs(task.id)],
   events: [ended(task, { ...task.outcome, status: 'failed', exit_code: 1, reason }, true)],
@@ -170,7 +170,7 @@ export function captureTask(
   };
 }
 
-/** The command changed what its run may not change: it fails, and the tree is rebuilt without its changes. */
+/** The command changed paths forbidden to its run: the task fails, and the tree is rebuilt without the command's changes. */
 export const dropCapture = (run: RunState, task: TaskState, reason: Problem): Transition => ({
   if: [taskIs(task.id, 'capturing'), leaseIs(run.lease), writerIs(task.id)],
   events: [ended(task, { status: 'failed', exit_code: task.outcome?.exit_code ?? null, reason }, true)],
@@ -183,11 +183,11 @@ export const endTask = (task: TaskState, outcome: TaskOutcome & { status: Ended 
 });
 
 /**
- * The worker of the command is presumed dead, and the command with it. The worker may only be frozen, so the tree is rebuilt: no other
- * step or task may be changing it now.
+ * The worker of the command is presumed dead, and the command, too. The worker may only be frozen, so the tree is rebuilt: no other step or
+ * task may be changing the tree now.
  */
 export const loseTask = (run: RunState, task: TaskState, message: string): Transition => ({
-  // The call that asked for an approved command stays the writer until the command has started.
+  // The call of an approved command stays the writer until the command has started.
   if: [taskIs(task.id, 'running'), writerIs('', task.about.step_id), leaseIs(run.lease)],
   events: [ended(task, lostOutcome(message), true)],
 });

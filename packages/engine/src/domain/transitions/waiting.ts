@@ -4,7 +4,7 @@ import { isWaitingForModel } from './conversation.ts';
 
 /**
  * A run is `waiting` while any approval is open. Every transition that opens or closes approvals adds these conditions and events. The
- * number of open approvals is a condition, so that the second of two racing writers reads the run again.
+ * number of open approvals is a condition, so the second of two racing writers reads the run again.
  */
 export function parkedChange(run: RunState, by: number): { if: Condition[]; events: NewEvent[] } {
   const conditions = [parkedIs(run.parked), runIs(run.status)];
@@ -20,7 +20,7 @@ export function parkedChange(run: RunState, by: number): { if: Condition[]; even
   return { if: conditions, events: [] };
 }
 
-/** Every open step of the turn waits for sub-agents that wait themselves. */
+/** Every open step of the turn waits for sub-agents, and the sub-agents wait, too. */
 export const waitForAgents = (run: RunState): Transition => ({
   if: [runIs('running'), seqIs(run.seq)],
   events: [{ type: 'run.waiting', data: { for: 'task' } }],
@@ -35,7 +35,7 @@ export const stopWaiting = (run: RunState): Transition => ({
 /** No sub-agent has reported since the caller read the run. */
 export const totalIs = (run: RunState) => fieldIs(runField.agents_total, run.agents_total);
 
-/** A run waits for an approval of its own or for a sub-agent that waits. It resumes when neither is left. */
+/** A run waits for an approval of its own or for a waiting sub-agent. The run resumes when neither is left. */
 export function totalChange(run: RunState, total: AgentsTotal): { if: Condition[]; events: NewEvent[] } {
   const { awaits_calls, model_wait } = run;
   const waitsForAgents = run.status === 'waiting' && awaits_calls === undefined && !isWaitingForModel(run);

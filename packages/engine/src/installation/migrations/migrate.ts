@@ -11,7 +11,7 @@ import type { Migration } from './migration.ts';
 import { migrations } from './migrations.ts';
 
 /**
- * The migrations that a pair needs, in order. Empty when it has the current format.
+ * The migrations needed by a pair, in order. Empty when the pair has the current format.
  * @throws InstallationError when no migration can help
  */
 export function pendingMigrations(state: InstallationState, known: readonly Migration[] = migrations): Migration[] {
@@ -32,8 +32,8 @@ export function pendingMigrations(state: InstallationState, known: readonly Migr
 }
 
 /**
- * Brings both sides to the current format. A migration that died continues at the next call: both sides are marked before it changes
- * anything, no program starts on a marked side, and the mark goes last.
+ * Brings both sides to the current format. A migration that died continues at the next call: both sides are marked before the migration
+ * changes anything, no program starts on a marked side, and the mark goes last.
  *
  * @throws InstallationError also while a program is connected to this Redis
  */
@@ -49,7 +49,7 @@ export async function migrate(
     const { from, to } = migration;
     await refuseWhileConnected(connections, 'holdpoint migrate --yes');
     await writeFormat(sides, state.dataDir.id, { data_format: from, migrating_to: to });
-    // A program that started before the mark is connected by now; one that starts after it is refused.
+    // A program started before the mark is connected by now; a program started after the mark is refused.
     await refuseWhileConnected(connections, 'holdpoint migrate --yes');
     await migration.run(sides);
     await writeFormat(sides, state.dataDir.id, { data_format: to });

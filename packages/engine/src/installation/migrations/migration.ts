@@ -1,11 +1,11 @@
 import type { Sides } from '../sides.ts';
 
-/** Changes data of one format into the next. */
+/** Changes data of a format into the next format. */
 export interface Migration {
   from: number;
   to: number;
-  /** What it changes, in one line for a user. */
+  /** The change made by the migration, in a single line for a user. */
   title: string;
-  /** Runs again from the start when an earlier try died: it has to accept data that is changed already, in part or in full. */
+  /** Runs again from the start when an earlier try died: `run` has to accept data already changed, in part or in full. */
   run(sides: Sides): Promise<void>;
 }

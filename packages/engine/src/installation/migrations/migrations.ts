@@ -8,5 +8,5 @@ export const migrations: readonly Migration[] = [stepRecords, runLists, runIndex
 
 const firstFormat = 1;
 
-/** The format that this version reads and writes. */
+/** The format read and written by this version. */
 export const dataFormat = migrations.at(-1)?.to ?? firstFormat;

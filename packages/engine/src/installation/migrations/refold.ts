@@ -3,7 +3,7 @@ import { fold } from '../../domain/fold.ts';
 import { logKey, runOfKey, stateKey } from '../../log/keys.ts';
 import { readWholeLog } from '../../log/read-log.ts';
 
-/** Makes the state of every run again: it follows from its log. */
+/** Makes the state of every run again from its log. */
 export async function refold({ redis }: { redis: Redis }): Promise<void> {
   for await (const runId of runsWithLog(redis)) {
     const state = fold(await Array.fromAsync(readWholeLog(redis, runId)));
@@ -19,7 +19,7 @@ export async function refold({ redis }: { redis: Redis }): Promise<void> {
 
 const fieldsAtOnce = 1000;
 
-/** Every run with a log, whether an index has it or not. */
+/** Every run with a log, listed in an index or not. */
 async function* runsWithLog(redis: Redis): AsyncGenerator<string> {
   for await (const keys of redis.scanStream({ match: logKey('run_*'), count: 1000 })) {
     for (const key of new Set(keys as string[])) yield runOfKey(key);
