@@ -3,7 +3,7 @@ import { givenLimitsSchema } from '@holdpoint/contract';
 import { z } from 'zod';
 import { type Ceilings, ceilingsSetting } from './domain/ceilings.ts';
 
-/** JSON: as the `limits` of a run. */
+/** JSON, in the form of a run's `limits`. */
 const ceilingsSchema = z
   .string()
   .optional()
@@ -18,31 +18,32 @@ const ceilingsSchema = z
   })
   .pipe(givenLimitsSchema);
 
-/** Steps that a worker runs at once where the operator says nothing. */
+/** The number of steps that a worker runs at once when the operator sets no number. */
 export const defaultWorkerSteps = (): number => Math.max(4, availableParallelism() * 2);
 
 const mib = 1024 * 1024;
-/** Compilers and package managers need as much on any machine. */
+/** Compilers and package managers need this much on any machine. */
 const leastMemory = 1024 * mib;
-/** The rest is for the system, Redis and the workers themselves. */
+/** The rest is for the system, Redis and the workers. */
 const shareOfCommands = 0.75;
 
 /**
- * The memory of one command: one that takes more than its share of a full worker would stall its neighbours.
+ * The memory of one command. A command above its share of a full worker would stall its neighbours.
  * @param machine bytes of memory. @param steps that a worker runs at once
  */
 export const memoryCeiling = (machine: number, steps: number): number =>
   Math.min(machine, Math.max(leastMemory, Math.floor((machine * shareOfCommands) / steps / mib) * mib));
 
-/** What a container leaves of the machine counts. */
+/** Inside a container the container's memory limit counts. */
 const memoryOfMachine = (): number => Math.min(totalmem(), process.constrainedMemory() || totalmem());
 
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * Reads the operator's ceilings from an environment. Without one for the memory of a command it is that of the machine, shared by the steps
- * of a worker.
- * @throws an error naming the variable, and what of it is wrong
+ * Reads the operator's ceilings from an environment. The default for the memory of a command is the machine's memory, shared by the steps
+ * of a
+ * worker.
+ * @throws an error with the name and the problem of the variable
  */
 export function ceilingsFrom(env: Env): Ceilings {
   const parsed = ceilingsSchema.safeParse(env[ceilingsSetting]);

@@ -1,14 +1,14 @@
-/** The clocks of this process. A parameter, so that a test can let one of them jump. */
+/** The clocks of this process. A parameter, so that a test can let a clock jump. */
 interface Sources {
   /** Milliseconds since the epoch; may jump. */
   wall: () => number;
-  /** Milliseconds since some moment. Monotonic, but it stands still while the machine sleeps. */
+  /** Milliseconds since some moment. Monotonic, but stands still while the machine sleeps. */
   monotonic: () => number;
 }
 
 const sources: Sources = { wall: Date.now, monotonic: () => performance.now() };
 
-/** How long a wall clock has to stay changed before it is trusted. */
+/** How long a wall clock has to stay changed before the change is trusted. */
 const trustAfterMs = 30_000;
 /** Two offsets closer than this belong to the same setting of the wall clock. */
 const toleranceMs = 1000;

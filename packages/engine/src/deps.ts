@@ -8,7 +8,7 @@ import type { OutputStore } from './outputs/output-store.ts';
 import type { AgentKinds, Executor, Logger, Metrics, Planner, ToolCatalog, WorkspacePort } from './ports/index.ts';
 import type { Queues } from './queues/queues.ts';
 
-/** What every part of the engine uses. */
+/** The dependencies of every part of the engine. */
 export interface EngineDeps {
   redis: Redis;
   queues: Queues;
@@ -16,15 +16,15 @@ export interface EngineDeps {
   catalog: ToolCatalog;
   logger: Logger;
   newId: NewId;
-  /** The operator's policy as it is now. It binds every run, in addition to its own policy. */
+  /** The operator's current policy. The policy binds every run, in addition to the run's own policy. */
   operatorPolicy?: (() => OperatorInForce | undefined) | undefined;
   /** Milliseconds since the epoch. */
   now: () => number;
-  /** Bounds of every run's limits, whatever it was submitted with. */
+  /** Caps on every run's limits, whatever limits the run was submitted with. */
   ceilings?: Ceilings;
-  /** Whether commands that only read are kept to it by the kernel, so that they are reads. @default false */
+  /** Whether the kernel restricts read-only commands to reading, so that such commands count as reads. @default false */
   walls?: boolean | undefined;
-  /** Runs that a tenant may have active at once, without their sub-agents. @default unlimited */
+  /** The number of runs that a tenant may have active at once, without sub-agents. @default unlimited */
   activeRuns?: number | undefined;
 }
 
@@ -32,27 +32,27 @@ export interface EngineDeps {
 export interface Retention {
   /** Days since the run ended. */
   days?: number;
-  /** Ended runs that keep their workspace, the latest first. */
+  /** The number of ended runs that keep their workspace, the latest first. */
   runs?: number;
 }
 
-/** What the handlers of a worker use in addition. */
+/** Additional dependencies of a worker's handlers. */
 export interface WorkerDeps extends EngineDeps {
-  /** Names the worker process in events. */
+  /** The name of the worker process in events. */
   workerId: string;
   executor: Executor;
   workspaces: WorkspacePort;
   planners: { scripted: Planner; model: Planner };
-  /** Kinds of sub-agents. @default there are none */
+  /** Kinds of sub-agents. @default none */
   agentKinds?: AgentKinds | undefined;
-  /** `provider/model` for the sub-agents and tools of a run that names no model. */
+  /** `provider/model` for the sub-agents and tools of a run without a model. */
   defaultModel?: string | undefined;
   /** The output of background commands. */
   outputs: OutputStore;
   metrics: Metrics;
-  /** Which runs may begin and continue now. @default all of them */
+  /** Decides which runs may begin and continue now. @default all runs */
   admission?: Admission | undefined;
-  /** Throws when the Redis behind the connection is not the one of this installation any more. */
+  /** Throws when the connected Redis no longer belongs to this installation. */
   confirmInstallation(): Promise<void>;
   /** When workspaces of ended runs are discarded automatically; without bounds, never. */
   retention: Retention;

@@ -90,7 +90,7 @@ import {
 } from './queries/index.ts';
 import { redisTime } from './redis/redis-time.ts';
 
-/** The engine for requests: each of them is made by a caller. */
+/** The engine for requests. Each request names its caller. */
 export function openEngine(deps: EngineDeps) {
   return { as: (caller: Caller) => engineFor(deps, caller), reconciler: openReconciler(deps) };
 }
@@ -103,13 +103,14 @@ const on =
     act(first, ...rest);
 
 /**
- * What a caller may ask of the engine. A method that takes an id refuses the id of another tenant as one that does not exist; what it
- * returns is given to the methods that take a run, a view or a payload. Workers do the work.
+ * The methods that a caller may use. A method with an id as argument treats an id of another tenant as unknown. The methods with a run, a
+ * view
+ * or a payload as argument take the return values of the other methods. Workers do the work.
  */
 function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
   const { redis } = deps;
   const owned = ownedBy(redis, tenant);
-  /** A function of the engine, for the runs of the tenant. */
+  /** Binds a function of the engine to the runs of the tenant. */
   const ofRun =
     <First, Rest extends unknown[], Result>(
       first: First,
@@ -119,7 +120,7 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       await owned.run(runId);
       return act(first, runId, ...rest);
     };
-  /** The same, with the name of the caller in its request. */
+  /** Like `ofRun`, with the caller's name added to the request. */
   const byCaller = <Request extends { by: string }, Result>(
     act: (deps: EngineDeps, runId: string, request: Request) => Promise<Result>,
   ) => {
@@ -138,19 +139,19 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
         listRuns(deps, { ...filter, tenant }, page),
       changedSince: (time: number) => runsChangedSince(deps, tenant, time),
       spec: on(deps, readSpec),
-      /** Why a run stands in line; undefined: it waits for no place. */
+      /** Why a run waits for a place; undefined when the run waits for no place. */
       placeWait: on(deps, readPlaceWait),
-      /** The sub-agents of a run that are not over, and theirs. */
+      /** The sub-agents below a run, at any depth, that are not over. */
       agents: on(deps, listAgents),
       steps: ofRun(deps, listSteps),
-      /** What it shows is all that it reads. @throws EngineError `step_not_found` */
+      /** Reads only the steps of the page. @throws EngineError `step_not_found` */
       stepsPage: ofRun(deps, pageSteps),
       numbered: ofRun(deps, findNumberedSteps),
       async step(id: string) {
         await owned.part('step', id);
         return getStep(deps, id);
       },
-      /** The call of an open run that has no step yet; undefined when its turn has begun, or the caller has no such call. */
+      /** The call of an open run that has no step yet; undefined when the call's turn has begun, or the caller has no call with this id. */
       async waitingCall(id: string) {
         const run = await readRun(deps.redis, await owned.part('step', id));
         const call = run && (await findWaiting(deps, run, id));
@@ -161,7 +162,7 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
         await requestCancelOfStep(deps, await owned.part('step', id), id, { ...request, by });
       },
       attempts: ofRun(deps, listAttempts),
-      /** The result of a step by its toolset's contract; undefined before it is settled. */
+      /** The result of a step by its toolset's contract; undefined before the step settles. */
       result: async (run: RunState, step: StepState) => presentStep(deps, await readSpec(deps, run), step),
       /** The results of steps as lists show them. */
       results: async (run: RunState, steps: readonly StepState[]) =>
@@ -170,11 +171,11 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       /** Whether the files of a run were ever in this state. */
       hasSnapshot: on(deps, hasSnapshot),
       trace: ofRun(deps, readTrace),
-      /** The moment after a step, with the snapshot that `undo` and `fork` to that step begin with. */
+      /** The moment after a step, with the snapshot at which `undo` and `fork` to this step begin. */
       rewindPoint: on(deps, findRewindPoint),
       sendMessage: byCaller(sendMessage),
       sendCalls: byCaller(sendCalls),
-      /** Calls that an open run received, with the steps that they have become. */
+      /** Calls that an open run received, and the steps made of them. */
       calls: ofRun(deps, readCalls),
       finish: ofRun(deps, finishRun),
       pause: (runId: string) => ofRun(deps, requestPause)(runId, by),
@@ -192,18 +193,18 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
         return viewApproval(deps, id);
       },
       find: ofRun(redis, readApproval),
-      /** Those of one run, decided ones too, in the order in which they were requested. */
+      /** The approvals of one run, including decided ones, in the order of their requests. */
       ofRun: ofRun(redis, readApprovals),
       async decide(id: string, request: Omit<DecisionRequest, 'by' | 'kind'>) {
         await owned.part('approval', id);
         return decideApproval(deps, id, { ...request, by, kind });
       },
-      /** Lets another caller decide in the place of this one. */
+      /** Lets another caller decide instead of this caller. */
       async delegate(id: string, to: { name: string; kind: CallerKind }) {
         await owned.part('approval', id);
         return delegateApproval(deps, id, { from: { name: by, kind }, to });
       },
-      /** The whole of what a long approval shows only the beginning of. */
+      /** The full content of a long approval that shows only a beginning. */
       content: on(deps, readContent),
       /** Who decides on a call. */
       panel: on(deps, readPanel),
@@ -240,7 +241,7 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       replay: (candidate: Candidate, period: { since: string; cursor?: string | undefined }) =>
         replayPolicy(deps, candidate, { tenant, ...period }),
       propose: (period: { since: string; least: number }) => proposeFromPast(deps, { tenant, ...period }),
-      /** The document of a named policy, and which version it is. */
+      /** The document and the version of a named policy. */
       resolve: (reference: PolicyReference) => resolvePolicy(deps, tenant, reference),
     },
     events: {
@@ -248,7 +249,7 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
         await owned.run(runId);
         return Promise.all((await readLog(redis, runId, page)).map((event) => withResult(deps.blobs, event)));
       },
-      /** The same for a list, which names the events that cannot be read. */
+      /** Like `list`, for lists: names the events that cannot be read. */
       entries: async (runId: string, page: Parameters<typeof readLogEntries>[2]) => {
         await owned.run(runId);
         const shown = ({ seq, entry }: Awaited<ReturnType<typeof readLogEntries>>[number]) =>
@@ -261,7 +262,7 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
         await owned.run(runId);
         for await (const event of readWholeLog(redis, runId)) yield await withResult(deps.blobs, event);
       },
-      /** About all runs of the tenant. */
+      /** Events of all runs of the tenant. */
       async page(page: Parameters<typeof listEvents>[2]) {
         const { items, ...rest } = await listEvents(deps, tenant, page);
         return { items: await Promise.all(items.map((event) => withResult(deps.blobs, event))), ...rest };
@@ -273,9 +274,9 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
 }
 export type Engine = ReturnType<typeof engineFor>;
 
-/** What concerns the runs of all tenants. */
+/** Concerns the runs of all tenants. */
 const openReconciler = ({ redis }: EngineDeps) => ({
-  /** When a periodic job last ran, and whether it is overdue by the clock of Redis. `undefined` before its first time. */
+  /** When a periodic job last ran, and whether the job is overdue by the clock of Redis. `undefined` before the first time. */
   async lastDone(work: PeriodicWork) {
     const last = await lastDone(redis, work);
     return last && { ...last, overdue: isOverdue(last, await redisTime(redis)) };
@@ -287,6 +288,6 @@ const openReconciler = ({ redis }: EngineDeps) => ({
   },
   /** Counts of all tenants together, without names. */
   totals: () => readTotals(redis),
-  /** How many runs are in progress, of how many, and how many stand in line. */
+  /** The number of runs in progress, the cap, and the number of waiting runs. */
   places: () => readStanding(redis),
 });

@@ -2,20 +2,21 @@ import type { Redis } from 'ioredis';
 import { openClock } from './clock.ts';
 import { redisTime } from './redis/redis-time.ts';
 
-/** Clocks of computers drift by less than a millisecond in that time. */
+/** Clocks of computers drift by less than a millisecond in this time. */
 const everyMs = 10_000;
-/** An answer that took longer says little of when Redis read its clock. */
+/** A slower answer says too little about when Redis read its clock. */
 const mostMs = 250;
 
-/** The time of day in this process: milliseconds since the epoch by the clock of Redis, which judges deadlines as well. */
+/** The time of day in this process: milliseconds since the epoch by the clock of Redis, the same clock that judges deadlines. */
 export interface SharedClock {
   now: () => number;
   stop(): void;
 }
 
 /**
- * Follows the clock of Redis, so that all processes agree on when a wait is over, and a process whose wall clock is wrong ends none early. Between
- * two looks the process counts on by itself. When Redis shows another time, that is believed once it stays so for half a minute (`openClock`).
+ * Follows the clock of Redis, so that all processes agree on when a wait is over, and a process with a wrong wall clock ends no wait early.
+ * Between
+ * two readings the process counts on with its own clock. A jump of the Redis clock is accepted after half a minute (`openClock`).
  */
 export async function openSharedClock(redis: Redis): Promise<SharedClock> {
   let offset = (await offsetOf(redis)).offset;
@@ -29,7 +30,7 @@ export async function openSharedClock(redis: Redis): Promise<SharedClock> {
   return { now: openClock({ wall: () => monotonic() + offset, monotonic }), stop: () => clearInterval(timer) };
 }
 
-/** What the clock of Redis is ahead of this process's monotonic one. */
+/** How far the clock of Redis is ahead of this process's monotonic clock. */
 async function offsetOf(redis: Redis): Promise<{ offset: number; tookMs: number }> {
   const sent = performance.now();
   const time = await redisTime(redis);

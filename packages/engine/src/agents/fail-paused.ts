@@ -5,8 +5,9 @@ import { append, controlChannel, readTask } from '../log/index.ts';
 import { agentSpecOf } from './agent-spec.ts';
 
 /**
- * Whether a pause ends this sub-agent: any but one by hand, which the person resumes, too, or by a limit of its kind. For that no person
- * is needed, and the run above reads it.
+ * Whether a pause ends this sub-agent. A pause by hand does not, because the person also resumes. Any other pause does with `on_pause:
+ * fail`, and so
+ * does a reached limit of the sub-agent's kind. Such a pause needs no person, and the run above reads its reason.
  */
 export function isPauseFinal(child: RunState, { on_pause, kind }: AgentSpec, now: number): boolean {
   const { reason } = child;
@@ -14,7 +15,7 @@ export function isPauseFinal(child: RunState, { on_pause, kind }: AgentSpec, now
   return on_pause === 'fail' || isLimitOfKind(child, reason.code, kind?.limits, now);
 }
 
-/** A limit of a run above has the same code: then that of the kind is not reached. */
+/** Whether the kind's limit is reached. A limit of a run above has the same code. */
 function isLimitOfKind(child: RunState, code: string, limits: GivenLimits | undefined, now: number): boolean {
   if (limits === undefined || !Object.hasOwn(limits, code)) return false;
   if (code === 'max_turns') return true;
@@ -22,7 +23,7 @@ function isLimitOfKind(child: RunState, code: string, limits: GivenLimits | unde
 }
 
 /**
- * Ends a paused sub-agent that no person resumes: its run is canceled and keeps the reason of the pause, with which its task fails.
+ * Ends a paused sub-agent that no person resumes: its run is canceled and keeps the reason of the pause. Its task fails with this reason.
  * @returns whether the run changed
  */
 export async function failPaused(deps: WorkerDeps, child: RunState): Promise<boolean> {

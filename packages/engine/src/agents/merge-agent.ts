@@ -21,17 +21,18 @@ import { append, readRun, readSpec, readTasks, readTurnSteps } from '../log/inde
 import { reconcile } from '../reconcile/reconcile.ts';
 import { guardTree } from '../trees/inspect-tree.ts';
 
-/** How soon a merge looks again while another writer has the tree, and while an earlier sub-agent merges. */
+/** Time to the next try while another writer has the tree. `turnMs`: while an earlier sub-agent merges. */
 const waitMs = 500;
 const turnMs = 50;
-/** The same, while an earlier call is open. What settles it wakes the merge. */
+/** Time to the next try while an earlier call is open. Settling the call wakes the merge. */
 const callMs = 2000;
-/** A merge names this many paths in the log and counts all. */
+/** A merge names this many paths in the log and counts all paths. */
 const mostNamed = 100;
 
 /**
- * Brings the changes of a sub-agent that succeeded into the tree of its run, between two calls that write. Sub-agents that ended merge in the
- * order in which they began. A merge whose worker was lost is made again on a new tree, so its changes come in exactly once.
+ * Merges the changes of a successful sub-agent into the tree of its run, between two writing calls. Sub-agents that ended merge in the
+ * order of
+ * their beginning. After the loss of a worker the merge runs again on a new tree, so the changes come in exactly once.
  */
 export async function mergeAgent(
   deps: WorkerDeps,
@@ -44,7 +45,7 @@ export async function mergeAgent(
     await append(deps, run.id, endTask(task, { ...task.outcome, ...killedOutcome({ code: 'EKILLED', message }) }));
     return 'again';
   }
-  // The worker that began this merge is presumed dead, and the tree may have a part of it.
+  // The worker that began this merge is presumed dead, and the tree may hold a part of the merge.
   if (run.merging === task.id) {
     const detail = `The worker that merged ${task.id} was lost.`;
     await append(deps, run.id, distrustTree(run, { reason: 'merge_interrupted', detail }));
@@ -79,7 +80,7 @@ export async function mergeAgent(
 const sleep = (deps: WorkerDeps, ms: number): JobEnd => ({ kind: 'sleep', until: deps.now() + ms });
 
 /**
- * What comes before the merge of a sub-agent: an earlier call of the same turn that is open, because a merge takes effect as if the calls ran
+ * Names the work before the merge of a sub-agent: an open earlier call of the same turn, because a merge takes effect as if the calls ran
  * one after the other; or the merge of a sub-agent that began earlier.
  */
 async function mergesBefore(
@@ -91,7 +92,7 @@ async function mergesBefore(
   const positionOf = ({ about }: TaskState): number => steps.findIndex(({ id }) => id === about.step_id);
   const earlier = steps.slice(0, Math.max(0, positionOf(task)));
   if (earlier.some(({ status }) => !isSettled(status))) return 'a call';
-  // Those of earlier turns come first. Calls that run side by side begin their sub-agents in any order.
+  // Sub-agents of earlier turns come first. Calls that run side by side begin their sub-agents in any order.
   const orderOf = (one: TaskState): string =>
     `${String(positionOf(one) + 1).padStart(6, '0')} ${one.created_at} ${one.id}`;
   const [first] = (await readTasks(deps.redis, run.id))
@@ -119,7 +120,7 @@ async function merge(deps: WorkerDeps, run: RunState, task: TaskState) {
   const tree = { runId: run.id, epoch: run.lease };
   return deps.workspaces.withFrozen(run.id, async () => {
     await deps.workspaces.admit({ ...tree, after: run.head, writer: heads.task(task.id) });
-    // What background commands have written so far is part of what is merged with.
+    // The merge includes the files that background commands have written so far.
     const ours =
       run.uncaptured === 0
         ? unchanged

@@ -6,8 +6,9 @@ import { readSpec } from '../log/index.ts';
 type Deps = Pick<WorkerDeps, 'redis' | 'blobs' | 'defaultModel'>;
 
 /**
- * The model that tools and sub-agents of a run use when none is named: its own, or that of the operator. A run that lists models uses no other
- * one. What a sub-agent gets is in the spec of its task, so a later change of the setting changes no run.
+ * The default model of a run's tools and sub-agents: the run's model, or the operator's default. A run that lists models uses no other
+ * model. The spec
+ * of a task names the sub-agent's model, so a later change of the setting changes no run.
  */
 export function modelOfRun(
   { defaultModel }: Deps,

@@ -6,9 +6,8 @@ import { append, readRun, readTask, retryWhileContended } from '../log/index.ts'
 type Deps = Pick<EngineDeps, 'redis' | 'newId' | 'now'>;
 
 /**
- * Records in the log of the run that a sub-agent works for what it has used, and whether it waits. The end of a sub-agent is recorded by
- * `tell-parent.ts`.
- * @returns whether that is news
+ * Records a sub-agent's usage, and whether the sub-agent waits, in the log of the run above. `reportEnd` records the end of a sub-agent.
+ * @returns whether the report is news
  */
 export async function reportToParent(deps: Deps, childId: string): Promise<boolean> {
   let isNews = false;
@@ -28,7 +27,7 @@ export async function reportToParent(deps: Deps, childId: string): Promise<boole
   return isNews;
 }
 
-/** The same, and up to the root: a report changes what the run above has to say of itself. */
+/** Like `reportToParent`, up to the root: each report changes the report of the run above. */
 export async function reportToAll(deps: Deps, childId: string): Promise<void> {
   let run = await readRun(deps.redis, childId);
   while (run?.parent !== undefined) {

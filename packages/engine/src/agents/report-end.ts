@@ -13,7 +13,7 @@ import { append, readRun, readTask, retryWhileContended } from '../log/index.ts'
 import { agentSpecOf } from './agent-spec.ts';
 import { isPauseFinal } from './fail-paused.ts';
 
-/** Records the end of a sub-agent's run in the log of the run that it works for. @returns whether the log changed */
+/** Records the end of a sub-agent's run in the log of the run above. @returns whether the log changed */
 export async function reportEnd(deps: WorkerDeps, child: RunState): Promise<boolean> {
   const { parent } = child;
   if (parent === undefined) return false;
@@ -27,7 +27,7 @@ export async function reportEnd(deps: WorkerDeps, child: RunState): Promise<bool
     if (!run || !task || isTaskOver(task.status) || task.status === 'capturing') return true;
     const last = reportOf(child, deps.now());
     const used = atLeast(last.used, task.report?.used ?? last.used);
-    // The sub-agent has ended: one that it reserved and does not count was never started.
+    // The sub-agent has ended: its reserved but uncounted sub-agents were never started.
     const report = { ...last, used: { ...used, agents: last.used.agents } };
     isNews = true;
     const spec = await agentSpecOf(deps, task);
@@ -46,7 +46,7 @@ function outcomeOf(child: RunState, spec: AgentSpec, { task, now }: { task: Task
     case 'succeeded':
       return { status: 'completed' as const, exit_code: null, ...message };
     case 'canceled':
-      // It was ended because it was paused (`fail-paused.ts`): the reason of the pause is that of the failure.
+      // The run was canceled because of its pause (`fail-paused.ts`): the reason of the pause is the reason of the failure.
       if (task.kill === undefined && isPauseFinal(child, spec, now)) {
         return { status: 'failed' as const, exit_code: 1, ...reason, ...message };
       }

@@ -5,10 +5,12 @@ import { ancestorsOf, append, isReserved, readRun, readTask, retryWhileContended
 import { agentsUsedUp } from './tree-limits.ts';
 
 /**
- * Counts one more sub-agent for every run above one that is about to begin it, from the root down: two runs that begin one at the same
- * moment cannot both have the last. The count belongs to the step that asks, so trying again counts nothing. A count without a sub-agent
- * (the step was canceled first) lasts until the sub-agent that asked is over (`tell-parent.ts`).
- * @returns why there is none left
+ * Counts an additional sub-agent for every run above the beginning run, from the root down: two runs that begin a sub-agent at the same
+ * moment cannot
+ * both have the last place. The count belongs to the requesting step, so a retry counts nothing. A count without a sub-agent (the step was
+ * canceled
+ * first) lasts until the requesting sub-agent is over (`report-end.ts`).
+ * @returns the reason why no sub-agent is left
  */
 export async function reserveAgent(
   deps: Pick<EngineDeps, 'redis' | 'blobs' | 'newId' | 'now' | 'ceilings'>,

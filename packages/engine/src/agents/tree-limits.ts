@@ -5,7 +5,7 @@ import { ancestorsOf, isReserved, readSpec } from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'now' | 'ceilings'>;
 
-/** The first limit of a run above this one that is reached. Its sub-agents have reported what they used, this one too. */
+/** The first reached limit of a run above this run. All sub-agents, including this run, have reported their usage. */
 export async function limitReachedAbove(deps: Deps, run: RunState, next = 0): Promise<Problem | undefined> {
   for await (const above of ancestorsOf(deps.redis, run)) {
     const { limits } = await readSpec(deps, above);
@@ -17,7 +17,7 @@ export async function limitReachedAbove(deps: Deps, run: RunState, next = 0): Pr
   return undefined;
 }
 
-/** Why a step of a run may not begin one more sub-agent: of the whole tree, the first limit that is reached. */
+/** The reason why a step of a run may not begin another sub-agent: the first reached limit in the tree of runs. */
 export async function agentRefused(deps: Deps, run: RunState, stepId: string): Promise<Problem | undefined> {
   for (const one of [run, ...(await all(ancestorsOf(deps.redis, run)))]) {
     const isCounted = one.id !== run.id && (await isReserved(deps.redis, one.id, stepId));
@@ -32,7 +32,7 @@ export async function agentRefused(deps: Deps, run: RunState, stepId: string): P
   return undefined;
 }
 
-/** @param one the run whose limit is looked at, `run` itself or one above it */
+/** @param one the run whose limit is checked: `run` or a run above */
 export async function agentsUsedUp(deps: Deps, one: RunState, run: RunState): Promise<Problem | undefined> {
   const { limits } = await readSpec(deps, one);
   if (usedSinceResume(one, deps.now()).agents < limits.max_agents) return undefined;
@@ -46,7 +46,7 @@ export async function agentsUsedUp(deps: Deps, one: RunState, run: RunState): Pr
 const whose = (one: RunState, run: RunState): string =>
   one.id === run.id ? 'this run' : `the run ${one.id}, which this one works for,`;
 
-/** How many calls a turn of a model may have now, and what the calls above that are answered with. */
+/** Caps the tool calls of one model turn. Calls over the cap get `error`. */
 export async function roomForCalls(deps: Deps, run: RunState): Promise<{ calls: number; error: Problem }> {
   let calls = mostCalls;
   let why = `a turn has ${mostCalls} calls at most`;

@@ -17,8 +17,9 @@ import { rulesFor } from './rule-index.ts';
 import { submittersOf } from './submitters.ts';
 
 /**
- * The remembered rule that approves a call which the policy holds, and the digest of what it approves. Its maker must be one who may approve this call alone, and the tool must
- * have no question of its own.
+ * The remembered rule that approves a call held by the policy, with the digest of the approved action. The rule's maker must have the right
+ * to approve
+ * this call alone, and the tool must have no question.
  */
 export async function findAnswer(
   deps: WorkerDeps,

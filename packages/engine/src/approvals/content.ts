@@ -6,17 +6,17 @@ import { fromPayload } from '../log/index.ts';
 import type { DecisionRequest } from './decision-request.ts';
 import type { StepApproval } from './view-approval.ts';
 
-/** The whole of what a person decides on, and the digest that a decision names to say that it was read. */
+/** The full content of an approval, and its digest. A decision names the digest to prove that the caller read the content. */
 export interface ApprovalContent {
   args: Json;
   preview: Json;
   content_digest: string;
 }
 
-/** Which parts are too long to be shown with the approval, with their length in characters of JSON text. */
+/** The parts that are too long for the approval, with their length in characters of JSON text. */
 export type CutParts = Partial<Record<'args' | 'preview', number>>;
 
-/** What is larger than this does not lie in the log itself (`inlineLimit`). */
+/** Parts above `inlineLimit` are not stored in the log. */
 export const cutParts = ({ step, approval }: StepApproval): CutParts => {
   const { preview } = approval.request;
   return {
@@ -33,7 +33,7 @@ export async function readContent(deps: Pick<EngineDeps, 'blobs'>, view: StepApp
   return { args, preview, content_digest: `sha256:${createHash('sha256').update(text).digest('hex')}` };
 }
 
-/** A long call is approved by a caller who has read the whole. @throws EngineError `not_opened` */
+/** Only a caller who has read the full content can approve a long call. @throws EngineError `not_opened` */
 export async function assertOpened(
   deps: Pick<EngineDeps, 'blobs'>,
   view: StepApproval,

@@ -13,8 +13,9 @@ import { listRule, madeBy, unlistRule } from './rule-index.ts';
 import { type ApprovalView, type PublishApproval, viewApproval } from './view-approval.ts';
 
 /**
- * Records a decision; the first one wins. The same decision again gets the answer of the first, another one is a conflict. Where several
- * callers have to approve, the last of them decides.
+ * Records a decision; the first decision wins. The same decision again gets the first answer, a different decision is a conflict. When
+ * several
+ * callers have to approve, the last caller decides.
  * @throws EngineError `approval_not_found`, `already_decided`, `action_changed`, `decision_not_allowed`, `invalid_decision`,
  * `not_a_decider`, `not_opened`, `run_not_active`
  */
@@ -23,7 +24,7 @@ export async function decideApproval(
   approvalId: string,
   request: DecisionRequest,
 ): Promise<ApprovalView> {
-  // No scope of any key changes this.
+  // No scope of a key lets an agent decide.
   if (request.kind === 'agent') {
     throw new EngineError('not_a_decider', `${request.by} is an agent, and agents decide nothing`);
   }
@@ -39,7 +40,7 @@ export async function decideApproval(
     if (transition === 'already voted') return true;
     await listRule(deps, run, transition);
     const decides = transition.events.some(({ type }) => type === 'approval.decided');
-    // The wake-up goes out with the append, on the same connection and so after it. A job that wakes without a decision sleeps again.
+    // The wake-up follows the append on the same connection. A job that wakes without a decision sleeps again.
     const [appended] = await Promise.all([append(deps, run.id, transition), decides && wake(deps, view)]);
     if (!appended.ok) await unlistRule(deps, run, transition);
     if (!appended.ok && appended.field === 'deadline') return expireNow(deps, view);
@@ -53,7 +54,7 @@ export async function decideApproval(
   return viewApproval(deps, approvalId);
 }
 
-/** A rule counts at once for the calls of its run that wait already. One that it does not reach waits for its own decision. */
+/** Answers the waiting calls of the run with a new rule, at once. A call that the rule does not cover waits for its own decision. */
 async function answerOpen(deps: EngineDeps, run: RunState, rule: RememberedRule): Promise<void> {
   try {
     const filter = { run_id: run.id, tool: rule.tool, tenant: run.tenant };
@@ -78,7 +79,7 @@ async function answerOpen(deps: EngineDeps, run: RunState, rule: RememberedRule)
 
 const mostAnswered = 100;
 
-/** The decision came too late. What the policy lets run without one is left to the workers, who judge it again. */
+/** The decision came too late. When the policy allows expired calls to run, workers judge the call again. */
 async function expireNow(deps: EngineDeps, view: ApprovalView): Promise<boolean> {
   const { id, request } = view.approval;
   if (request.on_expiry !== 'allow' && !(await append(deps, view.run.id, expireApproval(view))).ok) return false;
@@ -96,7 +97,7 @@ const wake = (deps: EngineDeps, view: ApprovalView): Promise<void> =>
     view.subject === 'step' ? deps.queues.wakeDecided(view.run, view.step.id) : deps.queues.wakeWorkspace(view.run.id),
   );
 
-/** The decision is in the log. */
+/** Called when the decision is in the log. */
 const reportDecided = (deps: EngineDeps, view: ApprovalView): Promise<void> =>
   unlessItFails(deps, view, async () => {
     await untrackApproval(deps.redis, view.approval.id);
@@ -128,7 +129,7 @@ async function isSameDecision(deps: EngineDeps, view: ApprovalView, request: Dec
   );
 }
 
-/** The arguments as a decision records them: those of a call with defaults filled in. */
+/** The arguments as a decision records them: the arguments of a call get their defaults. */
 async function editedArgs(deps: EngineDeps, view: ApprovalView, { args }: DecisionRequest): Promise<Json | undefined> {
   if (args === undefined) return undefined;
   if (view.subject === 'publication') return args.resolutions;
@@ -136,7 +137,7 @@ async function editedArgs(deps: EngineDeps, view: ApprovalView, { args }: Decisi
   return described.ok ? described.args : args;
 }
 
-/** Finds everything that can be wrong with a decision before anything is written. */
+/** Checks the whole decision before anything is written. */
 async function checkDecision(deps: EngineDeps, view: ApprovalView, request: DecisionRequest): Promise<Checked> {
   const { run, approval, digest } = view;
   if (view.subject === 'step' && run.status !== 'running' && run.status !== 'waiting' && run.status !== 'paused') {

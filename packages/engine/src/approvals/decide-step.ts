@@ -25,7 +25,7 @@ import { newRule, proposedRule, whyNotRemembered } from './remember-rule.ts';
 import { submittersOf } from './submitters.ts';
 import type { StepApproval } from './view-approval.ts';
 
-/** A decision about a call, by a caller who may make it. */
+/** A decision about a call, by a caller with the right to decide. */
 export async function decideStep(deps: EngineDeps, view: StepApproval, request: DecisionRequest): Promise<Checked> {
   const { decision: kind, by, message, args } = request;
   if (kind === 'respond' && (message ?? '').trim() === '') {
@@ -63,7 +63,10 @@ export async function decideStep(deps: EngineDeps, view: StepApproval, request: 
   });
 }
 
-/** The decision of a rule about a call that waited when the rule was made; undefined when the rule or its maker does not decide on it. */
+/**
+ * A rule's decision about a call that was already waiting when the rule was made; undefined when the rule or its maker does not decide on
+ * the call.
+ */
 export async function answerByNewRule(
   deps: EngineDeps,
   view: StepApproval,
@@ -79,7 +82,7 @@ export async function answerByNewRule(
 
 const notAlone = 'a call on which several callers decide cannot be remembered by one of them';
 
-/** Who decides on a call. @param names of callers that are judged, beside those who voted */
+/** The deciders of a call. @param names of callers to judge, in addition to the voters */
 export async function readPanel(
   deps: EngineDeps,
   { run, step, approval }: StepApproval,
@@ -95,7 +98,7 @@ export async function readPanel(
   return panelOf(approval, submitters, persons);
 }
 
-/** The votes with that of the caller. */
+/** Adds the caller's vote to the votes. */
 function addVote(
   deps: Pick<EngineDeps, 'now'>,
   { approval, digest }: StepApproval,
@@ -120,7 +123,7 @@ function addVote(
   return { all, isPartial };
 }
 
-/** What the words of a person become as the result of a question. */
+/** The result of a question, made from a person's answer. */
 async function answerTo(
   deps: EngineDeps,
   { run, step }: StepApproval,
@@ -132,7 +135,7 @@ async function answerTo(
   return 'error' in made ? made : { value: await toPayload(deps.blobs, made.value) };
 }
 
-/** The call with the arguments of a person, or why it cannot run with them. */
+/** The call with a person's arguments, or the reason why the call cannot run with these arguments. */
 async function checkEdited(
   deps: EngineDeps,
   view: StepApproval,

@@ -6,8 +6,8 @@ import { toPayload } from '../log/index.ts';
 type Files = NonNullable<EventOf<'approval.requested'>['data']['files']>;
 
 /**
- * Records with each question about a call what a person cannot see in its files, so that no reader of a list has to open the workspace. A
- * workspace that cannot be read leaves the question without: the API then looks itself, and says why it sees nothing.
+ * Records with each question about a call the files that a person cannot see, so that no reader of a list has to open the workspace. For an
+ * unreadable workspace nothing is recorded: the API then reads the workspace and reports the problem.
  * @param asked.opened ids of the approvals that wait for a person
  */
 export async function withHiddenFiles(

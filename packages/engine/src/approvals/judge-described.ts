@@ -11,12 +11,15 @@ import type { EngineDeps } from '../deps.ts';
 import { judgeCall, judgeGrants, policiesInForce, policiesOf } from '../domain/index.ts';
 import type { ToolCatalog } from '../ports/index.ts';
 
-/** `touches`: absent for a tool that is gone. Then a policy can match the tool and its effect only. */
+/** `touches`: absent for a tool that is gone. Then a policy can match only the tool and its effect. */
 type Described = Pick<Extract<CallDescription, { ok: true }>, 'effect' | 'risk' | 'gate'> & {
   touches?: Touches | undefined;
 };
 
-/** The verdict of the run's permissions and of the policies in force on a call, with the name of the policies. @param args as the caller wrote them */
+/**
+ * The verdict on a call by the run's permissions and the policies in force, with the name of the policies. @param args the caller's
+ * original arguments
+ */
 export function judgeDescribed(
   { operatorPolicy, catalog }: Pick<EngineDeps, 'operatorPolicy' | 'catalog'>,
   spec: RunSpec,
@@ -30,8 +33,9 @@ export function judgeDescribed(
 }
 
 /**
- * The programs of a call that may run as one that reads (`readingPrograms`), whatever its tool says of its effect; undefined for any other. A
- * run whose commands see the tree read-only has no use for it, and a command in the background outlives its call.
+ * The programs of a call that may run as a read (`readingPrograms`), whatever effect its tool declares; undefined for any other call.
+ * Undefined
+ * also in a run whose commands see the tree read-only, and for a background command, because the command outlives its call.
  */
 export function readsOf(
   { operatorPolicy, catalog, walls }: Pick<EngineDeps, 'operatorPolicy' | 'catalog' | 'walls'>,
@@ -47,13 +51,13 @@ export function readsOf(
 
 type Known = Extract<CallDescription, { ok: true }>;
 
-/** What the toolset of a run says of its calls. */
+/** The toolset's rules for the calls of a run. */
 export const toolsetPolicyOf = (
   catalog: Pick<ToolCatalog, 'rules'>,
   { toolset, settings, modes }: Pick<RunSpec, 'toolset'> & Partial<Pick<RunSpec, 'settings' | 'modes'>>,
 ): ToolsetPolicy | undefined => toolsetPolicy(toolset, catalog.rules(toolset, settings, modes));
 
-/** What the policies know of a call. @param args as the caller wrote them */
+/** The facts about a call that policies judge. @param args the caller's original arguments */
 export const factsOf = (
   { toolset, labels, submitted_by }: Pick<RunSpec, 'toolset' | 'labels' | 'submitted_by'>,
   { tool, args, described }: { tool: string; args: Json; described: Omit<Described, 'gate'> },
@@ -71,6 +75,6 @@ export const factsOf = (
   };
 };
 
-/** A question to a person parks whatever the policy says, unless the policy denies it. */
+/** A question to a person is held under any policy, unless the policy denies the call. */
 export const withQuestion = (verdict: Verdict, gate: 'input' | undefined): Verdict =>
   gate === 'input' && verdict.action !== 'deny' ? { action: 'hold', reason: 'the agent asks a person' } : verdict;

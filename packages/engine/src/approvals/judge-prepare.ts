@@ -13,14 +13,15 @@ export interface RefusedCommand {
 
 const allowed = policySchema.parse({ rules: [{ match: {}, action: 'allow' }] });
 
-/** Tools whose rules bind a command of `prepare`: a rule that denies the shell of the run's toolset must not be passed by. */
+/** Tools whose rules bind a command of `prepare`: otherwise `prepare` would be a way around a rule that denies the toolset's shell. */
 const judgedAs = ({ catalog }: Pick<EngineDeps, 'catalog'>, { toolset }: RunSpec): readonly string[] => [
   ...new Set(['prepare', 'bash', ...catalog.grants(toolset).shells]),
 ];
 
 /**
- * The first command of `prepare` that may not run. The submitter wrote them, so neither its own policy nor the built-in rules hold one. What
- * binds: permissions and modes, every rule that denies, and a rule of the operator that holds, because no person can be asked here.
+ * The first command of `prepare` that may not run. The submitter wrote the commands, so neither the submitter's policy nor the built-in
+ * rules hold a
+ * command. Permissions, modes and every denying rule bind. So does an operator's rule that holds, because no person can be asked here.
  */
 export function refusedCommand(
   deps: Pick<EngineDeps, 'operatorPolicy' | 'catalog'>,
@@ -54,6 +55,6 @@ export const hostsOf = (spec: RunSpec): { allow: string[] } => ({
   allow: [...openHosts(spec, spec.prepare?.network.allow ?? [])],
 });
 
-/** A command line as an event names it. */
+/** The text of a command in an event. */
 export const lineOf = (command: string): string =>
   command.length <= longestLine ? command : `${command.slice(0, longestLine)}…`;

@@ -9,7 +9,7 @@ import { judgeDescribed, toolsetPolicyOf } from './judge-described.ts';
 import { judgeResolved } from './judge-resolved.ts';
 
 /**
- * The verdict on a step as it is now. The recorded one counts while the policies are those that made it; under others the call is judged
+ * The current verdict on a step. The recorded verdict counts while its policies are in force. After a change of policies the call is judged
  * again, and the stricter verdict counts.
  */
 export async function judgeStep(deps: WorkerDeps, run: RunState, spec: RunSpec, step: StepState): Promise<Verdict> {
@@ -27,7 +27,7 @@ export async function judgeStep(deps: WorkerDeps, run: RunState, spec: RunSpec, 
   return verdict === undefined || isEdited ? judged : stricter(judged, verdict);
 }
 
-/** The arguments that a policy judges: those of the planner as it wrote them, or those of a decision that edited them. */
+/** The arguments that a policy judges: the planner's original arguments, or the arguments of an edit. */
 async function asWritten(
   { blobs }: Pick<EngineDeps, 'blobs'>,
   { call: { written }, approval }: StepState,
@@ -40,14 +40,14 @@ async function asWritten(
   return described.ok && isDeepStrictEqual(described.args, checked) ? given : checked;
 }
 
-/** The same, and on the paths that links in the workspace make of those in the arguments. */
+/** Like `judgeStep`. Also judges the real paths of arguments that lead through links in the workspace. */
 async function judgeOnTree(deps: WorkerDeps, run: RunState, step: StepState, signal: AbortSignal): Promise<Verdict> {
   const spec = await readSpec(deps, run);
   const verdict = await judgeStep(deps, run, spec, step);
   return verdict.action === 'deny' ? verdict : judgeResolved(deps, { run, spec, step, verdict, signal });
 }
 
-/** The same with a look at the workspace: a tool adds its question to what the policy allows. */
+/** Like `judgeOnTree`, with a question from the tool: a tool may look at the workspace and hold a call that the policy allows. */
 export async function judgeInPlace(
   deps: WorkerDeps,
   run: RunState,
@@ -62,7 +62,7 @@ export async function judgeInPlace(
 
 /**
  * The verdict on a call whose attempt has begun. The policy may have become stricter since the call passed the gate, and the workspace may
- * have changed under the tool's question. A decision of a person answers a hold, never a denial.
+ * have changed since the tool's question. A person's decision answers a hold, never a denial.
  */
 export async function judgeBegun(
   deps: WorkerDeps,
@@ -73,18 +73,18 @@ export async function judgeBegun(
   const isDecided = step.approval !== undefined;
   const unconfirmed = await editToConfirm(deps, run, step);
   if (unconfirmed !== undefined) return unconfirmed;
-  // A call that waited for its task was let through when it began.
+  // A call that waited for its task passed its gate before it began.
   if (isDecided || step.deferred !== undefined) {
     const verdict = await judgeOnTree(deps, run, step, signal);
     if (verdict.action === 'deny') return verdict;
-    // Where no person looked at the workspace, the tool does.
+    // When no person looked at the workspace, the tool does.
     const question = (await isUnseen(deps, run, step)) ? await askTool(deps, run, step, signal) : undefined;
     return question === undefined ? { ...verdict, action: 'allow' } : { action: 'hold', reason: question };
   }
   return judgeInPlace(deps, run, step, signal);
 }
 
-/** Where who submits may not decide, an edit makes its author a submitter: another person confirms the edited call. */
+/** When the submitter may not decide, an edit makes its author a submitter: another person confirms the edited call. */
 async function editToConfirm({ redis }: WorkerDeps, run: RunState, step: StepState): Promise<Verdict | undefined> {
   if (step.approval === undefined) return undefined;
   const { request, decision } = (await readApproval(redis, run.id, step.approval)) ?? {};
@@ -94,7 +94,7 @@ async function editToConfirm({ redis }: WorkerDeps, run: RunState, step: StepSta
   return { action: 'hold', reason, decisions: ['approve'], deciders, expires_s, remind_after_s, escalate };
 }
 
-/** Whether a rule or the policy decided, and no person saw this call. */
+/** Whether a rule or the policy decided, so that no person saw this call. */
 async function isUnseen({ redis }: WorkerDeps, run: RunState, { call, approval }: StepState): Promise<boolean> {
   if (call.looks === undefined || approval === undefined) return false;
   const { decision } = (await readApproval(redis, run.id, approval)) ?? {};

@@ -24,7 +24,7 @@ export interface ApprovalFilter {
   before?: number | undefined;
 }
 
-/** Approvals that wait for a decision, newest first. @param page.cursor the last id of the page before */
+/** Approvals that wait for a decision, newest first. @param page.cursor the last id of the previous page */
 export async function listPendingApprovals(
   deps: Pick<EngineDeps, 'redis' | 'blobs'>,
   filter: ApprovalFilter & { tenant?: Tenant },
@@ -61,7 +61,10 @@ function candidates(
   return pick(redis, { any: [], all: names.map((name) => approvalFacetIndexOf(tenant, name)) }, from);
 }
 
-/** An id is made before its approval is requested: a later one than this is of none that was requested then. Clocks differ by less than a minute. */
+/**
+ * The cursor behind all approvals requested up to `before`. An id is made before its approval is requested, and clocks differ by less than
+ * a minute.
+ */
 function earlier(cursor: string | undefined, before: number | undefined): string | undefined {
   if (before === undefined) return cursor;
   const hex = Math.max(0, Math.floor(before) + 60_000)

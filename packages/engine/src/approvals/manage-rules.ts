@@ -5,7 +5,7 @@ import { append, Damaged, ownerOf, readEntry, readRule, ruleIndexOf, splitDamage
 import type { Page } from '../queries/index.ts';
 import { idOf, isInForce, readListed } from './rule-index.ts';
 
-/** A remembered rule, and the run that it was made in. */
+/** A remembered rule, and the run in which a decision made the rule. */
 export interface ListedRule {
   rule: RuleState;
   runId: string;
@@ -13,7 +13,7 @@ export interface ListedRule {
   isInForce: boolean;
 }
 
-/** The remembered rules in force, newest first. @param page.cursor the last id of the page before */
+/** The remembered rules in force, newest first. @param page.cursor the last id of the previous page */
 export async function listRules(
   deps: Pick<EngineDeps, 'redis' | 'now'>,
   { tenant = defaultTenant, run_id }: { tenant?: Tenant; run_id?: string | undefined },
@@ -53,20 +53,20 @@ export async function getRule(
   return { rule, runId, isInForce: isInForce(rule, deps.now()) };
 }
 
-/** Ends a remembered rule: no later call is approved by it. No-op for a revoked one. @throws EngineError `rule_not_found` */
+/** Ends a remembered rule: the rule approves no later call. No-op for a revoked rule. @throws EngineError `rule_not_found` */
 export async function revokeRule(
   deps: EngineDeps,
   id: string,
   { tenant, by }: { tenant: Tenant; by: string },
 ): Promise<ListedRule> {
   const { rule, runId } = await getRule(deps, id, tenant);
-  // The append is what counts: an entry of the index without it only finds a revoked rule.
+  // Only the append counts: an index entry that outlives a failed removal finds a revoked rule.
   await append(deps, runId, revoke(id, by));
   await deps.redis.zrem(ruleIndexOf(tenant), `${rule.made.call_digest} ${id}`);
   return getRule(deps, id, tenant);
 }
 
-/** Removes those of these entries from the index whose rule is not in force. */
+/** Removes the index entries of rules that are not in force. */
 export async function dropRules(deps: EngineDeps, tenant: Tenant, entries: readonly string[]): Promise<void> {
   for (const entry of entries) {
     const listed = await readListed(deps, entry);

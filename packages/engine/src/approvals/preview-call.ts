@@ -9,15 +9,15 @@ import { previewResult, usesOf } from './result-preview.ts';
 
 export interface ShownCall {
   preview?: Payload<Shown>;
-  /** What the call uses beside the files of its run. */
+  /** The call's input in addition to the files of its run. */
   uses?: string | undefined;
-  /** The hosts that it may reach, when it runs a command or names hosts. */
+  /** The hosts that the call may reach, when the call runs a command or names hosts. */
   reaches?: string[] | undefined;
 }
 
 /**
- * What a person sees before deciding on a call.
- * @param wanted the preview that the verdict asks for: `run` runs the call on a throw-away fork
+ * The preview of a call for the deciding person.
+ * @param wanted the preview kind of the verdict: `run` runs the call on a throw-away fork
  */
 export async function previewCall(
   deps: WorkerDeps,
@@ -43,12 +43,12 @@ export async function previewCall(
   return {
     reaches,
     preview: await toPayload(deps.blobs, shown),
-    // A merge uses what another run made, so the approval is bound to that as well.
+    // A merge uses another run's snapshot, so the approval is bound to this snapshot as well.
     uses: shown.kind === 'merge' ? `${shown.run_id} ${shown.snapshot}` : undefined,
   };
 }
 
-/** A call whose effect stays in the workspace can run on a fork before it is approved. */
+/** A call whose effect stays in the workspace can run on a fork before the approval. */
 export const canRunAhead = ({ effect, call }: StepState): boolean => effect === 'workspace' && call.gate === undefined;
 
 async function shownResult(
@@ -67,7 +67,11 @@ async function shownResult(
   }
 }
 
-/** The hosts that the call may reach: those of the allowlist, and those that the approval opens. A command without an external effect reaches none. */
+/**
+ * The hosts that the call may reach: the hosts of the allowlist, and the hosts that the approval opens. A command without an external
+ * effect
+ * reaches no host.
+ */
 function hostsOf(
   deps: Pick<WorkerDeps, 'catalog'>,
   spec: RunSpec,

@@ -8,7 +8,7 @@ export interface Remember {
   scope: 'run' | 'policy';
   /** @default 30 days; at most a year */
   expires_s?: number | undefined;
-  /** Asked for by name: the call has effects outside the workspace. */
+  /** Must be set for a call with effects outside the workspace. */
   external?: boolean | undefined;
 }
 
@@ -16,7 +16,7 @@ const day = 24 * 3600;
 export const defaultRuleSeconds = 30 * day;
 export const longestRuleSeconds = 365 * day;
 
-/** The rule that a decision would make, before it is made: exactly this call, whatever the files that it reads or runs are by then. */
+/** The rule that a decision would make. The rule covers exactly this call, even when the files behind the call change later. */
 export const proposedRule = ({ run, step, args, effect, approval }: StepApproval) => {
   const { toolset } = run.header;
   const { tool } = step.call;
@@ -24,7 +24,7 @@ export const proposedRule = ({ run, step, args, effect, approval }: StepApproval
   return { toolset, tool, args, effect, reaches, call_digest: callDigest({ toolset, tool, args, effect, reaches }) };
 };
 
-/** Why no rule can be made of an approval; undefined when one can. */
+/** Why an approval cannot make a rule; undefined when it can. */
 export function whyNotRemembered({ approval, step }: StepApproval): string | undefined {
   const { kind, rule } = approval.request;
   if (kind !== 'action' || step.call.gate === 'input') return 'only the approval of a call can be remembered';

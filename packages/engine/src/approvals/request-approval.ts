@@ -18,7 +18,7 @@ interface NewApproval {
   expiresAt: string;
 }
 
-/** Gives the id and the deadline of one approval. `answered`: it is decided in the same append, and in no list. */
+/** Returns the id and the deadline of one approval. `answered`: the same append decides the approval, and no list has the approval. */
 export type Open = (
   terms?: Pick<ApprovalTerms, 'expires_s' | 'remind_after_s' | 'escalate'>,
   state?: 'asked' | 'answered',

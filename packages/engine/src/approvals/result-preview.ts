@@ -10,13 +10,14 @@ import { fromPayload, readApproval, readSpec } from '../log/index.ts';
 import type { ExecutionContext } from '../ports/index.ts';
 import { openPast } from '../queries/past-calls.ts';
 
-/** What an approval of a result is bound to begins with this word. */
+/** The first word of a `uses` value that binds an approval to a result. */
 const word = 'result';
 
 /**
- * Runs a held call on a throw-away fork of the run's snapshot, without a network, and keeps the snapshot that it left. The fork itself is
- * gone when this returns; one that a dying process leaves is a folder of an unknown run, which maintenance removes.
- * @returns undefined for a call whose result is more than files, or too much to be shown: it is shown as any other
+ * Runs a held call on a throw-away fork of the run's snapshot, without a network, and keeps the resulting snapshot. The fork is discarded
+ * before
+ * the function returns. A fork left by a dying process is a folder of an unknown run, and maintenance removes the folder.
+ * @returns undefined for a call whose result is more than files, or too large to show: the approval shows the call without a result
  */
 export async function previewResult(
   deps: WorkerDeps,
@@ -69,7 +70,7 @@ export async function previewResult(
       scope: scopeOf(run, spec),
     });
     const content = await deps.workspaces.contentOf({ runId: fork, from: base, to: taken.snapshot, whole: true });
-    // What cannot be shown is not approved: a person decides on the call itself.
+    // Only a result that can be shown is approved: otherwise a person decides on the call.
     if (content.cut || content.total > content.changes.length || taken.skipped > 0) return undefined;
     await deps.workspaces.keepPreview({ runId: run.id, from: { runId: fork, snapshot: taken.snapshot } });
     return {
@@ -91,18 +92,18 @@ export async function previewResult(
   }
 }
 
-/** What the digest of the approval covers: the files and the outcome that are shown. */
+/** The part of the approval's digest for a result: the shown files and the shown outcome. */
 export function usesOf(preview: ResultPreview): string {
   const { snapshot, status, value, error } = preview;
   const text = canonicalJson([status, value, error ?? null]);
   return `${word} ${snapshot} ${createHash('sha256').update(text).digest('hex')}`;
 }
 
-/** Whether an approval shows a result, so that approving it applies exactly that. */
+/** Whether an approval shows a result, so that approving applies exactly this result. */
 export const showsResult = ({ request }: ApprovalState): boolean =>
   request.kind === 'action' && request.uses?.startsWith(`${word} `) === true;
 
-/** The result that a person approved. An edited call has another one, so it runs. */
+/** The result that a person approved. An edited call has a different result, so the call runs. */
 export async function approvedResult(
   deps: WorkerDeps,
   run: RunState,
@@ -115,7 +116,7 @@ export async function approvedResult(
   return shown !== undefined && 'kind' in shown && shown.kind === word ? (shown as ResultPreview) : undefined;
 }
 
-/** Throws the result away that was shown for a call that settled without it. */
+/** Discards the shown result of a call that settled without using the result. */
 export async function dropResult(deps: WorkerDeps, run: RunState, step: StepState): Promise<void> {
   const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
   if (approval !== undefined && showsResult(approval)) await dropShown(deps, run, approval);

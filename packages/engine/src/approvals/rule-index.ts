@@ -3,14 +3,14 @@ import type { EngineDeps } from '../deps.ts';
 import type { RuleState, RunState, Transition } from '../domain/index.ts';
 import { claimOwner, ownerOf, readRule, ruleIndexOf } from '../log/index.ts';
 
-/** The rule of an entry is in the log of the run whose approval made it; entries only find it. */
+/** The log of the run with the approval holds the rule; an entry only finds the rule. */
 const entryOf = (callDigest: string, ruleId: string): string => `${callDigest} ${ruleId}`;
 
 /** The rules that a decision makes. */
 export const madeBy = ({ events }: Transition) =>
   events.flatMap((event) => (event.type === 'rule.remembered' ? [event.data] : []));
 
-/** Before the append that makes a rule: nothing in a log is unfindable. */
+/** Runs before the append that makes a rule, so that every rule in a log can be found. */
 export async function listRule({ redis }: EngineDeps, run: RunState, transition: Transition): Promise<void> {
   for (const { rule_id, call_digest } of madeBy(transition)) {
     await claimOwner(redis, run.id, [rule_id]);
@@ -42,7 +42,7 @@ export async function rulesFor(
 export const isInForce = ({ status, made }: RuleState, now: number): boolean =>
   status === 'made' && Date.parse(made.expires_at) > now;
 
-/** The rule of an entry, and the run that it was made in. Undefined when the append that makes it is missing. */
+/** The rule of an entry, and the run with the rule. Undefined when the append of the rule is missing. */
 export async function readListed(
   { redis }: Pick<EngineDeps, 'redis'>,
   entry: string,

@@ -3,12 +3,13 @@ import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
 import { fromStored, isOfType, readRawLogEntries, readRun, readSpec } from '../log/index.ts';
 
-/** Forks of forks, and sub-agents of sub-agents: a chain that is longer than this has no known beginning. */
+/** Caps the chain of forks of forks and sub-agents of sub-agents: the beginning of a longer chain counts as unknown. */
 const longestChain = 200;
 
 /**
- * Who had a hand in a call being there: who submitted the run, sent it messages or sent the call; for a sub-agent also who did so for the
- * runs above it; for a fork, who forked and all of the original. Undefined when that is not known.
+ * The callers behind a call: the submitter of the run, the senders of its messages and the sender of the call. For a sub-agent also the
+ * same callers of
+ * the runs above; for a fork also the forking caller and all callers of the original. Undefined when the callers are unknown.
  */
 export async function submittersOf(
   deps: Pick<EngineDeps, 'redis' | 'blobs'>,
@@ -22,7 +23,7 @@ export async function submittersOf(
     for (const name of await sendersOf(deps.redis, at, at === run ? stepId : undefined)) names.add(name);
     const { submitted_by } = await readSpec(deps, at);
     if (submitted_by !== undefined) names.add(submitted_by.name);
-    // A sub-agent was created by the run above it, which is no caller.
+    // A sub-agent was created by the run above, and a run is no caller.
     if (at.parent === undefined && at.created_by !== undefined) names.add(at.created_by);
     const before: string | undefined = at.parent?.run_id ?? at.forked_from?.run_id;
     if (before === undefined) return names.size === 0 ? undefined : [...names];
@@ -34,8 +35,8 @@ export async function submittersOf(
 const sent = isOfType('message\\.received|calls\\.received');
 
 /**
- * Who sent a run what it acts on: its messages, and its calls.
- * @param stepId only who sent this call, beside the messages; without it: who sent any
+ * The senders of a run's messages and calls.
+ * @param stepId adds only the sender of this call to the senders of messages; without `stepId`: the senders of all calls
  */
 async function sendersOf(redis: Redis, run: RunState, stepId?: string): Promise<string[]> {
   if (run.messages === 0 && run.received === 0) return [];

@@ -15,10 +15,10 @@ import { append, readSpec, readStep } from '../log/index.ts';
 import { isBound } from './begin-approved.ts';
 import { appendWithTask } from './begin-task.ts';
 
-/** The call settles when its command has begun or ended, whenever that is. */
+/** The call settles when its command has begun or ended, after any time. */
 const longestWaitMs = 365 * 24 * 3600 * 1000;
 
-/** The event of a background command that a person approved names the files that were shown. */
+/** Adds the shown files to the event of an approved background command. */
 export function bindTask(step: StepState, created: NewEvent): NewEvent | undefined {
   const { approved_snapshot } = step;
   if (created.type !== 'task.created' || created.data.kind !== 'shell') return undefined;
@@ -27,7 +27,8 @@ export function bindTask(step: StepState, created: NewEvent): NewEvent | undefin
 }
 
 /**
- * Records that the command is to begin. Its call stays open and keeps the place of the writer, so no later call changes the files before the
+ * Records that the command is about to begin. Its call stays open and keeps the writer's place, so no later call changes the files before
+ * the
  * command runs.
  */
 export function beginApprovedTask(
@@ -49,8 +50,9 @@ export function beginApprovedTask(
 }
 
 /**
- * Whether the files are still those that were approved. The place of the writer kept every call away from them, and no other command was open.
- * A new tree has the run's snapshot, and a command whose worker ended it may have written last.
+ * Whether the files still equal the approved files. The writer's place kept every call away from the files, and no other command was open.
+ * But a
+ * new tree has the run's snapshot, and a command that its worker ended may have written last.
  */
 export async function meetsApproved(deps: WorkerDeps, run: RunState, task: TaskState): Promise<boolean> {
   const { approved_snapshot: decided } = task.about;
@@ -64,7 +66,7 @@ export async function meetsApproved(deps: WorkerDeps, run: RunState, task: TaskS
   return (await deps.workspaces.differenceFrom(input)) === undefined;
 }
 
-/** Ends a command that would meet other files than those that were approved. */
+/** Ends a command whose files differ from the approved files. */
 export const refuseChanged = (task: TaskState) => endTask(task, { status: 'failed', exit_code: null, reason: changed });
 
 const changed: Problem = {
@@ -73,7 +75,7 @@ const changed: Problem = {
   next: 'Make the call again: a person decides on the files as they are now.',
 };
 
-/** Settles the call that asked for the command. Does nothing when the call has settled. */
+/** Settles the call that requested the command. No-op when the call has settled. */
 export async function settleCall(deps: WorkerDeps, task: Pick<TaskState, 'about'>, runId: string): Promise<void> {
   for (;;) {
     const found = await readStep(deps.redis, runId, task.about.step_id);

@@ -8,12 +8,13 @@ import { type JobContext, pauseOrRetry } from '../jobs/index.ts';
 import { append, readApproval, readSpec } from '../log/index.ts';
 import type { Difference } from '../ports/index.ts';
 
-/** Whether a person decided that the call runs, on files that were shown. A call that only reads changes nothing, and runs on the files as they are. */
+/** Whether a person approved the call on files that were shown. A call that only reads changes nothing, and runs on the current files. */
 export const isBound = (step: StepState): boolean => step.effect !== 'read' && step.approved_snapshot !== undefined;
 
 /**
- * Runs an approved call while the run's background commands stand still, from the look at the files until its outcome and snapshot are taken:
- * a command that wrote between the look and the call would be the same race again. Any other call just runs.
+ * Runs an approved call while the run's background commands are frozen, from the comparison of the files until outcome and snapshot are
+ * taken.
+ * A command that writes between comparison and call would be the same race again. Any other call just runs.
  */
 export async function whileFrozen<Result>(
   deps: WorkerDeps,
@@ -37,12 +38,14 @@ export async function whileFrozen<Result>(
 }
 
 /**
- * Compares the files with those that were decided on, while the background commands stand still. When they differ, nothing runs: the run's
- * snapshot becomes what was found, and the step is parked again under the digest of that.
- *
- * No look is needed while `uncaptured` is 0. Then every writer that was let at this tree was an attempt that settled with a snapshot (one that
- * did not leaves `restore` due, and a new tree), or a background command that was captured; and a command that begins now changes `head`, so
- * the append that starts the attempt is refused. So the tree is what `run.snapshot` says.
+ * Compares the current files with the approved files while the background commands are frozen. When they differ, nothing runs: the current
+ * files
+ * become the run's snapshot, and the step is parked again under their digest.
+ * No comparison is needed while `uncaptured` is 0. In this state every earlier writer of the tree was captured: an attempt that settled
+ * with a
+ * snapshot (an attempt without a snapshot sets `restore` to due and gets a new tree), or a captured background command. A command that
+ * begins now
+ * changes `head`, so the append that starts the attempt is refused. So the tree equals `run.snapshot`.
  */
 export async function confirmFiles(
   deps: WorkerDeps,
@@ -54,7 +57,7 @@ export async function confirmFiles(
   const { snapshot: parent = '' } = run;
   if (!isBound(step) || decided === undefined) return 'same';
   if (run.uncaptured === 0 && parent === decided) return confirmUse(deps, run, step, context);
-  // Another writer has the tree: the append that starts the attempt is refused, and the caller looks again.
+  // Another writer has the tree: the append that starts the attempt is refused, and the caller compares again.
   if ((run.writer !== '' && run.writer !== step.id) || run.merging !== undefined) return 'same';
   let found: Difference | undefined;
   try {
@@ -67,7 +70,7 @@ export async function confirmFiles(
     });
   } catch (error) {
     if (!(error instanceof ForbiddenChange)) return pauseOrRetry(deps, run, error, context);
-    // A background command changed what the run may not change. It ends with its tree, and nothing of it remains.
+    // A background command changed protected files. The command ends with its tree, and none of its changes remain.
     await append(deps, run.id, distrustTree(run, { reason: 'forbidden_change', detail: error.message }));
     return 'lost';
   }
@@ -76,7 +79,10 @@ export async function confirmFiles(
   return 'again';
 }
 
-/** Compares what the call takes from a sub-agent with what was shown. A call was perhaps shown, or edited, before its sub-agent ended. */
+/**
+ * Compares the call's current input from a sub-agent with the shown input. The call may have been shown, or edited, before its sub-agent
+ * ended.
+ */
 async function confirmUse(
   deps: WorkerDeps,
   run: RunState,
@@ -85,7 +91,7 @@ async function confirmUse(
 ): Promise<'same' | 'again' | 'lost'> {
   if (run.agents === 0 || step.approval === undefined) return 'same';
   const approval = await readApproval(deps.redis, run.id, step.approval);
-  // What a result was made on is the snapshot that was just compared.
+  // The snapshot below a shown result has just been compared.
   if (approval === undefined || approval.request.kind === 'indeterminate' || showsResult(approval)) return 'same';
   const { snapshot = '' } = run;
   let uses: string | undefined;

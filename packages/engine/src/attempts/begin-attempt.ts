@@ -16,15 +16,15 @@ import { type Executed, runAttempt } from './run-attempt.ts';
 /** Another writer changed the step: before this worker started an attempt, or afterwards. */
 export type Again = 'not started' | 'again';
 
-/** A call that was made. `start`: it is not in the log yet, and is recorded with the outcome. */
+/** A call that was made. `start`: the start of a call that is not in the log yet, to be recorded with the outcome. */
 interface Begun {
   executed: Executed;
   start?: BoundTransition;
 }
 
 /**
- * Records that the next attempt starts, and makes the call, unless the tree differs from the log or from the decision.
- * @param known the state that run and step were read from: nothing may have been appended since
+ * Records the start of the next attempt and makes the call, unless the tree differs from the log or from the decision.
+ * @param known the log position at which run and step were read: the append is refused after any other append
  */
 export async function beginAttempt(
   deps: WorkerDeps,
@@ -45,19 +45,21 @@ export async function beginAttempt(
   return { executed: await runAttempt(deps, run, next, untilCanceled(context)) };
 }
 
-/** Nothing remains of the call when its start is refused afterwards. A tool that ends a task is no such call. */
+/** Whether a call leaves nothing behind when its start is refused afterwards. A tool that ends a task is not harmless. */
 const isHarmless = ({ effect, status, call }: StepState): boolean =>
   effect === 'read' && status === 'queued' && call.sequential === undefined && call.beside === undefined;
 
 /**
- * A tool host reads a file in less than a millisecond, and an append of its own takes a write to the disk. Short, because a call that ends its
- * worker by then is in no log.
+ * A tool host reads a file in less than a millisecond, and a separate append takes a write to the disk. The time is short, because a call
+ * that
+ * ends its worker within this time is in no log.
  */
 const soonMs = 3;
 
 /**
- * Makes a call that only reads before its start is recorded. The outcome of a call that ends soon is recorded in one append with its start; the
- * start of any other is recorded while it runs. A refused start throws the result away.
+ * Makes a call that only reads before its start is recorded. Outcome and start of a quick call are recorded in one append. The start of a
+ * slower
+ * call is recorded while the call runs. A refused start discards the result.
  */
 async function beginRead(
   deps: WorkerDeps,
@@ -70,7 +72,7 @@ async function beginRead(
   const executing = runAttempt(deps, run, step, ending);
   const early = await within(executing, soonMs);
   if (early?.kind === 'result' && !early.result.created && !early.result.restore) return { executed: early, start };
-  // Its error is thrown below. When the start is refused, it counts as little as a result.
+  // Awaiting `executing` below throws its error. After a refused start neither the error nor the result counts.
   executing.catch(() => undefined);
   const started = await append(deps, run.id, start).catch((error: unknown) => {
     ending.abort('lock-lost');
@@ -81,7 +83,7 @@ async function beginRead(
   return 'not started';
 }
 
-/** What a promise resolves with; undefined when that takes longer. */
+/** The value of a promise; undefined when the promise takes longer. */
 function within<Value>(promise: Promise<Value>, ms: number): Promise<Value | undefined> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(resolve, ms, undefined);

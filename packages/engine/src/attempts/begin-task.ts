@@ -13,7 +13,7 @@ import {
 import { type Appended, append, claimOwner, readRun, readSpec, readTasks, toPayload } from '../log/index.ts';
 import type { TaskTools } from '../ports/index.ts';
 
-/** The event with which a task begins: with the outcome of the step that asked for it, so that both are there or neither. */
+/** The event that begins a task. Its append also records the outcome of the requesting step, so the log has both or neither. */
 export async function beginTask(
   deps: WorkerDeps,
   step: StepState,
@@ -32,7 +32,7 @@ export async function beginTask(
 const mostTries = 50;
 
 /**
- * Appends what begins a task, unless as many are open as the run may have, or the run or one above it has no sub-agent left to begin.
+ * Appends the beginning of a task, unless the run has its maximum of open tasks, or the run or a run above has no sub-agent left to begin.
  * @returns `full` with the error for the planner
  */
 export async function appendWithTask(
@@ -75,8 +75,9 @@ const tooMany = (limit: number, { waits, ends }: TaskTools): Problem => ({
 });
 
 /**
- * An approved background command meets the files that were shown only when no other command can write to them once it begins. Commands that
- * begin later run beside it.
+ * An approved background command must begin on the shown files, so no other command may be able to write to them at the start. Commands
+ * that begin
+ * later may run at the same time.
  */
 async function runsBeside(deps: WorkerDeps, run: RunState, created: NewEvent): Promise<Problem | undefined> {
   if (created.type !== 'task.created' || created.data.approved_snapshot === undefined) return undefined;

@@ -10,9 +10,10 @@ type Ended = Exclude<ToolOutcome, { status: 'deferred' }>;
 type Taken = Awaited<ReturnType<WorkerDeps['workspaces']['snapshot']>>;
 
 /**
- * Takes the snapshot of a call that ended. A call that wrote the value of a secret into a file fails, and its changes are dropped before
- * anything of them is stored; background commands, which may have read the file, end with it.
- * @throws ForbiddenChange when it changed a path that the run may not change. Nothing is stored then
+ * Takes the snapshot of a call that ended. A call that wrote a secret's value into a file fails, and its changes are dropped before any of
+ * them is
+ * stored. Background commands may have read the file, so they end with the call.
+ * @throws ForbiddenChange when the call changed a protected path. Nothing is stored then
  */
 export async function captureCall(
   deps: WorkerDeps,
@@ -48,7 +49,7 @@ export const secretWritten = 'ESECRETWRITTEN';
 
 export const dropped = (message: string): string => `${message} The changes were dropped.`;
 
-/** Brings the tree back to the run's snapshot. Nothing may write to it then. */
+/** Restores the tree to the run's snapshot. Kills all writers first. */
 export async function dropChanges(deps: WorkerDeps, run: RunState): Promise<void> {
   await deps.workspaces.killAll(run.id);
   await deps.workspaces.restore({ runId: run.id, epoch: run.lease, snapshot: run.snapshot ?? '' });

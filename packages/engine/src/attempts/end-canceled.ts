@@ -3,9 +3,10 @@ import { settleCanceled } from '../domain/index.ts';
 import { append, readStep, retryWhileContended } from '../log/index.ts';
 
 /**
- * Settles an attempt that ended without an outcome, or that would wait for a person or a task, when a caller asked for the end of its step: it
- * is never made again. What it left in the tree is dropped with the tree.
- * @returns whether the step is settled so
+ * Settles an attempt without an outcome, or an attempt about to wait for a person or a task, when a caller canceled its step: the call is
+ * never made
+ * again. The attempt's changes are dropped with the tree.
+ * @returns whether the step settled as canceled
  */
 export async function endCanceled(
   deps: Pick<WorkerDeps, 'redis' | 'now'>,
@@ -19,7 +20,7 @@ export async function endCanceled(
     if (run === undefined || step?.cancel === undefined || step.status !== 'running' || step.attempt !== attempt) {
       return true;
     }
-    // A run that is being canceled settles its steps as canceled with it.
+    // A run that is being canceled settles its steps as canceled.
     if (run.status === 'canceling') return true;
     isEnded = (await append(deps, runId, settleCanceled(run, step))).ok;
     return isEnded;

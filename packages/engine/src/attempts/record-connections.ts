@@ -3,11 +3,11 @@ import type { WorkerDeps } from '../deps.ts';
 import { countConnections, recordConnection, type Transition } from '../domain/index.ts';
 import { append } from '../log/index.ts';
 
-/** Connections of one attempt (or background command) that get an event of their own; a program can open thousands in a second. */
+/** The number of connections per attempt (or background command) that get their own event; a program can open thousands in a second. */
 const fullyRecorded = 100;
-/** Places that are counted one by one; the rest are counted together. */
+/** The number of places that are counted one by one; further places are counted together. */
 const mostPlaces = 50;
-/** How often counts are written while the attempt runs, so that a lost worker loses little of them. */
+/** How often counts are written while the attempt runs, so that a lost worker loses few counts. */
 const flushMs = 30_000;
 
 type Count = EventOf<'network.counted'>['data']['counts'][number];
@@ -18,8 +18,7 @@ export interface ConnectionRecorder extends AsyncDisposable {
 
 /**
  * Writes the connections of one attempt to the log: each of the first hundred as an event, the others as counts per host, port and verdict.
- * Disposing it writes what has been counted.
- *
+ * Disposing the recorder writes the remaining counts.
  * @param input.append must not reject
  */
 export function openConnectionRecorder(input: {
@@ -55,7 +54,7 @@ export function openConnectionRecorder(input: {
   };
 }
 
-/** A record beside the outcome: one that cannot be written is logged, and the call continues. */
+/** Appends a record that the outcome does not need: a failed append is logged, and the call continues. */
 export async function appendForTheRecord(deps: WorkerDeps, runId: string, transition: Transition): Promise<void> {
   try {
     await append(deps, runId, transition);

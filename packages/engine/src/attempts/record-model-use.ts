@@ -6,14 +6,15 @@ import type { ModelUse } from '../ports/index.ts';
 
 export interface ModelUseRecorder {
   record(use: ModelUse): Promise<void>;
-  /** For the outcome of the attempt: whether a model was asked, and what is in no event yet. */
+  /** For the outcome of the attempt: whether a model was asked, and the usage that no event has. */
   result(): { askedModel?: true; usage?: ModelUsage };
 }
 
 /**
- * Writes what each request of a call to a model used to the log, so that it counts whatever becomes of the worker. A read whose start is not in
- * the log yet gets no event: its outcome has the use. A use whose append failed is in neither, because it may be in the log.
- * @param status of the step: a call that is shown with its result runs while the step is pending
+ * Logs the usage of each model request of a call, so that the usage counts even when the worker is lost. A read whose start is not in the
+ * log yet gets
+ * no event: its outcome has the usage. A usage whose append failed is in neither, because the log may have the usage.
+ * @param status of the step: a call with a shown result runs while the step is pending
  */
 export function openModelUseRecorder(
   deps: WorkerDeps,
@@ -37,7 +38,7 @@ export function openModelUseRecorder(
   };
 }
 
-/** The cost is known when that of each request is: one call asks one model. */
+/** The cost is known when the cost of each request is known: one call asks one model. */
 function sum(before: ModelUsage = { input_tokens: 0, output_tokens: 0 }, usage: ModelUsage): ModelUsage {
   const counted = Object.entries(usage).filter(([, count]) => count !== undefined);
   const sums = counted.map(([name, count]) => [name, (before[name as keyof ModelUsage] ?? 0) + count]);

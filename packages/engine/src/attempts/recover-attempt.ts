@@ -12,7 +12,7 @@ import {
 import { append, fromPayload, readApproval, readWholeLog, toPayload } from '../log/index.ts';
 import { endCanceled } from './end-canceled.ts';
 
-/** An attempt that ended without an outcome, and why. */
+/** An attempt that ended without an outcome, with the reason. */
 export interface Interruption {
   reason: Problem;
   /** @default true */
@@ -22,12 +22,13 @@ export interface Interruption {
   neverBegan?: true;
 }
 
-/** After this many attempts without an outcome the run pauses, because the step may be what kills its workers. */
+/** After this many attempts without an outcome the run pauses, because the step may be killing its workers. */
 const attemptsPerRound = 5;
 
 /**
- * The effect of a lost attempt decides: a `read` runs again; a `workspace` step runs again on a new tree, made from the snapshot before it; an
- * `external` step is parked until a person says what happened. A step whose end was asked for settles.
+ * The effect of a lost attempt decides: a `read` runs again; a `workspace` step runs again on a new tree, made from the snapshot before the
+ * step; an
+ * `external` step is parked until a person says what happened. A step with a requested cancel settles.
  */
 export async function recoverAttempt(
   deps: WorkerDeps,
@@ -60,7 +61,7 @@ async function park(deps: WorkerDeps, run: RunState, step: StepState, reason: Pr
   });
 }
 
-/** What a person needs to find out whether the call took effect. */
+/** Everything that helps a person to find out whether the call took effect. */
 async function everythingKnown(deps: WorkerDeps, run: RunState, step: StepState, reason: Problem) {
   const connections = [];
   let started: { worker: string; at: string } | undefined;
@@ -86,7 +87,7 @@ async function everythingKnown(deps: WorkerDeps, run: RunState, step: StepState,
     worker: started?.worker ?? null,
     started_at: started?.at ?? null,
     lost_because: reason,
-    // A connection is recorded when it ends: one that was open when the worker died is missing.
+    // A connection is recorded when it ends: the connections open at the worker's death are missing.
     connections,
     workspace: 'What it changed in the workspace is dropped.',
   };

@@ -4,9 +4,10 @@ import { gateSteps, mayWrite, type RunState, releasable, type StepState, type Tr
 import { append, cacheStep, readSpec, readTurnSteps } from '../log/index.ts';
 
 /**
- * Records the outcome of a write, and lets through the gate in the same entry the calls of the turn that only waited for it; their jobs go
- * out with it. One append in place of two, and no reads in between: a turn of six writes takes about a fifth less CPU time.
- * @returns false: nothing was recorded, because the policy does not simply allow what is next, or the run has changed
+ * Records the outcome of a write. The same append lets the calls of the turn that only waited for this write through the gate, and their
+ * jobs are sent
+ * with the append. One append instead of two, and no reads in between: a turn of six writes takes about a fifth less CPU time.
+ * @returns false: nothing was recorded, because the policy does not simply allow the next call, or the run has changed
  */
 export async function settleAndRelease(
   deps: WorkerDeps,

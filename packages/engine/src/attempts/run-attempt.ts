@@ -37,14 +37,14 @@ import type { Interruption } from './recover-attempt.ts';
 import { reportGraphProgress } from './report-graph-progress.ts';
 import { openTaskHandle } from './task-handle.ts';
 
-/** How a call ended: with an outcome and the snapshot that it left, with a wait for a task, or without a known outcome. */
+/** How a call ended: with an outcome and a snapshot, with a wait for a task, or without a known outcome. */
 export type Executed =
   | { kind: 'result'; result: AttemptResult }
   | { kind: 'deferred'; until: number; taskId: string; created?: AttemptResult['created'] }
   | { kind: 'held'; verdict: Verdict }
   | { kind: 'indeterminate'; interruption: Interruption };
 
-/** Makes the call of an attempt that has been recorded. Records nothing but connections. */
+/** Makes the call of a recorded attempt. Records nothing but connections. */
 export async function runAttempt(
   deps: WorkerDeps,
   run: RunState,
@@ -76,20 +76,20 @@ export async function runAttempt(
     if (made.status === 'deferred' && canceled?.of !== 'step') {
       const { on, until } = made;
       if ('task_id' in on) return { kind: 'deferred', until, taskId: on.task_id };
-      // An earlier attempt began it: a step begins one task at most.
+      // An earlier attempt began the task: a step begins at most one task.
       if (step.task !== undefined) return { kind: 'deferred', until, taskId };
       return { kind: 'deferred', until, taskId, created: await beginTask(deps, step, taskId, on.task) };
     }
     const ended: Ended =
       made.status === 'deferred' ? { status: 'failed', error: canceled?.error ?? runCanceled } : made;
-    // The blob of a large result is written beside the snapshot. Its failure counts where the value is awaited.
+    // The blob of a large result is written in parallel with the snapshot. A failed write throws at `await value`.
     const value = ended.value === undefined ? undefined : toResult(deps.blobs, ended.value as Json);
     value?.catch(() => {});
     const keepsFiles = canceled?.of !== 'run';
     const { outcome, snapshot } =
       writes && keepsFiles ? await captureCall(deps, run, step, ended) : { outcome: ended, snapshot: undefined };
     if (writes && !keepsFiles) await dropSecrets(deps, run);
-    // A call that wrote a secret failed, whatever ended it.
+    // A call that wrote a secret counts as failed, even when a cancel ended the call.
     const isCanceled = canceled !== undefined && outcome === ended;
     const error = outcome.status === 'succeeded' ? undefined : outcome.error;
     const spec = await readSpec(deps, run);
@@ -115,7 +115,7 @@ export async function runAttempt(
     if (error instanceof ForbiddenChange)
       return { kind: 'result', result: takenBack(step, error, tookSince(await readSpec(deps, run), startedAt)) };
     const reason = abortReason(context.signal);
-    // The worker that took over decides about this attempt; a worker that shuts down leaves it to the next one.
+    // The worker that took over decides about this attempt. A worker that shuts down leaves the attempt to the next worker.
     if (reason === 'lock-lost') throw error;
     if (reason === 'shutdown') throw new HandBack();
     const { problem, retryable } = readError(error);
@@ -125,7 +125,7 @@ export async function runAttempt(
 
 type Ended = Exclude<ToolOutcome, { status: 'deferred' }>;
 
-/** The run is canceled, and its files with it; or one of its calls, and the run continues with the files that the call left. */
+/** Distinguishes a canceled run, whose files are dropped, from a canceled call, whose run continues with the files that the call left. */
 async function whyCanceled(
   deps: WorkerDeps,
   run: RunState,
@@ -139,7 +139,7 @@ async function whyCanceled(
 
 const runCanceled: Problem = { code: 'ECANCELED', message: 'The run was canceled.' };
 
-/** Applies what a person saw and approved. Nothing runs again. */
+/** Applies the result that a person saw and approved. Nothing runs again. */
 async function applied(deps: WorkerDeps, run: RunState, step: StepState, shown: ResultPreview): Promise<AttemptResult> {
   const { snapshot, base, files_changed, skipped, status, value, error, capabilities, duration_ms } = shown;
   await deps.workspaces.applyPreview({ runId: run.id, epoch: run.lease, snapshot });
@@ -151,8 +151,8 @@ async function applied(deps: WorkerDeps, run: RunState, step: StepState, shown: 
 }
 
 /**
- * The call changed what its run may not change. No snapshot has it, and its outcome makes a new tree due: nothing of the call remains, nor of
- * the background commands beside it, which may have made the change.
+ * The call changed protected files of its run. No snapshot includes the call, and its outcome requests a new tree: no change of the call
+ * remains, and none of the background commands running at the same time, since a command may have made the change.
  */
 const takenBack = ({ attempt }: StepState, { paths }: ForbiddenChange, duration_ms: number): AttemptResult => ({
   attempt,
@@ -168,7 +168,7 @@ const denied = (verdict: Verdict): ToolOutcome => ({
   touched: [],
 });
 
-/** A call that begins a sub-agent with a model that the run does not name fails. */
+/** Fails a call that begins a sub-agent with a model that the run does not name. */
 async function withAllowedModel(deps: WorkerDeps, run: RunState, outcome: ToolOutcome): Promise<ToolOutcome> {
   const task =
     outcome.status === 'succeeded'
@@ -233,7 +233,7 @@ async function call(
   );
 }
 
-/** An effect outside of the workspace is described in a dry run, and not made. */
+/** In a dry run an effect outside of the workspace is described, not made. */
 const isLeftOut = ({ modes }: RunSpec, { effect }: StepState): boolean => modes.dry_run && effect === 'external';
 
 const notMade = ({ call: { tool } }: StepState, args: Json): ToolOutcome => ({
@@ -245,13 +245,15 @@ const notMade = ({ call: { tool } }: StepState, args: Json): ToolOutcome => ({
   },
   touched: [],
 });
-/** A canceled call leaves its tree without a snapshot, and with what its commands wrote. */
+/** A canceled call leaves its tree without a snapshot, and may leave secrets that its commands wrote. */
 async function dropSecrets(deps: WorkerDeps, run: RunState): Promise<void> {
   const { secrets = [] } = await readSpec(deps, run);
   if (secrets.length > 0) await dropChanges(deps, run);
 }
 
-/** The hosts of a call that a person approved. They are open for this call alone, in a run that has a network or for a tool that brings rules of the network. */
+/**
+ * The hosts that a person approved for a call. They are open for this call only, in a run with a network or for a tool with network rules.
+ */
 function grantedHosts(deps: WorkerDeps, run: RunState, step: StepState, args: Json): readonly string[] {
   if (step.approved_snapshot === undefined) return [];
   const described = deps.catalog.describe({ toolset: run.header.toolset, tool: step.call.tool, args, network: true });

@@ -13,7 +13,7 @@ import { findMerge } from './find-merge.ts';
 const killPatienceMs = 10_000;
 const lookEveryMs = 20;
 
-/** The tasks of a run, for one call of it. */
+/** Gives one call access to the tasks of its run. */
 export function openTaskHandle(deps: WorkerDeps, run: RunState, step: StepState, signal: AbortSignal): TaskHandle {
   const get = async (taskId: string): Promise<TaskView | undefined> => {
     const task = await readTask(deps.redis, run.id, taskId);
@@ -43,7 +43,7 @@ export function openTaskHandle(deps: WorkerDeps, run: RunState, step: StepState,
   };
 }
 
-/** @returns what is known of a task, and of the run of a sub-agent */
+/** @returns a task, with the run of a sub-agent */
 async function viewTask(deps: Pick<WorkerDeps, 'redis'>, task: TaskState): Promise<TaskView> {
   const { kind, title, child, agent } = task.about;
   const run = child === undefined ? undefined : await readRun(deps.redis, child);
@@ -74,7 +74,7 @@ async function merge(deps: WorkerDeps, run: RunState, step: StepState, taskId: s
     const now = (await readRun(deps.redis, run.id)) ?? run;
     const parent = now.snapshot ?? '';
     const snapshot = { ...tree, parent, message, scope: scopeOf(run, spec) };
-    // What background commands have written so far is part of what is merged with.
+    // The merge includes the files that background commands have written so far.
     const ours = now.uncaptured === 0 ? parent : (await deps.workspaces.snapshot(snapshot)).snapshot;
     const merged = await deps.workspaces.merge({ ...tree, parent: ours, from: found.from, message });
     if (merged.status !== 'merged') return merged;
@@ -84,14 +84,14 @@ async function merge(deps: WorkerDeps, run: RunState, step: StepState, taskId: s
   try {
     return await deps.workspaces.withFrozen(run.id, mergeFrozen);
   } catch (error) {
-    // A running command wrote the value of a secret, so its files cannot be kept, and nothing can be merged with them.
+    // A running command wrote a secret's value, so its files cannot be kept, and nothing can be merged with them.
     const { problem } = readError(error);
     if (problem.code === secretWritten) return { status: 'refused', problem };
     throw error;
   }
 }
 
-/** What a person sees before deciding on a merge. */
+/** The preview of a merge for the deciding person. */
 export async function previewMerge(
   deps: Pick<WorkerDeps, 'redis' | 'workspaces' | 'catalog'>,
   run: RunState,

@@ -27,8 +27,11 @@ interface CancelRequest {
 }
 
 /**
- * Ends one call of a run; its siblings continue. The call never starts again, whatever dies next. A running call is killed, and its files are kept
- * as they are then; a call that waits for its own background command or sub-agent ends with that. No-op for a step whose end was asked for.
+ * Ends one call of a run; its siblings continue. The call never starts again, even when processes die later. A running call is killed, and
+ * its files
+ * are kept as they are at the kill. A call that waits for its own background command or sub-agent ends together with its task. No-op for a
+ * step
+ * with an earlier cancel.
  * @throws EngineError `step_not_found`, `step_not_begun`, `step_settled`
  */
 export async function requestCancelOfStep(
@@ -51,8 +54,9 @@ export async function requestCancelOfStep(
 }
 
 /**
- * Ends a call of an open run before its turn begins: the turn records the call as canceled. A turn that begins at the same moment wins or
- * loses by one append.
+ * Ends a call of an open run before its turn begins: the turn records the call as canceled. When the turn begins at the same moment, the
+ * first of
+ * both appends wins.
  * @returns false when another writer changed the run
  */
 async function cancelWaiting(
@@ -64,7 +68,7 @@ async function cancelWaiting(
   const run = await readRun(deps.redis, runId);
   const waiting = run && (await findWaiting(deps, run, stepId));
   if (run === undefined || waiting === undefined) {
-    // Its turn may have begun between both reads.
+    // The call's turn may have begun between both reads.
     if (await readStep(deps.redis, runId, stepId)) return false;
     throw new EngineError('step_not_found', `there is no step ${stepId}`);
   }
@@ -75,13 +79,13 @@ async function cancelWaiting(
   return (await append(deps, runId, cancelWaitingCall(run, stepId, request))).ok;
 }
 
-/** The cancel of its run ends it. */
+/** Whether the cancel of the run ends the step. */
 const isEnding = (run: RunState, { status }: StepState): boolean => run.status === 'canceling' && !isSettled(status);
 
 const waitsFor = (deps: EngineDeps, run: RunState, { status, approval }: StepState) =>
   pendingApproval(deps, run, status === 'parked' || status === 'indeterminate' ? approval : undefined);
 
-/** The task that the step began and waits for. A step that waits for the task of another one leaves that alone. */
+/** The task that the step began and waits for. Undefined for a step that waits for another step's task. */
 async function ownTask(
   { redis }: EngineDeps,
   run: RunState,
@@ -91,7 +95,7 @@ async function ownTask(
   return readTask(redis, run.id, task);
 }
 
-/** Messages and wake-ups only save time: workers look for canceled steps, and the sweeper sends what is missing. */
+/** Messages and wake-ups only save time: workers look for canceled steps, and the sweeper sends missing wake-ups. */
 async function passOn(deps: EngineDeps, run: RunState, step: StepState, task: TaskState | undefined): Promise<void> {
   const run_id = run.id;
   const tell = (message: object) => deps.redis.publish(controlChannel, JSON.stringify({ ...message, run_id }));

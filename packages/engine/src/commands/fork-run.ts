@@ -22,20 +22,20 @@ import { reservePlace } from './reserve-place.ts';
 import { getRun } from './steer-run.ts';
 import { findSubmitted, type Idempotency, reserveRun, wakeRun } from './submit-run.ts';
 
-/** What a fork may change against the other run. */
+/** The changes of a fork against the original run. */
 interface ForkChanges
   extends Partial<Pick<RunSpec, 'title' | 'labels' | 'policy' | 'limits' | 'validators' | 'priority'>>,
     AskedGrants {
-  /** Which version `policy` is. Without it another policy is an inline document. */
+  /** The version of `policy`. Without a version, a changed policy is an inline document. */
   policy_pin?: RunSpec['policy_pin'];
-  /** For a scripted run. The groups that are kept must equal those of the other run. */
+  /** For a scripted run. The kept groups must equal the original run's groups. */
   plan?: Plan;
   /** For a model run. */
   model?: string;
 }
 
 interface ForkRequest {
-  /** The last step that is kept: its id, or its number in the list of steps, from 1; 0: none is. */
+  /** The last kept step: its id, or its number in the list of steps, from 1; 0: no step is kept. */
   fromStep: string | number;
   changes: ForkChanges;
   by: string;
@@ -43,8 +43,9 @@ interface ForkRequest {
 }
 
 /**
- * Creates a run that continues from a moment in another run's past: its files as they were, its conversation up to there. The other run
- * stays as it is. When this returns, the new run is in the log and will be worked on, whatever dies next.
+ * Creates a run that continues from a moment in another run's past, with the files and the conversation of this moment. The original run
+ * stays
+ * unchanged. When the call returns, the new run is in the log and will be worked on, even when processes die later.
  * @throws EngineError `run_not_found`, `step_not_found`, `step_not_settled`, `workspace_not_ready`, `workspace_discarded`,
  * `invalid_fork`, `idempotency_key_reused`
  */

@@ -5,7 +5,7 @@ import type { EngineDeps } from '../deps.ts';
 import { EngineError, type RunState, type StepState, type TurnStep } from '../domain/index.ts';
 import { fromPayload, readWholeLog } from '../log/index.ts';
 
-/** A turn as its planner decided it, with the arguments of every step as they were before an edit. */
+/** The planner's decision of a turn, with the arguments of every step before any edit. */
 export interface RecordedTurn {
   message: string;
   answer?: EventOf<'turn.planned'>['data']['answer'];
@@ -13,7 +13,7 @@ export interface RecordedTurn {
   steps: Map<string, EventOf<'step.created'>['data']>;
 }
 
-/** Reads a turn from the log. When an undo had it planned several times, the last one counts. */
+/** Reads a turn from the log. When the turn was planned again after an undo, the last plan counts. */
 export async function readTurn(deps: Pick<EngineDeps, 'redis'>, runId: string, number: number): Promise<RecordedTurn> {
   let found: RecordedTurn | undefined;
   for await (const event of readWholeLog(deps.redis, runId)) {
@@ -34,7 +34,10 @@ interface Planning {
   run: Pick<RunState, 'parent'>;
 }
 
-/** The same call as a new step, judged by the policies of now. A call that was refused when it was planned is refused again without running. */
+/**
+ * The same call as a new step, judged by the current policies. A call that was refused when it was planned is refused again without
+ * running.
+ */
 export async function planAgain(
   deps: EngineDeps,
   step: StepState,

@@ -7,10 +7,11 @@ import { placeIndex, readRun } from '../log/index.ts';
 type Deps = Pick<EngineDeps, 'redis' | 'now' | 'activeRuns'>;
 
 /**
- * Counts a run among those that its tenant may have active at once. Sub-agents do not count: the limits of their run bound them. Nothing
- * gives a place back: places of runs that have ended are looked for when all are taken.
- *
- * @param again for a run that has ended and is to continue: its sequence number. Until the run changes it keeps the place, for a minute at most
+ * Counts a run among the active runs of its tenant, up to the cap. Sub-agents do not count: the limits of their run bound them. Runs do not
+ * return
+ * their places: when all places are taken, the places of ended runs are freed.
+ * @param again for an ended run that is to continue: its sequence number. The run keeps the place until the run changes, at most for a
+ * minute
  * @throws EngineError `too_many_runs`
  */
 export async function reservePlace(
@@ -28,13 +29,13 @@ export async function reservePlace(
   throw new EngineError('too_many_runs', `${most} runs of the tenant ${tenant} are active`);
 }
 
-/** Checks and adds in one script, so that requests at the same moment get no more places than there are. */
+/** Checks and adds in one script, so that requests at the same moment cannot pass the cap. */
 const takeScript = `
 if not redis.call('ZSCORE', KEYS[1], ARGV[1]) and redis.call('ZCARD', KEYS[1]) >= tonumber(ARGV[2]) then return 0 end
 redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1])
 return 1`;
 
-/** A place that was taken again since it was read stays. */
+/** A place that was taken again in the meantime stays. */
 const giveBackScript = `
 for at = 1, #ARGV, 2 do
   if tonumber(redis.call('ZSCORE', KEYS[1], ARGV[at]) or '') == tonumber(ARGV[at + 1]) then redis.call('ZREM', KEYS[1], ARGV[at]) end
@@ -60,11 +61,11 @@ async function readPlaces(redis: Redis, tenant: Tenant): Promise<{ id: string; m
   }));
 }
 
-/** A score holds integers up to 2^53: the second of the request, and so much of the sequence number. */
+/** A score holds integers up to 2^53: the second of the request and the lower bits of the sequence number. */
 const seqs = 2 ** 22;
 const graceS = 60;
 const markOf = (seq: number, now: number): number => Math.floor(now / 1000) * seqs + (seq % seqs);
 
-/** Whether a request to continue the run was made that has not been recorded. After a minute its process is presumed dead. */
+/** Whether a request to continue the run is not recorded yet. After a minute its process is presumed dead. */
 const isContinuing = (mark: number, seq: number, now: number): boolean =>
   mark !== 0 && mark % seqs === seq % seqs && now / 1000 - Math.floor(mark / seqs) < graceS;

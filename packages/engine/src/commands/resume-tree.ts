@@ -9,23 +9,25 @@ import { toolsToAccept } from './tools-to-accept.ts';
 
 interface Resume {
   by: string;
-  /** Although the versions of tools changed since the run began. */
+  /** Resume although the versions of tools changed since the run began. */
   acceptNewVersion?: boolean;
-  /** The model that the run itself continues with. */
+  /** The model with which the run continues. */
   model?: string | undefined;
 }
 
 /**
- * Resumes a run that is paused, or that waits for paused sub-agents: the run and every paused run beneath it, from the top. All of them,
- * and the runs in between, get their limits granted again: the limits of a run are the budget of the runs beneath it. A run that waits for
- * a model asks it now, and so do those beneath it.
- * @throws EngineError `run_not_paused`, `limit_reached_above`, `tools_changed`, `run_without_model`; nothing was changed then
+ * Resumes a run that is paused, or that waits for paused sub-agents: the run and every paused run below the run, from the top. All of these
+ * runs,
+ * and the runs in between, get their limits granted again, because the limits of a run are the budget of the runs below. All of these runs
+ * that
+ * wait for a model ask the model now.
+ * @throws EngineError `run_not_paused`, `limit_reached_above`, `tools_changed`, `run_without_model`; after an error nothing has changed
  */
 export async function resumeTree(deps: EngineDeps, run: RunState, { model, ...request }: Resume): Promise<void> {
   const beneath = run.open_tasks === 0 ? [] : (await listAgents(deps, run)).filter(({ status }) => !isTerminal(status));
   const all = [run, ...beneath];
   const isAtRest = (one: RunState) => one.status === 'paused' || isWaitingForModel(one);
-  // A model is changed between the turns of a run that is at rest itself.
+  // The model changes only between the turns of a run that is paused or waits for its model.
   const resting = (model === undefined ? all : [run]).filter(isAtRest);
   if (resting.length === 0) throw new EngineError('run_not_paused', `the run ${run.id} is ${run.status}`);
   if (model !== undefined && run.header.planner !== 'model') {
@@ -55,7 +57,7 @@ async function resumeOne(deps: EngineDeps, runId: string, request: Resume): Prom
   });
 }
 
-/** A limit that is nearly used up would stop the runs beneath again at their next turn. */
+/** A limit that is nearly used up would stop the runs below again at their next turn. */
 async function extend(deps: EngineDeps, run: RunState, by: string): Promise<boolean> {
   return (await append(deps, run.id, extendRun(run, { by, now: deps.now() }))).ok;
 }

@@ -9,18 +9,22 @@ import { toolsToAccept } from './tools-to-accept.ts';
 import { prepareRewind, recordRewind } from './undo-run.ts';
 
 interface Retry {
-  /** The first step that is made again: its id, or its number in the list of steps, from 1. Default: the first that failed in the last turn; none in an open run. */
+  /**
+   * The first repeated step: its id, or its number in the list of steps, from 1. Default: the first failed step of the last turn; in an
+   * open run
+   * no settled step is repeated.
+   */
   fromStep?: string | number;
-  /** Effects outside of the workspace cannot be undone; they are left as they are when this is set. */
+  /** Effects outside of the workspace cannot be undone. `true` accepts this, `false` refuses to undo such steps. */
   keepExternalEffects: boolean;
   acceptNewVersion?: boolean;
   by: string;
 }
 
 /**
- * Continues a failed, canceled or paused run from one of its steps: that step and the later ones are undone and made again. When this
+ * Continues a failed, canceled or paused run from one of its steps: this step and the later steps are undone and repeated. When the call
  * returns, the retry is recorded and the run is active.
- * @returns the ids of the steps that were undone
+ * @returns the ids of the undone steps
  * @throws EngineError `run_not_found`, `run_not_retryable`, `run_not_idle`, `step_not_found`, `step_not_settled`, `external_effects`,
  * `workspace_not_ready`, `tools_changed`
  */
@@ -36,7 +40,7 @@ export async function retryRun(deps: EngineDeps, runId: string, request: Retry):
     if (isTerminal(run.status)) await reservePlace(deps, runId, { tenant: run.tenant, again: run.seq });
     const tools = await toolsToAccept(deps, run, request.acceptNewVersion ?? false);
     undone = rewind.undone.map((step) => step.id);
-    // Approvals of undone steps are closed with them.
+    // Approvals of undone steps are closed with the steps.
     const after = { ...run, parked: run.parked - rewind.approvals.length, turn: rewind.turn };
     const again = resumed(after, run.status === 'paused' ? 'pause' : 'end', { by: request.by, tools });
     const isRecorded = await recordRewind(deps, run, rewind, [again]);
@@ -54,7 +58,7 @@ function assertRetryable(run: RunState): void {
   throw new EngineError('run_not_retryable', `the run ${run.id} ${why}`);
 }
 
-/** How many steps are kept. */
+/** The number of kept steps. */
 function placeOf(
   run: RunState,
   alive: Awaited<ReturnType<typeof listSteps>>['steps'],
@@ -70,7 +74,7 @@ function placeOf(
     return from - 1;
   }
   const last = alive.at(-1)?.call.turn;
-  // The caller of an open run has read how its calls ended, and decides what comes next.
+  // The caller of an open run has read how its calls ended, and decides the next calls.
   const isKept = ({ status }: StepState) =>
     run.header.planner === 'open' ? isSettled(status) : status === 'succeeded';
   const failed = alive.findIndex((step) => step.call.turn === last && !isKept(step));

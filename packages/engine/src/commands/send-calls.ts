@@ -17,17 +17,18 @@ import { wakeRun } from './submit-run.ts';
 
 interface Calls {
   calls: readonly PostedCall[];
-  /** Calls whose tools can do so run side by side. */
+  /** Calls run side by side when their tools support it. */
   concurrent?: boolean | undefined;
   by: string;
-  /** For as long as the run is kept. */
+  /** Kept as long as the run. */
   idempotency?: Idempotency | undefined;
 }
 
 /**
- * Gives an open run the calls of its next turn. When this returns, they are in the log, and are made once the calls before them are
- * settled, whatever dies next.
- * @returns the number of the request, from 1; that of the first one with the same key and body
+ * Gives an open run the calls of its next turn. When the function returns, the calls are in the log. They are made once the calls before
+ * them are
+ * settled, even when processes die later.
+ * @returns the number of the request, from 1; a repeated key and body return the first number
  * @throws EngineError `run_not_found`, `run_not_open`, `run_not_active`, `too_many_calls`, `idempotency_key_reused`
  */
 export async function sendCalls(deps: EngineDeps, runId: string, request: Calls): Promise<number> {
@@ -82,7 +83,7 @@ async function record(
   return appended.ok;
 }
 
-/** The run waits for calls: their turn is recorded with them, so that they need no job but those of their steps. */
+/** The run waits for calls: one append records the calls with their turn, so only the steps need jobs. */
 async function begin(
   deps: EngineDeps,
   run: RunState,
@@ -99,7 +100,7 @@ async function begin(
   const recorded = isPaused ? await store() : received;
   const appended = await append(deps, run.id, receiveAndPlan(run, recorded, { next, isOver }));
   if (!appended.ok) return false;
-  // The job of a call that is not let through yet has its gate opened.
+  // The job of a waiting call opens the call's gate.
   const woken = planned.nothingElsePending || waits === undefined ? begun : [...new Set([...begun, waits])];
   await Promise.all(woken.map((id) => deps.queues.addStep(run, id))).catch((error: unknown) => {
     deps.logger.warn({ run_id: run.id, err: error }, 'the wake-up was not sent; the sweeper will');

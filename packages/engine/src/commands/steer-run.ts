@@ -36,7 +36,7 @@ export async function getRun(deps: Pick<EngineDeps, 'redis'>, runId: string): Pr
 
 /**
  * Cancels a run: no step starts any more, running attempts are killed, open approvals close. No-op for a canceled run.
- * @throws EngineError `run_not_found`, `run_not_active` (it succeeded or failed)
+ * @throws EngineError `run_not_found`, `run_not_active` (the run succeeded or failed)
  */
 export async function requestCancel(
   deps: Pick<EngineDeps, 'redis' | 'queues' | 'logger' | 'newId' | 'now'>,
@@ -74,10 +74,11 @@ export async function requestPause(deps: EngineDeps, runId: string, by: string):
 }
 
 /**
- * Resumes a paused run and the paused sub-agents beneath it, and grants each limit again. A run that waits for its sub-agents is resumed
- * likewise; one that waits for a model has it asked now.
+ * Resumes a paused run and the paused sub-agents below the run, and grants each limit again. Also resumes a run that waits for sub-agents.
+ * A run
+ * that waits for a model has the model asked now.
  * @param request.acceptNewVersion continue although the versions of tools changed since the run began
- * @param request.model the model that the run itself continues with
+ * @param request.model the model with which the run continues
  * @throws EngineError `run_not_found`, `run_not_paused`, `limit_reached_above`, `tools_changed`, `run_without_model`
  */
 export async function requestResume(
@@ -90,9 +91,10 @@ export async function requestResume(
 
 /**
  * Requests a publish of the change set.
- * @param request.snapshot the snapshot that was reviewed; another one now → `snapshot_changed`
- * @param request.message default: the run's title. Fields that are absent do not conflict with a publish that is under way
- * @throws EngineError `run_not_found`, `run_not_finished`, `run_not_succeeded`, `snapshot_changed`, `publication_closed`, `publication_pending`,
+ * @param request.snapshot the reviewed snapshot; a different current snapshot → `snapshot_changed`
+ * @param request.message default: the run's title. Absent fields do not conflict with a publish that is under way
+ * @throws EngineError `run_not_found`, `run_not_finished`, `run_not_succeeded`, `snapshot_changed`, `publication_closed`,
+ * `publication_pending`,
  * `contended`
  */
 export async function requestPublication(
@@ -111,7 +113,7 @@ export async function requestPublication(
   });
 }
 
-/** @returns undefined: the same publish is under way, or done */
+/** @returns undefined: the same publish is under way or done */
 async function publication(
   deps: EngineDeps,
   run: RunState,
@@ -149,8 +151,9 @@ async function publication(
 }
 
 /**
- * Removes the workspace of a run that has ended. A publish that waits for a decision ends with it; one under way may change the source at any
- * moment, so it has to end first.
+ * Removes the workspace of a run that has ended. A publish that waits for a decision ends with the workspace. A publish under way may
+ * change the
+ * source at any moment, so the publish has to end first.
  * @throws EngineError `run_not_found`, `run_not_finished`, `publication_pending`, `fork_pending`, `contended`
  */
 export async function requestDiscarding(deps: EngineDeps, runId: string, by: string): Promise<void> {
@@ -185,11 +188,11 @@ async function forksWithoutWorkspace(deps: EngineDeps, run: RunState): Promise<s
   return children.filter((_, index) => needs[index]);
 }
 
-/** @returns false: the run has changed since it was read */
+/** @returns false: the run has changed since the caller read the run */
 async function recordRequest(deps: EngineDeps, run: RunState, transition: Transition): Promise<boolean> {
   await trackActive(deps.redis, run.id);
   if (!(await append(deps, run.id, transition)).ok) return false;
-  // Again: a worker that just finished with the run may have removed it from the index of active runs in between.
+  // Again: a worker that just finished with the run may have removed the run from the index of active runs in between.
   await trackActive(deps.redis, run.id);
   await deps.queues.wakeWorkspace(run.id).catch((error: unknown) => {
     deps.logger.warn({ run_id: run.id, err: error }, 'the wake-up was not sent; the sweeper will');

@@ -17,10 +17,10 @@ import { withToolset } from './with-toolset.ts';
 
 const idempotencyWindow = 24 * 3600;
 
-/** Makes it safe to send a submission again: the same key and body meet the first run, for 24 hours. */
+/** Makes it safe to repeat a submission: for 24 hours the same key and body return the first run. */
 export interface Idempotency {
   key: string;
-  /** The request as it was sent; its JSON value counts, not the order of its keys. */
+  /** The request as sent. Its JSON value counts, not the order of its keys. */
   body: unknown;
 }
 
@@ -36,7 +36,7 @@ export interface Submission {
 }
 
 /**
- * The run that an earlier request with this key made. Ask before a request is checked: what it needs may be gone since.
+ * The run that an earlier request with this key made. Call this before checking the request: data behind the request may be gone by now.
  * @throws EngineError `idempotency_key_reused`
  */
 export async function findSubmitted(
@@ -48,7 +48,7 @@ export async function findSubmitted(
 }
 
 /**
- * Accepts a run. When this returns, the run is in the log and will be worked on, whatever dies next.
+ * Accepts a run. When the call returns, the run is in the log and will be worked on, even when processes die later.
  * @throws EngineError `idempotency_key_reused`, `prepare_refused`
  */
 export async function submitRun(
@@ -71,7 +71,7 @@ export async function submitRun(
   return { runId, created: appended.ok };
 }
 
-/** The id of a run to be. A key's run id is chosen before the run exists, so that a client whose answer was lost meets the same run again. */
+/** The id of a future run. A key's run id is chosen before the run exists, so a client that lost the answer gets the same run again. */
 export async function reserveRun(
   deps: EngineDeps,
   { tenant, idempotency }: { tenant?: Tenant | undefined; idempotency: Idempotency | undefined },
@@ -94,7 +94,9 @@ function readReserved({ body }: Idempotency, entry: string | null): string | und
 const keyOf = ({ tenant, idempotency }: { tenant?: Tenant | undefined; idempotency: Idempotency }): string =>
   idempotencyKey(digest(`${idempotencySpace(tenant)}\n${idempotency.key}`));
 
-/** Idempotency keys are those of a tenant. The name of the first one is as it was before there were tenants; no tenant can be called that. */
+/**
+ * Idempotency keys belong to a tenant. The key space of the default tenant kept its name from before tenants; no tenant can have this name.
+ */
 export const idempotencySpace = (tenant: Tenant = defaultTenant): string =>
   tenant === defaultTenant ? 'the operator' : tenant;
 

@@ -8,17 +8,17 @@ import { planAgain, readTurn } from './plan-again.ts';
 import { releaseModelWait } from './release-model-wait.ts';
 
 interface Undo {
-  /** The last step that is kept: its id, or its number in the list of steps, from 1; 0: none is. */
+  /** The last kept step: its id, or its number in the list of steps, from 1; 0: no step is kept. */
   toStep: string | number;
-  /** Effects outside of the workspace cannot be undone; they are left as they are when this is set. */
+  /** Effects outside of the workspace cannot be undone. `true` accepts this, `false` refuses to undo such steps. */
   keepExternalEffects: boolean;
   by: string;
 }
 
 /**
  * Undoes the last steps of a paused run: the workspace returns to the snapshot after `toStep`, and the run continues as if the later steps
- * had never been planned. When this returns, the undo is recorded; a worker restores the tree before any step of the run starts.
- * @returns the ids of the steps that were undone
+ * had never been planned. When the call returns, the undo is recorded. A worker restores the tree before any step of the run starts.
+ * @returns the ids of the undone steps
  * @throws EngineError `run_not_found`, `run_not_paused`, `run_not_idle`, `step_not_found`, `step_not_settled`, `external_effects`
  */
 export async function undoSteps(deps: EngineDeps, runId: string, request: Undo): Promise<string[]> {
@@ -45,7 +45,7 @@ function notPaused({ id, status }: RunState): EngineError {
 }
 
 /**
- * Finds what an undo of the steps after one would change. Changes nothing.
+ * Finds the changes of undoing the steps after `toStep`. Changes nothing.
  * @throws EngineError `run_not_idle`, `step_not_found`, `step_not_settled`, `external_effects`
  */
 export async function prepareRewind(
@@ -78,7 +78,7 @@ export async function prepareRewind(
   };
 }
 
-/** Background commands, and sub-agents that merged by themselves, whose steps are kept and whose changes are not. */
+/** Background commands, and sub-agents merged without a call, whose steps are kept and whose changes are not. */
 const takenBack = (tasks: readonly TaskState[], { before, captured }: RewindPoint): string[] =>
   tasks
     .filter(({ about, outcome, started_at }) =>
@@ -103,14 +103,14 @@ export async function recordRewind(
   const transition = rewindRun(run, rewind);
   const appended = await append(deps, run.id, { ...transition, events: [...transition.events, ...then] });
   if (!appended.ok) return false;
-  // Again: a worker that just finished with the run may have removed it from the index of active runs in between.
+  // Again: a worker that just finished with the run may have removed the run from the index of active runs in between.
   await trackActive(deps.redis, run.id);
   await Promise.all(rewind.approvals.map(({ id }) => untrackApproval(deps.redis, id)));
   await Promise.all([wake(deps, run.id, rewind), releaseModelWait(deps, run)]);
   return true;
 }
 
-/** A lost wake-up only costs time: the sweeper sends it too. */
+/** A lost wake-up only costs time: the sweeper sends the wake-up, too. */
 async function wake({ queues, logger }: EngineDeps, runId: string, { undone }: Rewind): Promise<void> {
   // The jobs of steps that waited for a decision or a task.
   const asleep = undone.filter(({ status }) => !isSettled(status)).map(({ id }) => queues.releaseStep(id));

@@ -14,46 +14,47 @@ export interface FollowDeps {
 
 /** Milliseconds. */
 export interface FollowPace {
-  /** Between two batches while runs change. @default 500 */
+  /** Pause between two batches while runs change. @default 500 */
   everyMs?: number | undefined;
-  /** Between two looks at all active runs, in case a notification was lost. @default 5 minutes */
+  /** Pause between two scans of all active runs, in case a notification was lost. @default 5 minutes */
   lookMs?: number | undefined;
-  /** After which a silent holder is dead. Two holders at once do no harm. @default 4 s */
+  /** After this time a silent holder is presumed dead. Two holders at once do no harm. @default 4 s */
   lostMs?: number | undefined;
 }
 
-/** What one process of many does with the events of all runs. */
+/** Handles the events of all runs, in one process of many. */
 export interface Follower {
-  /** Ids of runs with events that are not handled. @param which `active`: only of those that have not ended */
+  /** Ids of runs with events that are not handled. `active`: only of runs that have not ended. */
   unhandled(which: 'all' | 'active'): AsyncIterable<string>;
-  /** Handles the new events of these runs. When it throws, the follower is opened again. */
+  /** Handles the new events of these runs. After an error the follower is opened again. */
   handle(runIds: Iterable<string>, signal: AbortSignal): Promise<void>;
 }
 
 interface Options extends FollowPace {
   /** Names the lock. */
   name: string;
-  /** Channels beside those of the runs: a message on one of them starts a batch, too. */
+  /** Channels in addition to the runs' channels: a message on these also starts a batch. */
   channels?: readonly string[];
-  /** Milliseconds that the last batch has when the process ends. @default unlimited */
+  /** Milliseconds for the last batch when the process ends. @default unlimited */
   endMs?: number;
   open(): Promise<Follower>;
-  /** Reports an error of the work, which then begins again. */
+  /** Reports an error of the work. The work then begins again. */
   onError(error: unknown): void;
 }
 
 export interface Following {
-  /** Whether this process is the one. */
+  /** Whether this process is the holder. */
   isHolder(): boolean;
   stop(): Promise<void>;
 }
 
-/** How often a process that is not the holder looks whether there is one. */
+/** How often a process without the lock tries to become the holder. */
 const tryMs = 1000;
 
 /**
- * Follows the events of all runs, in one process of many. It learns of new events from the notification that each append sends anyway, so
- * the append has no further command. Its first look is at all runs: events from before it listened are found, too.
+ * Follows the events of all runs, in one process of many. Each append already sends a notification, so following adds no command to an
+ * append.
+ * The first scan covers all runs, to find events from before the start.
  */
 export function followRuns(deps: FollowDeps, options: Options): Following {
   const { lostMs = 4000 } = options;
@@ -107,7 +108,7 @@ async function work(deps: FollowDeps, options: Options, signal: AbortSignal, end
       }
       await follower.handle(changes.take(), signal);
     }
-    // What was appended while the process ended. The next holder would find it, too.
+    // The last batch: events appended while the process ended. Otherwise the next holder would find them.
     const last = options.endMs === undefined ? new AbortController().signal : AbortSignal.timeout(options.endMs);
     if (ending.aborted && !changes.isStale()) await follower.handle(changes.take(), last);
   } finally {

@@ -1,7 +1,7 @@
 import type { EndedSpans, LoggedEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import type { runField } from '../domain/index.ts';
-// Each from its own file: the door of the log brings all schemas, which this thread does without.
+// Imported file by file: the index of the log loads all schemas, and this thread needs no schema.
 import { activeIndex, stateKey } from '../log/keys.ts';
 import { pagesOf, pagesOfRuns } from '../log/pages.ts';
 import { readTexts } from '../log/read-texts.ts';
@@ -17,34 +17,34 @@ export interface TelemetryFollowerDeps {
   logger: Logger;
   /** Milliseconds since the epoch. */
   now: () => number;
-  /** When this process switched telemetry on, in milliseconds since the epoch. Not now: the thread takes its time to start. */
+  /** When this process switched telemetry on, in milliseconds since the epoch. Earlier than `now()`: the thread takes its time to start. */
   from: number;
-  /** Each gets all spans. A cursor moves when all of them are done. */
+  /** Each port gets all spans. A cursor moves when all ports are done. */
   ports: readonly TelemetryPort[];
-  /** Spans get prompts, arguments and results, as it returns them. Undefined: they have none. */
+  /** Redacts the prompts, arguments and results in spans. Undefined: spans have no content. */
   redactContent?: ContentRedactor | undefined;
 }
 
 interface Progress {
-  /** The fold of the log, as far as it was read. */
+  /** The fold of the log, as far as the log was read. */
   trace: TraceState;
-  /** The context that the run was submitted with. */
+  /** The trace context submitted with the run. */
   caller: Pick<EndedSpans, 'traceparent' | 'tracestate'>;
-  /** Spans that events up to this one ended are with the ports. */
+  /** The ports have the spans that events up to this sequence number ended. */
   cursor: number;
 }
 
-/** Spans that the ports get at once, as a rule. */
+/** The usual number of spans per batch. */
 const batchLength = 512;
 const mostProgress = 1000;
 const page = 500;
 const seqField = 'seq' satisfies keyof typeof runField;
 
-/** Hands over what is new. For one process at a time; when two do it, spans are handed over twice. */
+/** Hands over new spans. For one process at a time: two followers hand spans over twice. */
 export async function openTelemetryFollower(deps: TelemetryFollowerDeps): Promise<Follower> {
   const { redis, logger } = deps;
   const since = await openSince(deps);
-  /** In order of use: the first one is the least recently used. */
+  /** In order of use: the first entry is the least recently used. */
   const known = new Map<string, Progress>();
 
   const progressOf = async (runId: string): Promise<Progress> => {
@@ -79,7 +79,7 @@ export async function openTelemetryFollower(deps: TelemetryFollowerDeps): Promis
     await batch.flush(signal);
     await since.touch();
   };
-  /** Set when a batch was cut off: what is known here is ahead of the cursors. */
+  /** Set when a batch was cut off: `known` is then ahead of the cursors. */
   let isOver = false;
 
   return {
@@ -108,7 +108,7 @@ export async function openTelemetryFollower(deps: TelemetryFollowerDeps): Promis
   };
 }
 
-/** Milliseconds since the epoch. A text that is no event is found when the log is read: it counts as new. */
+/** Milliseconds since the epoch. An unreadable event counts as new: reading the log reports the damage. */
 async function lastEventAt(redis: Redis, runId: string, seq: number): Promise<number> {
   const [last] = await readTexts(redis, runId, { after: seq - 1, limit: 1 });
   try {
@@ -118,7 +118,7 @@ async function lastEventAt(redis: Redis, runId: string, seq: number): Promise<nu
   }
 }
 
-/** An event that this version does not know, or cannot place. Other runs are not held up. */
+/** An event that this version does not know, or cannot place. Other runs continue. */
 class UnreadableLog extends Error {
   override readonly name = 'UnreadableLog';
 }
@@ -158,7 +158,7 @@ async function* eventsAfter(redis: Redis, runId: string, seq: number): AsyncGene
   }
 }
 
-/** Ended spans of several runs, and where their cursors then are. */
+/** Ended spans of several runs, and the cursors of these runs after a flush. */
 class PendingSpans {
   private readonly deps: TelemetryFollowerDeps;
   private spans: EndedSpans[] = [];

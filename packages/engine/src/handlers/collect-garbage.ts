@@ -9,12 +9,12 @@ import { isWorkspaceDue } from '../reconcile/release-run.ts';
 const day = 24 * 3_600_000;
 /** Files that no log refers to stay in the trash for a week: a log that Redis lost may return from a backup. */
 const trashMs = 7 * day;
-/** A process that writes a blob refers to it at once. A day covers a process that was frozen in between. */
+/** A process that writes a blob refers to the blob at once. A day covers a process that was frozen in between. */
 const blobIdleMs = day;
 
 /**
- * Discards workspaces past retention, or drops only their trees while a change set is not published, packs the objects of ended runs, and
- * removes files that no log refers to. It never touches what an active run, an unpublished change set, a fork or a log needs.
+ * Discards workspaces past retention, drops only the trees of unpublished change sets past retention, packs the objects of ended runs, and
+ * removes files that no log refers to. Never touches files needed by an active run, an unpublished change set, a fork or a log.
  */
 export async function collectGarbage(deps: WorkerDeps, signal: AbortSignal): Promise<void> {
   await deps.confirmInstallation();
@@ -26,8 +26,9 @@ export async function collectGarbage(deps: WorkerDeps, signal: AbortSignal): Pro
       for (const [, sha256 = ''] of text.matchAll(/"sha256":"([0-9a-f]{64})"/g)) needed.add(sha256);
     }
     const run = await readRun(deps.redis, runId);
-    // A sweeper with a wrong clock may have removed an active run from the index as abandoned, and a worker may have died while it removed one
-    // whose change set was just asked for.
+    // A sweeper with a wrong clock may have removed an active run from the index as abandoned. Or a worker may have died while removing a
+    // run whose
+    // change set was just requested.
     if (run && (!isTerminal(run.status) || isWorkspaceDue(run))) await trackActive(deps.redis, runId);
     if (!run || !isTerminal(run.status) || !hasWorkspace(run)) continue;
     ended += 1;
@@ -63,10 +64,10 @@ async function removeOutputs(deps: WorkerDeps): Promise<number> {
   return removed;
 }
 
-/** False for a discarded run: a frozen worker may have made its folder again too late. */
+/** False for a discarded run: a frozen worker may have made the run's folder again too late. */
 async function mayHaveWorkspace(deps: WorkerDeps, runId: string): Promise<boolean> {
   const run = await readRun(deps.redis, runId);
-  // Redis may have been emptied or replaced since the last look: then no run is known, and each of them may be needed.
+  // Redis may have been emptied or replaced since the last check. Then every run is unknown, and each workspace may be needed.
   if (run === undefined) await deps.confirmInstallation();
   return run !== undefined && run.publication !== 'discarded';
 }
@@ -74,7 +75,7 @@ async function mayHaveWorkspace(deps: WorkerDeps, runId: string): Promise<boolea
 const hasWorkspace = ({ base, publication }: RunState): boolean =>
   base !== undefined && publication !== 'discarding' && publication !== 'discarded';
 
-/** @param place of the run among the ended ones that have a workspace, the latest is 1 */
+/** @param place of the run among the ended runs with a workspace, the latest is 1 */
 function isPast({ retention: { days, runs }, now }: WorkerDeps, run: RunState, place: number): boolean {
   const age = now() - Date.parse(run.ended_at ?? '');
   return (days !== undefined && age > days * day) || (runs !== undefined && place > runs);
@@ -91,7 +92,9 @@ async function discard(deps: WorkerDeps, run: RunState): Promise<void> {
   });
 }
 
-/** The tree is most of what a run stores. Its snapshots stay, so every request stays possible; a request that needs a tree rebuilds it. */
+/**
+ * The tree is most of a run's storage. The snapshots stay, so every request stays possible; a request that needs a tree rebuilds the tree.
+ */
 async function dropTree(deps: WorkerDeps, run: RunState): Promise<void> {
   if (run.publication === 'requested') return;
   try {

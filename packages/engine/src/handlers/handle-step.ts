@@ -34,22 +34,23 @@ import { isWaitOver } from '../reconcile/wait-over.ts';
 import { forward, refusal, settle } from './settle-step.ts';
 
 const mostRounds = 20;
-/** How soon a call that writes looks again while the changes of a sub-agent are merged. */
+/** While a sub-agent's changes are merged, a writing call tries again after this time. */
 const mergeMs = 100;
 
 /**
- * Brings one step as far as possible now: sleeps while it is parked or waits for a task, runs its next attempt, recovers an attempt whose
- * worker was lost, and makes sure that the successor of a settled step is under way. It continues from the log whenever it is woken.
+ * Advances one step as far as possible now: sleeps while the step is parked or waits for a task, runs the next attempt, recovers an attempt
+ * whose worker was lost, and makes sure that the successor of a settled step is under way. After each wake-up the handler continues from
+ * the log.
  */
 export async function handleStep(deps: WorkerDeps, job: StepJob, context: JobContext): Promise<JobEnd> {
-  // The append that planned the step may have returned its state: when nothing was appended since, that saves the read.
+  // The append that planned the step may have returned the step's state. When nothing was appended since, the cached state saves a read.
   const cached = takeCachedStep(deps.redis, job);
   const quick = cached && (await attempt(deps, cached.run, cached.step, context, cached.known));
   if (quick !== undefined && quick !== 'again' && quick !== 'not started') return quick;
   for (let round = quick === 'again' ? 1 : 0; round < mostRounds; round++) {
     const found = await readStep(deps.redis, job.run_id, job.step_id);
     if (!found) return doneAt(undefined);
-    // A running step is lost only when its job was just delivered. In a later round this handler is the one that lost the job.
+    // In the first round a running step was lost, because its job was just delivered. In a later round this handler has lost the job.
     if (round > 0 && found.step.status === 'running') {
       throw new EngineError('superseded', `another worker took over the step ${job.step_id}`);
     }
@@ -92,7 +93,7 @@ async function move(deps: WorkerDeps, run: RunState, step: StepState, context: J
   }
 }
 
-/** A call that is shown with its result runs on a fork first. */
+/** A call with a shown result runs on a fork first. */
 async function openGate(
   deps: WorkerDeps,
   run: RunState,
@@ -106,12 +107,12 @@ async function openGate(
     if (abortReason(signal) !== 'canceled') await pauseOrRetry(deps, run, error, context);
   }
   await reconcile(deps, run.id, context.signal);
-  // A step that passed its gate has this job already, so reconcile added none.
+  // A step that passed its gate has this job already, so reconcile added no job.
   const now = await readStep(deps.redis, run.id, step.id);
   return now === undefined || now.step.status === 'pending' ? doneAt(run) : 'again';
 }
 
-/** A job that finds its step running: the worker that ran it is presumed dead. */
+/** A job that finds its step running: the step's worker is presumed dead. */
 async function lost(deps: WorkerDeps, run: RunState, step: StepState, context: JobContext): Promise<'again'> {
   if (run.status === 'canceling') {
     await deps.workspaces.killAll(run.id);
@@ -121,7 +122,7 @@ async function lost(deps: WorkerDeps, run: RunState, step: StepState, context: J
   const code = 'EWORKERLOST';
   const message = `The worker ${step.worker ?? ''} was lost while it ran attempt ${step.attempt}.`;
   await recoverAttempt(deps, run, step, { reason: { code, message }, lastTry: context.lastTry });
-  // A new tree is due, whatever becomes of the step.
+  // A new tree is due, for every outcome of the step.
   await reconcile(deps, run.id, context.signal);
   return 'again';
 }
@@ -181,7 +182,7 @@ async function attempt(
   }
 }
 
-/** Arguments that were checked against another version of the tool are not passed to this one unseen. */
+/** Arguments that were checked against another version of a tool do not reach the present version without a review. */
 async function isPausedForTools(deps: WorkerDeps, run: RunState, step: StepState): Promise<boolean> {
   const pinned = run.tools?.[step.call.tool];
   if (pinned === undefined || pinned === deps.catalog.versions(run.header.toolset)[step.call.tool]) return false;

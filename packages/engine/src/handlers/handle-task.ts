@@ -39,14 +39,15 @@ import { reconcile } from '../reconcile/reconcile.ts';
 import { guardTree } from '../trees/inspect-tree.ts';
 
 const mostRounds = 20;
-/** How soon a task tries again when another writer keeps it from taking a snapshot. */
+/** Time to the next try while another writer keeps the task from taking a snapshot. */
 const waitMs = 500;
-/** The same, when that writer is another task, whose capture is short. */
+/** Time to the next try when the other writer is a task: a capture is short. */
 const captureMs = 50;
 
 /**
- * Brings a task as far as possible now: runs its command, captures its changes in a snapshot, and records as lost a command whose worker
- * was lost. It continues from the log whenever it is woken.
+ * Advances a task as far as possible now: runs its command, captures the command's changes in a snapshot, and records a command of a lost
+ * worker
+ * as lost. After each wake-up the handler continues from the log.
  */
 export async function handleTask(deps: WorkerDeps, job: TaskJob, context: JobContext): Promise<JobEnd> {
   for (let round = 0; round < mostRounds; round++) {
@@ -64,11 +65,11 @@ export async function handleTask(deps: WorkerDeps, job: TaskJob, context: JobCon
         task.status === 'capturing'
           ? await mergeAgent(deps, run, task, context)
           : await superviseAgent(deps, run, task, context);
-      // The wake-up for the merge of a sub-agent that just ended was lost on this job, which is still there.
+      // The wake-up for the merge of a just ended sub-agent had no effect, because this job still exists.
       if (end === 'again' || (await isCapturing(deps, job, end))) continue;
       return end;
     }
-    // A running command is lost only when its job was just delivered. In a later round this handler is the one that lost the job.
+    // In the first round a running command was lost, because its job was just delivered. In a later round this handler has lost the job.
     if (round > 0 && task.status === 'running') {
       throw new EngineError('superseded', `another worker took over the task ${task.id}`);
     }
@@ -123,7 +124,7 @@ async function start(deps: WorkerDeps, run: RunState, task: TaskState, context: 
   if (task.about.approved_snapshot !== undefined) await settleCall(deps, task, run.id);
   const timed = { ...result, duration_ms: tookSince(await readSpec(deps, run), startedAt) };
   if (result.status === 'lost') {
-    // The command is dead and its worker is alive: the tree stays, and its content becomes part of the next snapshot.
+    // The command is dead and its worker is alive: the tree stays, and the next snapshot includes the command's changes.
     await append(deps, run.id, endTask({ ...task, status: 'running' }, { ...timed, status: 'lost' }));
     return 'again';
   }
@@ -175,7 +176,9 @@ async function execute(
   }
 }
 
-/** The call of an approved command settles, so that the run continues. When Redis refuses that, the end of the command settles it. */
+/**
+ * Settles the call of an approved command, so that the run continues. After an error of Redis the call settles at the end of the command.
+ */
 async function settleCallOnBegin(deps: WorkerDeps, run: RunState, task: TaskState, signal: AbortSignal): Promise<void> {
   if (task.about.approved_snapshot === undefined) return;
   try {
@@ -186,7 +189,7 @@ async function settleCallOnBegin(deps: WorkerDeps, run: RunState, task: TaskStat
   }
 }
 
-/** The connections of a task are recorded with the step that began it. */
+/** The connections of a task are recorded with the step that began the task. */
 async function openRecorder(deps: WorkerDeps, run: RunState, task: TaskState) {
   const found = await readStep(deps.redis, run.id, task.about.step_id);
   return openConnectionRecorder({
@@ -223,7 +226,7 @@ async function lost(deps: WorkerDeps, run: RunState, task: TaskState, isEnding: 
   return appended.ok ? 'again' : sleep(deps);
 }
 
-/** Captures the changes of the command in the run's snapshot, when no other writer is changing the tree. */
+/** Captures the command's changes in the run's snapshot, when no other writer is changing the tree. */
 async function capture(
   deps: WorkerDeps,
   run: RunState,
@@ -243,7 +246,7 @@ async function capture(
     await append(deps, run.id, endTask(task, lostOutcome(message)));
     return 'again';
   }
-  // A step that Redis lost may have written to the same tree: its changes must not become part of the snapshot.
+  // A step that Redis lost may have written to the same tree: the step's changes must not become part of the snapshot.
   if ((await guardTree(deps, run, { id: task.id }, context)) !== 'sound') return 'again';
   const held = await append(deps, run.id, holdForCapture(run, task));
   if (!held.ok) return sleep(deps, isIdOf('task', held.actual ?? '') ? captureMs : waitMs);
@@ -253,12 +256,12 @@ async function capture(
     return refused.ok ? 'again' : sleep(deps);
   }
   const { ended, snapshot } = taken;
-  // A refusal means that an approved call became the writer in between: try again after it.
+  // A refusal means that an approved call became the writer in the meantime: try again after the call.
   const captured = await append(deps, run.id, captureTask(run, ended, snapshot));
   return captured.ok ? 'again' : sleep(deps);
 }
 
-/** A command that wrote the value of a secret into a file has failed, and nothing of its changes is stored. */
+/** A command that wrote a secret's value into a file has failed, and its changes are not stored. */
 async function takeSnapshot(deps: WorkerDeps, run: RunState, task: TaskState & { outcome: TaskOutcome }) {
   const parent = run.snapshot ?? '';
   const spec = await readSpec(deps, run);

@@ -25,8 +25,9 @@ import type { TurnJob } from '../queues/queues.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 
 /**
- * Plans turn n of a run, once: materialises the workspace if there is none, asks the planner, records its whole decision, and makes sure
- * that its steps are under way. It continues from the log whenever it is woken.
+ * Plans turn n of a run, once: materialises a missing workspace, asks the planner, records the planner's whole decision, and makes sure
+ * that the
+ * turn's steps are under way. After each wake-up the handler continues from the log.
  */
 export async function handleTurn(deps: WorkerDeps, job: TurnJob, context: JobContext): Promise<JobEnd> {
   let run: RunState | undefined;
@@ -54,7 +55,7 @@ export async function handleTurn(deps: WorkerDeps, job: TurnJob, context: JobCon
 
 const mostRounds = 20;
 
-/** The run, with its workspace as the first turn finds it; undefined when that has to wait. */
+/** The run with the workspace for its first turn; undefined while the workspace has to wait. */
 async function readStarted(
   deps: WorkerDeps,
   job: TurnJob,
@@ -67,8 +68,9 @@ async function readStarted(
 }
 
 /**
- * @returns `again`: this job has more to do. A record about the context of the model was appended; or the run received calls while it was about to wait for
- * some, and the job that they asked for is this one
+ * @returns `again`: this job has more to do. Either a record about the model's context was appended, or an open run received calls just
+ * before its
+ * wait for calls, and this job is the one those calls need
  */
 async function takeTurn(
   deps: WorkerDeps,
@@ -86,7 +88,7 @@ async function takeTurn(
   const planned = await planNext(deps, run, spec, plannerInput(deps, run, spec), signal);
   if (planned.transition === undefined) return { kind: 'sleep', until: planned.sleepUntil, seen: run.seq };
   const plan = { ...planned, transition: afterModelWait(run, planned.transition) };
-  // Its model has answered: it works on its files now, or it ends.
+  // The run's model has answered: the run works on its files now, or ends.
   if (spec.goal.planner === 'model' && run.parent === undefined) deps.admission?.works(run);
   const appended = await recordPlan(deps, run, plan, { finish, takesNextStep });
   if (appended.ok && planned.sleepUntil !== undefined) {
@@ -94,7 +96,7 @@ async function takeTurn(
   }
   if (appended.ok && planned.again) return 'again';
   if (appended.ok) return planned.nothingElsePending ? 'under way' : undefined;
-  // The job has ended: what the run needs now is found by a new one.
+  // The job has ended: a new job finds the run's next work.
   if (planned.nothingElsePending && finish !== undefined) return undefined;
   if (spec.goal.planner === 'open') return 'again';
   // A message that arrived while the model decided to end is answered first.
@@ -124,7 +126,7 @@ async function begin(deps: WorkerDeps, run: RunState, signal: AbortSignal): Prom
 
 const progressEveryMs = 2000;
 
-/** Records the progress of a long copy. A record only: nothing waits for it. */
+/** Records the progress of a long copy. Nothing waits for this record. */
 function reportProgress(deps: WorkerDeps, run: RunState): (progress: { files: number; bytes: number }) => void {
   let next = performance.now() + progressEveryMs;
   return (progress) => {
@@ -136,7 +138,7 @@ function reportProgress(deps: WorkerDeps, run: RunState): (progress: { files: nu
   };
 }
 
-/** After an infrastructure error the queue tries again; when no retry is left or makes sense, the run pauses, so that it is not lost. */
+/** After an infrastructure error the queue tries again. When no retry is left or useful, the run pauses, so the run is not lost. */
 async function interrupted(deps: WorkerDeps, runId: string, error: unknown, context: JobContext): Promise<void> {
   const reason = abortReason(context.signal);
   if (reason === 'shutdown') throw new HandBack();
@@ -144,7 +146,7 @@ async function interrupted(deps: WorkerDeps, runId: string, error: unknown, cont
   if (reason === 'canceled') return;
   const { problem, retryable } = readError(error);
   deps.logger.warn({ run_id: runId, err: error }, 'a turn met an infrastructure error');
-  // Its tree is that of another worker, which has the run now: a pause would stop that one.
+  // Another worker has the run and its tree now: a pause would stop the other worker.
   const isStale = problem.code === 'ELEASESTALE';
   if ((retryable || isStale) && !context.lastTry) throw error;
   const run = await readRun(deps.redis, runId);

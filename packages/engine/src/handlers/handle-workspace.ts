@@ -10,8 +10,9 @@ import { releaseUnlessDue } from '../reconcile/release-run.ts';
 import { takeTree } from '../trees/take-tree.ts';
 
 /**
- * Does what the log requests for a run's workspace: restores a snapshot, publishes the change set, discards it. Each may run again after a
- * crash, and one job per run means that one worker does it.
+ * Executes the log's requests for a run's workspace: restores a snapshot, publishes the change set, discards the workspace. Each action may
+ * run again
+ * after a crash. One job per run means one worker at a time.
  * Repeats until nothing is requested: a request that arrives while this job exists adds no job.
  */
 export async function handleWorkspace(deps: WorkerDeps, job: WorkspaceJob, context: JobContext): Promise<JobEnd> {
@@ -35,8 +36,9 @@ async function discard(deps: WorkerDeps, run: RunState): Promise<void> {
 }
 
 /**
- * After an indeterminate attempt, or an undo: nothing of the run starts before the restore is done. The tree is always a new one, because the
- * writer of the old one may only be frozen.
+ * Runs after an indeterminate attempt or an undo: nothing of the run starts before the restore is done. The tree is always a new tree,
+ * because the
+ * old tree's writer may only be frozen.
  */
 async function restore(deps: WorkerDeps, run: RunState, context: JobContext): Promise<void> {
   try {

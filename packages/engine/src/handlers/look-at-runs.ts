@@ -10,13 +10,14 @@ import { nextSlice, type Pace } from './set-slices.ts';
 const page = 200;
 /** Looks wait for Redis, not for the processor. */
 const atOnce = 8;
-/** Within this time each active run is compared with what its last look left. */
+/** Each active run is compared with the facts of its last look within this time. */
 const roundMs = 5 * 60_000;
 const least = 100;
 
 /**
- * Gives active runs the wake-ups that their states require: those that are due for a look, and those of the others that changed, lost a job or
- * were never looked at. So a run at rest costs nothing but a few commands every few minutes.
+ * Sends active runs their missing wake-ups. Looks at the runs that are due, and at the other runs that changed, lost a job or were never
+ * looked
+ * at. So a run at rest costs only a few commands every few minutes.
  */
 export async function lookAtRuns(deps: WorkerDeps, signal: AbortSignal, pace: Pace): Promise<void> {
   const looked = new Set<string>();
@@ -58,7 +59,7 @@ async function* pagesOfActive({ redis }: WorkerDeps): AsyncGenerator<string[]> {
 }
 
 interface Look {
-  /** When the look was due, as the index has it; undefined: it has none. */
+  /** The due time of the look, as listed in the index; undefined: the index does not list the run. */
   score: string | undefined;
   signal: AbortSignal;
 }
@@ -71,14 +72,17 @@ async function lookAtRun(deps: WorkerDeps, runId: string, { score, signal }: Loo
   await deps.redis.eval(reschedule, 1, lookIndex, runId, score ?? '', outlook.next);
 }
 
-/** Unless the run was named again while it was looked at: then it is due. */
+/** Reschedules the run, unless another process changed the run's entry during the look: the new entry stays. */
 const reschedule = `if (redis.call('ZSCORE', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
 redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1])
 return 1`;
 
 /**
- * Sends the wake-ups that a run requires. Each stuck part is recorded in its log, unless the run changed during the look: a job that was not found
- * may have done its work since its step was read. What was not recorded is repaired as well, so a run that keeps changing waits for no other look.
+ * Sends the wake-ups that a run requires. Each stuck part is recorded in the run's log, unless the run changed during the look: a missing
+ * job may
+ * have done its work after its step was read. Stuck parts without a record are repaired as well, so a run that changes often does not wait
+ * for
+ * another look.
  */
 async function repair(deps: WorkerDeps, runId: string, signal: AbortSignal): Promise<void> {
   const run = await readRun(deps.redis, runId);
@@ -96,7 +100,10 @@ async function repair(deps: WorkerDeps, runId: string, signal: AbortSignal): Pro
   await reconcile(deps, runId, signal);
 }
 
-/** @returns the run as it is now; undefined: it has changed since it was read, so the finding may be over, and nothing is recorded */
+/**
+ * @returns the run after the record; undefined: the run has changed since the caller read the run, so the finding may be over, and nothing
+ * is recorded
+ */
 export async function report(deps: WorkerDeps, run: RunState, finding: Finding): Promise<RunState | undefined> {
   const recorded = await append(deps, run.id, recordRepair(run, finding));
   if (!recorded.ok) return undefined;

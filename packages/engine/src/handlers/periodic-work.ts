@@ -4,7 +4,7 @@ import { healthKey, lockKey } from '../log/index.ts';
 import { openRedisLock } from '../redis/redis-lock.ts';
 import { redisTime } from '../redis/redis-time.ts';
 
-/** Work that one worker of all does again and again: the sweep, and maintenance. */
+/** Repeated work of one worker among all: the sweep and maintenance. */
 export type PeriodicWork = 'sweep' | 'maintenance';
 
 interface Options {
@@ -17,17 +17,18 @@ interface Options {
 export interface LastDone {
   at: number;
   every_ms: number;
-  /** Null: it was not done yet, and the first interval began then. */
+  /** Null: the work was not done yet, and the first interval began at `at`. */
   worker: string | null;
 }
 
-/** A holder that has not renewed its place for so long is dead. */
+/** A holder that has not renewed its lock for this long is presumed dead. */
 const lostMs = 15_000;
 
 /**
- * Does the work when it is due, and no other worker does it. Each worker looks on a timer of its own, so the schedule cannot be lost with
- * Redis, and it measures the time since the work was last done with a clock that only goes forward, so a clock that jumps does not stop it.
- * Only a worker that has just started has to believe the time that another one wrote down.
+ * Does the work when due, unless another worker does. Each worker looks on its own timer, so losing Redis does not lose the schedule. A
+ * worker
+ * measures the time since the last work with a monotonic clock, so a clock that jumps does not stop the work. Only a worker that has just
+ * started relies on the time written by another worker.
  */
 export function openPeriodicWork(redis: Redis, options: Options): PeriodicLook {
   const { name, workerId, everyMs } = options;
@@ -38,7 +39,7 @@ export function openPeriodicWork(redis: Redis, options: Options): PeriodicLook {
   const isDue = async (): Promise<boolean> => {
     const text = await redis.get(key);
     if (seen !== undefined && text === seen.text) return performance.now() - seen.at >= everyMs;
-    // Done by another worker since the last look: one interval begins now.
+    // Another worker did the work since the last look: one interval begins now.
     const isFirst = seen === undefined;
     seen = { text, at: performance.now() };
     if (text === null) await record(null, 'NX');
@@ -61,24 +62,24 @@ export function openPeriodicWork(redis: Redis, options: Options): PeriodicLook {
 }
 
 export interface PeriodicLook {
-  /** For a timer that is faster than `everyMs`. @returns whether the work was done here */
+  /** For a timer faster than `everyMs`. @returns whether the work was done here */
   look(work: (signal: AbortSignal) => Promise<void>): Promise<boolean>;
 }
 
 const lastDoneSchema = z.strictObject({ at: z.number(), every_ms: z.number(), worker: z.string().nullable() });
 const parse = (text: string): LastDone => lastDoneSchema.parse(JSON.parse(text));
 
-/** Undefined: never since this Redis began. */
+/** Undefined: never done since this Redis began. */
 export async function lastDone(redis: Redis, name: PeriodicWork): Promise<LastDone | undefined> {
   const text = await redis.get(healthKey(name));
   return text === null ? undefined : parse(text);
 }
 
-/** A time that lies in the future is of a clock that was wrong, and proves nothing. */
+/** A time in the future comes from a wrong clock, and proves nothing. */
 const isPast = (last: LastDone, now: number, everyMs: number): boolean =>
   now - last.at >= everyMs || last.at > now + everyMs;
 
-/** Whether the work should have been done long ago: four intervals, and half a minute for a worker that was replaced. */
+/** Whether the work is long overdue: four intervals, plus half a minute for a replaced worker. */
 export function isOverdue({ at, every_ms: everyMs }: LastDone, now: number): boolean {
   return now - at > 4 * everyMs + 30_000;
 }

@@ -1,11 +1,11 @@
 import type { Redis } from 'ioredis';
 import { slicesKey } from '../log/index.ts';
 
-/** How the sweeper goes through a set that may be long: a slice per sweep. */
+/** The sweeper's pace through a set of any length: one slice per sweep. */
 export interface Pace {
   /** Milliseconds between two sweeps. */
   everyMs: number;
-  /** All of the set in this sweep. */
+  /** Reads the whole set in this sweep. */
   whole: boolean;
 }
 
@@ -13,15 +13,16 @@ interface Round {
   key: string;
   /** Distinguishes several rounds through one set. @default the key */
   name?: string;
-  /** Milliseconds that one round through the set takes. */
+  /** Milliseconds of a full round through the set. */
   roundMs: number;
-  /** Members that a slice has at least: a set that is not longer is seen whole in each sweep. */
+  /** The least number of members in a slice: each sweep reads all of a smaller set. */
   least: number;
 }
 
 /**
- * The members of the next slice of a sorted set, in batches. What is in the set during a whole round is in one of its slices; some of it may
- * be in two. Redis keeps the place, because each sweep may be of another worker.
+ * The members of the next slice of a sorted set, in batches. A member that stays in the set during a whole round is in at least one slice;
+ * some
+ * members may be in two. Redis keeps the place, because each sweep may run in another worker.
  */
 export async function* nextSlice(
   redis: Redis,

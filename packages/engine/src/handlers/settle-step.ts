@@ -21,9 +21,10 @@ import { type Planned, planAhead, recordAfter } from '../planning/index.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 
 /**
- * Records the outcome of an attempt, and with it the task that starts, when one does and the limits allow it. Where nothing else of the turn
- * is open, what follows and the end of the job leave together with the outcome: the next turn of a plan, or the job that asks a model.
- * @param start the start of the attempt, when it is not in the log yet
+ * Records the outcome of an attempt, together with the task that the attempt starts within the limits. When nothing else of the turn is
+ * open, the
+ * next turn of a plan, or the job that asks a model, is sent together with the outcome and the end of this job.
+ * @param start the start of the attempt, when the log does not have the start yet
  */
 export async function settle(
   deps: WorkerDeps,
@@ -73,7 +74,7 @@ export async function settle(
 }
 
 interface Settling {
-  /** What records the outcome. */
+  /** The transitions that record the outcome. */
   first: readonly BoundTransition[];
   context: JobContext;
   start: BoundTransition | undefined;
@@ -96,7 +97,7 @@ async function withPlan(
   return parts === first.length ? forward(deps, run, context, done) : refusedAs(start);
 }
 
-/** A turn job that finds that the outcome was refused, or that the run has changed, only looks at the run. */
+/** A turn job only looks at the run when the outcome was refused or the run has changed. */
 async function withTurnJob(
   deps: WorkerDeps,
   run: RunState,
@@ -116,13 +117,13 @@ async function withTurnJob(
   return context.finish === undefined ? refusedAs(start) : wakeChanged(deps, run, step);
 }
 
-/** The job has ended, and the run has changed: what it needs now is found by a new job. */
+/** The job has ended, and the run has changed: a new job finds the run's next work. */
 async function wakeChanged(deps: WorkerDeps, run: RunState, step: StepState): Promise<JobEnd> {
   await deps.queues.wakeStep(run, step.id);
   return done;
 }
 
-/** Whether each open call of the turn has passed its gate and waits for nothing. Then its own job continues the run. */
+/** Whether each open call of the turn has passed its gate and waits for nothing. Then the call's own job continues the run. */
 async function isUnderWay(deps: WorkerDeps, run: RunState): Promise<boolean> {
   if (run.parent !== undefined) return false;
   const steps = await readTurnSteps(deps.redis, run);
@@ -133,7 +134,7 @@ const needsLook: ReadonlySet<StepState['status']> = new Set(['pending', 'parked'
 
 const refusedAs = (start: BoundTransition | undefined): Again => (start === undefined ? 'again' : 'not started');
 
-/** A call whose task does not start. */
+/** The outcome of a call whose task does not start. */
 export const refusal = (attempt: number, error: Problem): AttemptResult => ({
   attempt,
   status: 'failed',

@@ -18,13 +18,14 @@ import { orphanedJobs } from '../reconcile/diagnose.ts';
 import { lookAtRuns, report } from './look-at-runs.ts';
 import { nextSlice, type Pace } from './set-slices.ts';
 
-/** What costs only time, or hides nothing, is looked for in slices: one round takes so long at most. */
+/** Defects that only cost time, or hide nothing, are searched in slices: a full round takes at most this long. */
 const roundMs = 10 * 60_000;
 const least = 100;
 
 /**
- * Repairs what a process left incomplete when it died between two writes: active runs get the wake-ups that their states require, the index of
- * approvals loses entries that are not pending, and orphaned jobs are released. It reads what is due or has changed, and a slice of the rest.
+ * Repairs the state that a process left incomplete by dying between two writes: active runs get their missing wake-ups, the index of
+ * approvals
+ * loses entries that are not pending, and orphaned jobs are released. Reads the due and changed entries, and a slice of the rest.
  * @param pace.whole look at everything in this sweep
  */
 export async function sweep(
@@ -66,12 +67,12 @@ export async function sweep(
   }
 }
 
-/** Removes an entry whose approval is not pending, and lists one that is pending by what it is about. */
+/** Removes an entry whose approval is not pending, and adds the missing lists of a pending approval. */
 async function correctApproval(deps: WorkerDeps, index: string, approvalId: string): Promise<void> {
   const runId = await ownerOf(deps.redis, approvalId);
   const approval = runId === null ? undefined : await readApproval(deps.redis, runId, approvalId);
   if (approval ? approval.status !== 'pending' : isAbandoned(approvalId, deps.now())) {
-    // Without an owner its tenant is not known, but the index is.
+    // Without an owner the tenant is unknown, but the index is known.
     await Promise.all([deps.redis.zrem(index, approvalId), untrackApproval(deps.redis, approvalId)]);
     return;
   }

@@ -6,14 +6,15 @@ import type { StepJob, TaskJob, TurnJob, WorkspaceJob } from '../queues/queues.t
 import { isWorkspaceDue } from '../reconcile/release-run.ts';
 
 /**
- * Wakes a run again whose wake-up was ignored. An add does nothing while a job with the same id exists, and a job exists until BullMQ has
- * removed it: after the last look of its handler at the log. Call these when the job is gone.
- * @param seen the sequence number of the run that the handler acted on. A run that has not changed since needs nothing, so no job repeats itself
+ * Wakes a run again after an ignored wake-up. An add does nothing while a job with the same id exists, and a job exists until BullMQ has
+ * removed it: after the last look of its handler at the log. Call these functions when the job is gone.
+ * @param seen the sequence number of the run on which the handler acted. A run without changes since then needs nothing, so no job repeats
+ * endlessly
  */
 export const wakeMissed = {
   async turn(deps: WorkerDeps, { run_id, turn }: TurnJob, seen: number): Promise<void> {
     const run = await readRun(deps.redis, run_id);
-    // An undo takes turns back.
+    // An undo lowers the number of turns.
     if (!isOpen(run, seen) || run.turn >= turn || run.awaits_calls !== undefined) return;
     await deps.queues.addTurn(run, turn);
   },
@@ -37,6 +38,6 @@ export const wakeMissed = {
   },
 };
 
-/** A resume wakes a paused run, and a retry one that has ended. */
+/** A resume wakes a paused run, and a retry wakes an ended run. */
 const isOpen = (run: RunState | undefined, seen: number): run is RunState =>
   run !== undefined && run.seq !== seen && run.status !== 'paused' && !isTerminal(run.status);

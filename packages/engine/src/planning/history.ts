@@ -12,17 +12,15 @@ type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog' | 'ceilings'>;
 export interface JustSettled extends Pick<StepState, 'id' | 'call' | 'args'> {
   status: StepStatus;
   outcome: NonNullable<StepState['outcome']>;
-  /** When the outcome is recorded. Asked for when a planner reads the result, which may have that time in it. */
+  /** When the outcome is recorded. Called when a planner reads the result, because the result may contain the time. */
   settledAt(): string;
-  /** Its start is about to be recorded, too, at the same time. */
+  /** The start of the step is about to be recorded at the same time. */
   isStarting: boolean;
 }
 
-/**
- * The run as a planner may look at it. Each look reads only what it needs.
- */
+/** The planner's view of a run. Each property reads only the data that it needs. */
 export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: JustSettled): PlannerInput {
-  /** The steps of the turn before, the one that is just settling as it will be. */
+  /** The steps of the previous turn, with the settling step in its future state. */
   const lastSteps = async (): Promise<Settled[]> => {
     if (just !== undefined && run.turn_steps.length === 1) return [just];
     const steps = await readTurnSteps(deps.redis, run);
@@ -36,7 +34,7 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: Ju
       if (just !== undefined && just.call.name === name) return presented(deps, run.id, just.id, just);
       const field = namedField(name).name;
       const id = (await readFields(deps.redis, run.id, [field]))[field];
-      // A step of the run that this one was forked from lies there.
+      // A step that the fork inherited lies in the original run.
       const owner = id && run.forked_from?.names[name] === id ? await ownerOf(deps.redis, id) : run.id;
       return id && owner ? presented(deps, owner, id) : undefined;
     },
@@ -76,7 +74,7 @@ async function presented(
   return { ...(await settledStep(deps, step)), native };
 }
 
-/** The step as the append will leave it. */
+/** The step after the pending append. */
 function asRecorded(step: StepState, { settledAt, isStarting, ...just }: JustSettled): StepState {
   const settled_at = settledAt();
   const started = isStarting && { started_at: settled_at, began_at: step.began_at ?? step.started_at };

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { PastLog } from './past-log.ts';
 
-/** Characters of JSON that the pasts of one connection keep together. What they keep beside it is small. */
+/** Caps the pasts of one connection, in characters of their JSON. The rest of a past is small. */
 const mostKept = 64 * 1024 * 1024;
 const mostRuns = 64;
 
@@ -10,12 +10,12 @@ interface Kept {
   size: number;
 }
 
-/** By connection: the pasts of runs that this process planned turns of, the latest last. */
+/** By connection: pasts of runs whose turns this process planned, the latest last. */
 const kept = new WeakMap<Redis, Map<string, Kept>>();
 
 export const takePast = (redis: Redis, runId: string): PastLog | undefined => kept.get(redis)?.get(runId)?.past;
 
-/** Keeps a past for the next turn of its run. The runs that were not looked at for the longest time go first. */
+/** Keeps a past for the next turn of its run. Drops the least recently used runs first. */
 export function keepPast(redis: Redis, past: PastLog, size: number): void {
   const all = kept.get(redis) ?? new Map<string, Kept>();
   kept.set(redis, all);

@@ -21,14 +21,14 @@ import type { PastTurn, SettledStep } from '../ports/index.ts';
 /** A step of the past, before its payloads are read. */
 export interface LoggedStep {
   id: string;
-  /** The run whose state has it: a fork inherits the steps of another run. */
+  /** The run whose state has the step: a fork inherits the steps of another run. */
   owner: string;
   call: { name?: string; call_id?: string; tool: string };
   args: Payload;
   status: StepStatus;
   error?: Problem;
   grants: Grant[];
-  /** Kept from one look to the next. Only a settled step stays the same. */
+  /** Kept between two reads. Only a settled step stays the same. */
   read?: SettledStep;
 }
 
@@ -40,29 +40,29 @@ export interface LoggedTurn extends Pick<PastTurn, 'turn' | 'message' | 'readMes
 }
 
 export interface LoggedCompaction extends Compaction {
-  /** The turn that was about to be planned. */
+  /** The number of the turn planned after the compaction. */
   before_turn: number;
 }
 
-/** What a conversation is made of, folded from a log: references to payloads, not the payloads. */
+/** A conversation, folded from a log: references to payloads, not the payloads. */
 export interface PastLog {
   runId: string;
-  /** The last event that is in it, and its text: another one there means that the log went back to an earlier time. */
+  /** The sequence number and mark of the last folded event. A different event at this number means that an older log was restored. */
   seq: number;
   last?: string;
   turns: LoggedTurn[];
   steps: Map<string, LoggedStep>;
   isIndeterminate: Set<string>;
   messages: string[];
-  /** How many of them a turn has read. */
+  /** How many messages a turn has read. */
   read: number;
   /** Messages of undone turns: they stay. */
   carried: string[];
   instructed?: Instructed;
-  /** What commands find as node and python3. */
+  /** The toolchains behind `node` and `python3` in commands. */
   toolchains?: Toolchain[] | undefined;
   absent?: AbsentContent | undefined;
-  /** Those that no undo took back, oldest first. */
+  /** The compactions that no undo removed, oldest first. */
   compactions: LoggedCompaction[];
 }
 
@@ -71,13 +71,13 @@ export const emptyPast = (runId: string): PastLog => ({
   ...{ messages: [], read: 0, carried: [], compactions: [] },
 });
 
-/** Adds the past of the run that this one was forked from, up to the turn where it left it. */
+/** Adds the past of the forked run, up to the turn of the fork. */
 export function inherit(past: PastLog, other: PastLog, turn: number): void {
   past.turns.push(...other.turns.filter((one) => one.turn <= turn));
   past.compactions.push(...other.compactions.filter((one) => one.through_turn < turn));
 }
 
-/** Adds the next event. An event that is in it already changes nothing. */
+/** Adds the next event. An event that was added before changes nothing. */
 export function addToPast(past: PastLog, event: LoggedEvent): void {
   if (event.seq !== past.seq + 1) return;
   past.seq = event.seq;
@@ -144,7 +144,7 @@ function settle(past: PastLog, event: StepSettled): void {
 }
 
 /**
- * Undone turns are no part of the conversation; steps that run again follow as events of their own.
+ * Undone turns are no part of the conversation. Steps that run again follow as new events.
  * @returns the messages of the removed turns
  */
 function rewind(past: PastLog, { to_step, turn, steps }: EventOf<'run.rewound'>['data']): string[] {
@@ -157,5 +157,5 @@ function rewind(past: PastLog, { to_step, turn, steps }: EventOf<'run.rewound'>[
   return gone.flatMap(({ readMessages }) => readMessages);
 }
 
-/** Whether nothing of a turn can change any more. */
+/** Whether all steps of a turn are settled, so that the turn stays the same. */
 export const isOver = ({ steps }: LoggedTurn): boolean => steps.every(({ status }) => isSettled(status));

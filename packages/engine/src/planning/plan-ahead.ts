@@ -5,10 +5,10 @@ import { plannerInput } from './history.ts';
 import { type Planned, planNext } from './plan-next.ts';
 
 /**
- * What follows the last open step of a scripted or open run is known once it settles, so both are recorded in one append. Model runs enqueue a
- * turn job.
+ * For scripted and open runs the next group is known once the last open step settles, so both are recorded in one append. Model runs
+ * enqueue a turn job.
  * @param options.isStarting the start of the attempt is recorded with its outcome
- * @returns with the plan the time that the outcome gets, when the plan depends on it
+ * @returns the plan, with the time of the outcome when the plan depends on the time
  */
 export async function planAhead(
   deps: WorkerDeps,
@@ -18,7 +18,7 @@ export async function planAhead(
   { signal, isStarting }: { signal: AbortSignal; isStarting: boolean },
 ): Promise<(Planned & { time: string | undefined }) | undefined> {
   if (run.header.planner === 'model' || run.status !== 'running' || run.open !== 1 || signal.aborted) return undefined;
-  // The limits are judged with what a model used for the call.
+  // The limits include a model's usage for the call.
   if (result.askedModel) return undefined;
   // A turn job asks for a place.
   if (deps.admission?.mayContinue(run) === false) return undefined;

@@ -47,9 +47,9 @@ import { nextReceived, type Received } from './next-received.ts';
 /** A planner's decision as a transition, with the steps that it starts. */
 export interface Planned {
   transition: Transition;
-  /** Every step that is new. */
+  /** All new steps. */
   steps: string[];
-  /** Those that pass the gate with it. */
+  /** The new steps that pass the gate in the same entry. */
   begin: string[];
   /** The first step that waits for its gate. */
   waits?: string | undefined;
@@ -63,13 +63,13 @@ export interface Planned {
   sleepUntil?: number;
 }
 
-/** Nothing is recorded, and the planner is asked again at this time. */
+/** Records nothing. The planner is asked again at `sleepUntil`. */
 export interface Nap {
   sleepUntil: number;
   transition?: undefined;
 }
 
-/** Asks the planner for the next turn, unless a limit, changed tools or a model that gets nowhere stop the run. Records nothing. */
+/** Asks the planner for the next turn, unless a limit, changed tools or a looping model stop the run. Records nothing. */
 export async function planNext(
   deps: WorkerDeps,
   run: RunState,
@@ -79,7 +79,7 @@ export async function planNext(
 ): Promise<Planned | Nap> {
   if (spec.goal.planner === 'open') return planReceived(deps, run, spec, input);
   const isModel = spec.goal.planner === 'model';
-  // A plan is asked before the limits, because that is free: a completed plan ends even when its last step reached a limit.
+  // A scripted planner costs nothing, so it is asked before the limits: a completed plan ends even when its last step reached a limit.
   const scripted = isModel ? undefined : await deps.planners.scripted.next(input, signal);
   if (scripted === undefined || scripted.kind === 'calls') {
     const reason = await whyPaused(deps, run, spec, scripted?.calls.length);
@@ -112,7 +112,10 @@ export async function planNext(
   return planned(deps, run, spec, decision, output);
 }
 
-/** The next calls that an open run received, or its wait for them. @param just those that are about to be recorded */
+/**
+ * The next calls that an open run received, or its wait for calls.
+ * @param just received calls that are about to be recorded
+ */
 export async function planReceived(
   deps: EngineDeps,
   run: RunState,
@@ -137,7 +140,7 @@ export async function planReceived(
     { kind: 'calls', calls, concurrent, message },
     { message, received: number },
   );
-  // The first of two writers wins: a cancel that is recorded now has the turn planned again.
+  // The first of two writers wins: a cancel recorded in the meantime refuses this append, and the turn is planned again.
   const still = steps.filter((id) => canceled !== undefined && !canceled.has(id)).map(notCanceled);
   return { ...plan, transition: { ...plan.transition, if: [...plan.transition.if, ...still] } };
 }
@@ -150,7 +153,7 @@ function unlessCanceled(
   return cancel === undefined ? call : { ...call, error: waitingCallError(cancel), isCanceled: true };
 }
 
-/** Why no turn may begin: a limit, or changed tools. */
+/** The reason why no turn may begin: a reached limit or changed tools. */
 async function whyPaused(deps: EngineDeps, run: RunState, spec: RunSpec, next?: number): Promise<Problem | undefined> {
   if (run.parent !== undefined) await reportToAll(deps, run.id);
   return (
@@ -163,7 +166,7 @@ async function whyPaused(deps: EngineDeps, run: RunState, spec: RunSpec, next?: 
 const nothing = { steps: [], begin: [], nothingElsePending: false };
 const pausing = (run: RunState, reason: Problem): Planned => ({ transition: pauseRun(run, reason), ...nothing });
 
-/** The wait for a model that could not be asked; none when the next one is asked at once. */
+/** Waits for a model that could not be asked. Asks the next model at once when the wait is already over. */
 const retrying = (run: RunState, data: ModelRetrying, now: number): Planned => {
   const until = Date.parse(data.until);
   const then = until > now ? { sleepUntil: until } : ({ again: true } as const);
@@ -176,7 +179,7 @@ const costUnknown = (model: string): Problem => ({
   next: 'Have the operator set its price (HOLDPOINT_MODEL_PRICES), or fork the run with a limit in tokens.',
 });
 
-/** Instructions or a compaction, which later requests have. */
+/** Records instructions or a compaction for later model requests. */
 async function recorded(deps: EngineDeps, run: RunState, decision: Recorded): Promise<Planned> {
   const again = { ...nothing, again: true } as const;
   if (decision.kind === 'instructed') {
@@ -230,7 +233,7 @@ async function planned(
   }
 }
 
-/** The calls of a model that its turn has room for. A plan is bounded when it is submitted. */
+/** Keeps the calls of a model turn up to the cap, and refuses the rest. The calls of a scripted plan are capped on submission. */
 async function withinRoom(
   deps: EngineDeps,
   run: RunState,
@@ -251,7 +254,7 @@ const ending = (run: RunState, end: RunEnd, output: PlannerOutput): Planned => (
   unlessHeard: output.answer && planTurn(run, { ...output, steps: [] }),
 });
 
-/** A call as it enters the log: with validated arguments, or with the error it settles with. */
+/** The log entry of a call: validated arguments, or the error that settles the call. */
 async function turnStep(deps: EngineDeps, run: RunState, spec: RunSpec, call: PlannedCall): Promise<TurnStep> {
   const { step_id, error, isCanceled, args, ...named } = call;
   const described = error ? ({ ok: false, error } as const) : describeCall(deps, spec, { run, tool: call.tool, args });
@@ -280,8 +283,8 @@ async function turnStep(deps: EngineDeps, run: RunState, spec: RunSpec, call: Pl
 const inOrder = ({ beside: _, ...step }: TurnStep): TurnStep => step;
 
 /**
- * The calls that write, can run as background commands and need no person keep `beside`: they count as reads in the order of the turn.
- * The first `room` of them, for each is a task; and one alone gains nothing.
+ * Marks the calls that run side by side, by keeping `beside`: writing calls that can run as background commands and need no person. They
+ * count as reads in the order of the turn. Each needs a task, so only the first `room` calls are marked. A single call gains nothing.
  */
 function sideBySide(all: readonly TurnStep[], room: number): TurnStep[] {
   const able = all.filter(
@@ -293,8 +296,8 @@ function sideBySide(all: readonly TurnStep[], room: number): TurnStep[] {
 }
 
 /**
- * Lets through what the policy simply allows, in the entry that records the turn, as far as the order of its calls lets them begin. What
- * is held or denied, and whatever waits for another call, is for the gate.
+ * Lets the calls through that the policy allows, in the same entry as the turn, as far as the order of the calls permits. Held and denied
+ * calls, and calls behind another call, go to the gate.
  */
 function autoApprove(all: readonly TurnStep[]): { steps: TurnStep[]; nothingElsePending: boolean } {
   const ready = new Set(
@@ -315,7 +318,7 @@ function autoApprove(all: readonly TurnStep[]): { steps: TurnStep[]; nothingElse
   return { steps, nothingElsePending: nothingElsePending && steps.some(({ passes }) => passes !== undefined) };
 }
 
-/** Records a plan, and adds the jobs of the steps that begin. @param end as that of `recordAfter` */
+/** Records a plan, and adds the jobs of the steps that begin. @param end the `end` of `recordAfter` */
 export const recordPlan = async (
   deps: WorkerDeps,
   run: PlannedRun,
@@ -324,9 +327,10 @@ export const recordPlan = async (
 ): Promise<Appended> => asWhole(await recordAfter(deps, run, [], planned, end), 1);
 
 /**
- * Records a plan after other transitions, in one append. When the plan is all that can begin now, its jobs go out with it, on the same
- * connection and so after it: a job finds its step, or that there is none because the plan was refused.
- * @param end ends the job that plans when the jobs were sent: it is done, unless the plan is refused
+ * Records a plan after other transitions, in one append. When nothing else is pending, the jobs follow the append on the same connection,
+ * so
+ * a job finds its step. A job whose plan was refused finds no step.
+ * @param end ends the planning job as soon as the jobs are sent: the job is done, unless the plan is refused
  */
 export async function recordAfter(
   deps: WorkerDeps,
@@ -336,7 +340,7 @@ export async function recordAfter(
   end: OwnEnd = {},
 ): Promise<AppendedParts> {
   const addJobs = () => Promise.all(begin.map((id) => deps.queues.addStep(run, id)));
-  // The end of this job takes one of them, or another that waits already.
+  // The ending job takes one of the new jobs, or another waiting job.
   const sendJobs = () => {
     const [first, ...rest] = end.takesNextStep?.() ? begin : [];
     if (first === undefined) return addJobs();
@@ -353,7 +357,7 @@ export async function recordAfter(
   const [, appended] = await recording;
   if (appended.parts <= first.length || !('seq' in appended)) return appended;
   if (next !== undefined) cacheStep(deps.redis, next, appended.returned);
-  // The server did not know the script, and the jobs were there before their steps.
+  // The server did not know the script, so the jobs were there before their steps.
   if (appended.late && nothingElsePending) await addJobs();
   // The usage of a turn counts for the runs above before any of them plans another turn.
   if (run.parent !== undefined) await reportToAll(deps, run.id);

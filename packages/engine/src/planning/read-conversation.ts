@@ -19,8 +19,9 @@ import {
 type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>;
 
 /**
- * What a model may read of its run. Turns that a summary stands for are left out. A process that planned the turn before reads only what
- * was logged since, so a turn late in a run takes no longer than an early one.
+ * The conversation of a run for its model. Turns covered by a summary are left out. A process that planned the previous turn reads only
+ * newer events,
+ * so a turn late in a run takes no longer than an early turn.
  */
 export async function readConversation(deps: Deps, runId: string): Promise<PastConversation> {
   const past = await readPast(deps, runId);
@@ -37,7 +38,7 @@ export async function readConversation(deps: Deps, runId: string): Promise<PastC
   return { turns, unread, instructed: text, compacted: compactions.at(-1), compactions, toolchains, absent };
 }
 
-/** The past of a run as far as it is logged. */
+/** The logged past of a run. */
 async function readPast(deps: Deps, runId: string): Promise<PastLog> {
   const known = takePast(deps.redis, runId);
   if (known !== undefined && (await readOn(deps, known))) return known;
@@ -46,9 +47,9 @@ async function readPast(deps: Deps, runId: string): Promise<PastLog> {
   return past;
 }
 
-/** @returns false when the log is not the one that the past was read from */
+/** @returns false when the log was replaced since the past was read */
 async function readOn(deps: Deps, past: PastLog, until = Number.POSITIVE_INFINITY): Promise<boolean> {
-  // Once more from the last event, to see that it is the same.
+  // Reads the last known event again, to check that the log still has the same event.
   let after = Math.max(0, past.seq - 1);
   for (;;) {
     const page = await readLog(deps.redis, past.runId, { after, limit: eventsAtOnce });
@@ -70,7 +71,7 @@ async function readOn(deps: Deps, past: PastLog, until = Number.POSITIVE_INFINIT
   }
 }
 
-/** What a summary stands for is not asked for again, unless an undo goes behind it. */
+/** Drops the cached turns below a summary. Only an undo to a turn before the summary reads them again. */
 function forget({ turns }: PastLog, through: number): void {
   for (const turn of turns) {
     if (turn.turn > through) return;
@@ -113,7 +114,7 @@ async function readDecision(deps: Deps, { decision, args, message, indeterminate
   };
 }
 
-/** The state has what a result is made of. The status then is that of the log: an undo after a fork is no part of the fork's past. */
+/** Reads the results from the state of the steps, with the status from the log: an undo after a fork is no part of the fork's past. */
 async function readResults(deps: Deps, runId: string, turns: readonly LoggedTurn[]): Promise<void> {
   const due = turns.flatMap(({ steps }) => steps).filter(({ status, read }) => isSettled(status) && read === undefined);
   if (due.length === 0) return;

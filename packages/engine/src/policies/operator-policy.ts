@@ -6,18 +6,18 @@ import { parsePolicyFile, readPolicyText } from './policy-file.ts';
 import { operatorDocumentsKey } from './policy-keys.ts';
 import { getPolicy, latestVersion } from './read-policies.ts';
 
-/** What binds every run in this process, and what is wrong with it. */
+/** The policy that binds every run in this process, and its problem. */
 export interface OperatorPolicyStatus {
-  /** Digest of the policy in force; null: there is none. */
+  /** Digest of the policy in force; null: no policy is in force. */
   policy: string | null;
-  /** Its version in the store; null for a file. */
+  /** The version of the policy in the store; null for a file. */
   policy_version: number | null;
-  /** Why the policy in force is not the one of its source. */
+  /** Why the policy in force differs from the source. */
   policy_problem: string | null;
 }
 
 export interface OperatorPolicyReader {
-  /** Absolute path of the file that has the policy; undefined: the store has it. */
+  /** Absolute path of the policy file; undefined: the policy is in the store. */
   file: string | undefined;
   current(): OperatorInForce | undefined;
   status(): OperatorPolicyStatus;
@@ -38,8 +38,8 @@ interface Source {
 type Deps = Pick<EngineDeps, 'redis' | 'logger'>;
 
 /**
- * Opens the operator's policy and follows its changes. A change that cannot be used leaves the policy in force, and is logged.
- * @throws an error about a policy that cannot be used at the start
+ * Opens the operator's policy and follows its changes. An unusable change is logged, and the policy in force stays.
+ * @throws an error about an unusable policy at the start
  */
 export async function openOperatorPolicy(deps: Deps, source: Source): Promise<OperatorPolicyReader> {
   const look = source.file === undefined ? lookAtStore(deps) : lookAtFile(source.file, source.tools);
@@ -51,7 +51,7 @@ export async function openOperatorPolicy(deps: Deps, source: Source): Promise<Op
     try {
       const found = await look.again(inForce);
       if (found !== undefined) {
-        // Before it judges: a verdict never names a policy that a replay cannot read.
+        // Stored before the policy judges: a replay can read each policy that a verdict names.
         await keep(deps, found.inForce);
         inForce = found.inForce;
         deps.logger.info({ event: 'policy_changed', ...statusOf(inForce) }, "the operator's policy has changed");
@@ -101,7 +101,7 @@ async function keep({ redis }: Deps, inForce: OperatorInForce | undefined): Prom
 
 interface Look {
   first(): Promise<OperatorInForce | undefined>;
-  /** Undefined: nothing has changed. @throws why the source cannot be used */
+  /** Undefined: nothing has changed. @throws an error that says why the source cannot be used */
   again(known: OperatorInForce | undefined): Promise<{ inForce: OperatorInForce | undefined } | undefined>;
 }
 
@@ -121,7 +121,7 @@ function lookAtFile(path: string, tools: readonly CatalogTool[]): Look {
       const text = await readPolicyText(path);
       const isStable = text === seen;
       seen = text;
-      // A file that is being written may be a policy with fewer rules: its content counts once two looks have seen it.
+      // A half-written file may be a policy with fewer rules: new content counts once two looks have seen the same content.
       if (!isStable || text === used) return undefined;
       const inForce = parse(text);
       used = text;
@@ -136,7 +136,7 @@ function lookAtStore({ redis }: Pick<Deps, 'redis'>): Look {
     if (version === 0) return undefined;
     const { document, digest } = await getPolicy({ redis }, { ...named, version });
     const inForce = { document: operatorPolicySchema.parse(document), digest, version };
-    // A later version of Holdpoint may have stored it: what this one cannot compile never comes into force.
+    // A later version of Holdpoint may have stored the policy: a policy that this version cannot compile never comes into force.
     compilePolicy(inForce.document);
     return inForce;
   };

@@ -20,9 +20,10 @@ import { takeTree } from '../trees/take-tree.ts';
 import { countReached } from './count-reached.ts';
 
 /**
- * Runs the commands of `prepare` that have not left a snapshot yet, one after the other, before the first turn. A command whose worker died
- * runs again, on a new tree. When an earlier run of the tenant with the same inputs kept its changes, they are taken and no command runs.
- * @returns whether the first turn may begin; when not, the log says why
+ * Runs the remaining commands of `prepare` one after the other, before the first turn. A command whose worker died runs again, on a new
+ * tree. When
+ * an earlier run of the tenant with the same inputs kept its changes, the kept changes are applied and no command runs.
+ * @returns whether the first turn may begin; when false, the log says why
  */
 export async function prepareRun(deps: WorkerDeps, runId: string, context: JobContext): Promise<boolean> {
   for (;;) {
@@ -43,7 +44,7 @@ export async function prepareRun(deps: WorkerDeps, runId: string, context: JobCo
   }
 }
 
-/** The run with a tree that nothing but its snapshot decides. It is a new one when a worker may still be writing to the old one. */
+/** The run with a tree equal to its snapshot. When a worker may still be writing to the old tree, the tree is a new one. */
 async function soundTree(deps: WorkerDeps, run: RunState, context: JobContext): Promise<RunState | 'moved' | 'lost'> {
   if (run.preparing === undefined) {
     const tree = await guardTree(deps, run, { id: '' }, context);
@@ -59,7 +60,7 @@ interface Step {
   context: JobContext;
 }
 
-/** Does the next command. @returns whether to look at the run again */
+/** Runs the next command. @returns whether to look at the run again */
 async function prepareNext(deps: WorkerDeps, run: RunState, step: Step): Promise<boolean> {
   const { prepare, context } = step;
   const number = run.prepared + 1;
@@ -88,14 +89,14 @@ async function prepareNext(deps: WorkerDeps, run: RunState, step: Step): Promise
   return true;
 }
 
-/** The digest under which the changes are kept; undefined when they cannot be kept here. */
+/** The digest for keeping the changes; undefined when the changes cannot be kept here. */
 async function keyOf(deps: WorkerDeps, run: RunState, { spec, prepare }: Step): Promise<string | undefined> {
   const { tenant } = scopeOf(run, spec);
   const place = { runId: run.id, epoch: run.lease, tenant, base: run.base ?? '' };
   return deps.executor.prepareKey(place, { ...prepare, network: hostsOf(spec), secrets: spec.secrets ?? [] });
 }
 
-/** Takes over what an earlier run made. */
+/** Applies the changes kept by an earlier run. */
 async function takeKept(
   deps: WorkerDeps,
   run: RunState,
@@ -133,7 +134,7 @@ async function execute(
   return { ...result, reached: reached.list() };
 }
 
-/** What the command left, or why it may not stay. */
+/** Takes a snapshot of the command's changes, or returns the reason for dropping them. */
 async function takeSnapshot(
   deps: WorkerDeps,
   run: RunState,
@@ -154,8 +155,9 @@ async function takeSnapshot(
 }
 
 /**
- * The last command is done. Only what `prepare` itself made in the files as they came from the source is kept for other runs: a run that
- * continues another one keeps nothing.
+ * Ends the preparation. Other runs reuse only changes that `prepare` made to files straight from the source: a run that continues another
+ * run
+ * keeps nothing.
  */
 async function finish(
   deps: WorkerDeps,
@@ -171,7 +173,9 @@ async function finish(
   return { kept };
 }
 
-/** Nothing is recorded by a worker that is ending, or of a run that is canceled: the next worker finds a command without a result. */
+/**
+ * A worker that is ending records nothing, and neither does a worker of a canceled run: the next worker finds a command without a result.
+ */
 function assertAlive({ signal }: JobContext): void {
   const reason = abortReason(signal);
   if (reason === 'shutdown') throw new HandBack();
@@ -194,7 +198,7 @@ function commandFailed({
 }): Problem {
   const how = detail ?? `exit code ${exit_code}`;
   const tail = output.trimEnd().slice(-longestShown);
-  // The output ends with what was refused.
+  // The output ends with the refused connection.
   const first = reached.find((place) => place.verdict === 'refused' && place.detail !== undefined);
   return {
     code: 'prepare_failed',

@@ -3,7 +3,7 @@ import type { Redis } from 'ioredis';
 import { logLevelChannel } from '../log/keys.ts';
 import type { Logger } from '../ports/index.ts';
 
-/** Changes what processes log from now on, until they end. @returns how many processes learned of it */
+/** Changes the log level of running processes until they end. @returns the number of processes that received the change */
 export const setLogLevel = (
   redis: Redis,
   change: { level: LogLevel; of: 'api' | 'workers' | 'all' },
@@ -11,12 +11,12 @@ export const setLogLevel = (
 
 interface Watched {
   subscriber: Redis;
-  /** Its level is set. */
+  /** The logger whose level is set. */
   logger: Logger & { level: string };
   is: 'api' | 'workers';
 }
 
-/** Sets the level of this process's log when an operator asks for it. `default`: the level that it was started with. */
+/** Sets this process's log level on an operator's request. `default`: the level at the start of the process. */
 export async function watchLogLevel({ subscriber, logger, is }: Watched): Promise<{ stop(): void }> {
   const started = logger.level;
   const onMessage = (channel: string, text: string): void => {
@@ -24,7 +24,7 @@ export async function watchLogLevel({ subscriber, logger, is }: Watched): Promis
     const change = logLevelChangeSchema.safeParse(JSON.parse(text));
     if (!change.success || !['all', is].includes(change.data.of)) return;
     const level = change.data.level === 'default' ? started : change.data.level;
-    // Logged on both sides of the change, so that one of the two levels shows it.
+    // Logged before the change: the old level decides whether the line appears.
     const fields = { event: 'log_level', from: logger.level, to: level };
     logger.warn(fields, 'the level of the log changes');
     logger.level = level;

@@ -7,9 +7,10 @@ import { inspectTree } from '../trees/inspect-tree.ts';
 import { takeTree } from '../trees/take-tree.ts';
 
 /**
- * Runs the run's validators on exactly what is to be published, once per candidate: the result is in the log. They work on the run's own
- * tree, which is brought to the candidate before, and back to the run's snapshot after.
- * @returns whether the publish may continue; when not, the log says why
+ * Runs the run's validators on exactly the candidate of the publish, once per candidate: the result is in the log. The validators work on
+ * the
+ * run's own tree. The tree is set to the candidate before, and back to the run's snapshot after.
+ * @returns whether the publish may continue; when false, the log says why
  */
 export async function validateCandidate(
   deps: WorkerDeps,
@@ -48,15 +49,16 @@ export async function validateCandidate(
   return appended.ok && failed === undefined;
 }
 
-/** A validator is a command: the operator's bound of wall time holds for it, too. */
+/** A validator is a command, so the operator's cap on wall time applies. */
 function cutAtCeiling({ ceilings }: Pick<WorkerDeps, 'ceilings'>, validator: Validator): Validator {
   const most = ceilings?.step_wall_s ?? validator.timeout_s;
   return { ...validator, timeout_s: Math.min(validator.timeout_s, most) };
 }
 
 /**
- * The tree is brought to the candidate. It is a new one when the last worker that did so may only be frozen, because it never recorded how
- * that went, and when the tree is not what the log says.
+ * Sets the tree to the candidate. Makes a new tree when the tree differs from the log, or when the last worker never recorded the outcome
+ * of its
+ * validation: this worker may only be frozen.
  */
 async function treeWith(
   deps: WorkerDeps,

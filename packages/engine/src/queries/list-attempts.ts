@@ -9,7 +9,7 @@ export interface Attempt {
   worker: string;
   started_at: string;
   ended_at?: string;
-  /** Absent while it runs. */
+  /** Absent while the attempt runs. */
   end?: 'succeeded' | 'failed' | 'killed' | 'timed_out' | 'held' | 'retried' | 'indeterminate';
   reason?: EventOf<'step.retried'>['data']['reason'];
   duration_ms?: number;
@@ -18,7 +18,7 @@ export interface Attempt {
 
 const eventsAtOnce = 200;
 
-/** The attempts of one step, in order. Reads the log from the event that created the step to the one that settled it. */
+/** The attempts of one step, in order. Reads the log from the step's creation to its settling. */
 export async function listAttempts(deps: Pick<EngineDeps, 'redis'>, runId: string, stepId: string): Promise<Attempt[]> {
   const attempts = new Map<number, Attempt>();
   const found = await readStep(deps.redis, runId, stepId);
@@ -77,6 +77,6 @@ function note(attempts: Map<number, Attempt>, event: LoggedEvent): void {
 
 function end(attempts: Map<number, Attempt>, number: number, how: Partial<Attempt>): void {
   const attempt = attempts.get(number);
-  // An indeterminate attempt keeps that end; the later decision of a person is in the log.
+  // An indeterminate attempt keeps its end. The later decision of a person is in the log.
   if (attempt && attempt.end === undefined) Object.assign(attempt, how);
 }

@@ -14,7 +14,7 @@ import {
 
 type Deps = Pick<EngineDeps, 'redis'>;
 
-/** Behind the events of a run up to `seq`, and behind all runs before that run. */
+/** A place behind the events of a run up to `seq`, and behind all earlier runs. */
 export interface EventPlace {
   runId: string;
   seq: number;
@@ -22,22 +22,23 @@ export interface EventPlace {
 
 interface EventPage {
   items: LoggedEvent[];
-  /** Events, and whole logs, that cannot be read; the next page is behind them. */
+  /** Unreadable events and logs. The next page begins behind these. */
   damaged: Damaged[];
   /** Where the next page begins; undefined: every run was read to its end. */
   next: EventPlace | undefined;
 }
 
-/** Runs whose logs one page looks at: a page of a filter that fits nothing costs no more. */
+/** Caps the logs read for one page, also when no event passes the filter. */
 const mostRuns = 200;
 const batch = 100;
-/** No log is that long; a cursor has 15 digits at most. */
+/** No log is this long. A cursor has 15 digits at most. */
 const behindAll = 999_999_999_999_999;
 
 /**
- * Events of all runs of a tenant, in the order of the runs' ids (oldest run first), and of each run in the order of its log. A page may have
- * fewer events than `limit`, or none, and still have a `next`. An event that is appended to a run before `next` is on no later page.
- * @param page.since RFC 3339: leaves out the events before that time
+ * Events of all runs of a tenant, in the order of the runs' ids (oldest run first), then in the order of each run's log. A page may have
+ * fewer
+ * events than `limit`, or none, and still have a `next`. An event appended to a run before `next` appears on no later page.
+ * @param page.since RFC 3339: leaves out earlier events
  */
 export async function listEvents(
   deps: Deps,
@@ -53,7 +54,7 @@ export async function listEvents(
     if (looked++ === mostRuns) return { items, damaged, next };
     const read = runId === after?.runId ? after.seq : 0;
     const space = limit - items.length - damaged.length;
-    // One more than fits shows whether there is another page.
+    // One event more than the limit shows whether there is another page.
     const found = await readEntry(runId, () => eventsOf(deps, runId, { read, from, limit: space + 1 }));
     if (found instanceof Damaged) {
       damaged.push(found);
@@ -70,7 +71,7 @@ export async function listEvents(
   return { items, damaged, next: undefined };
 }
 
-/** The events of one run behind those that were read, and since a time. */
+/** The events of one run after the events already read, and since a time. */
 async function eventsOf(
   { redis }: Deps,
   runId: string,
@@ -80,10 +81,10 @@ async function eventsOf(
   return { entries: await readLogEntries(redis, runId, { after: seq, limit }), seq };
 }
 
-/** The runs of a tenant, oldest first, beginning with one of them. */
+/** The runs of a tenant, oldest first, from a given run on. */
 async function* runsFrom({ redis }: Deps, tenant: Tenant, first: string | undefined): AsyncGenerator<string> {
   const index = runIndexOf(tenant);
-  // A cursor may name a run of another tenant: then it is only a place in the order.
+  // A cursor may name a run of another tenant: then the cursor only marks a place in the order.
   if (first !== undefined && (await redis.zscore(index, first)) !== null) yield first;
   for (let ids = await idsAfter(redis, index, first, batch); ids.length > 0; ) {
     yield* ids;
@@ -91,7 +92,7 @@ async function* runsFrom({ redis }: Deps, tenant: Tenant, first: string | undefi
   }
 }
 
-/** Ids of the runs of a tenant with an event at that time or later, newest run first. Reads the last event of each of its runs. */
+/** Ids of the runs of a tenant with an event at `since` or later, newest run first. Reads the last event of each run. */
 export async function* runsChangedSince(deps: Deps, tenant: Tenant, since: number): AsyncGenerator<string> {
   let before: string | undefined;
   for (;;) {

@@ -15,31 +15,39 @@ import { isUndone, type UndoneRange, undoneRanges } from './undone-snapshots.ts'
 type Deps = Pick<EngineDeps, 'redis'>;
 type Run = Pick<RunState, 'id' | 'seq'>;
 
-/** A state that the files of a run were in. */
+/** A state of a run's files. */
 export interface RunSnapshot {
   id: string;
-  /** Null when the run began with it. */
+  /** Null for the first snapshot of the run. */
   parent: string | null;
-  /** A step with a task: its call ran as that background command. Null when the run began with it, or, with a parent, when a command of `prepare` made it, or an approved call found files that background commands had changed. */
+  /**
+   * The maker of the snapshot. With a task: the step's call ran as this background command. Null for the first snapshot. Null with a
+   * parent: a
+   * command of `prepare` made the snapshot, or an approved call found files that background commands had changed.
+   */
   by: { step: string; task?: string } | { task: string } | null;
   time: string;
-  /** Against the parent; of the first snapshot, its regular files. */
+  /** Against the parent. For the first snapshot: the number of regular files. */
   files_changed: number;
-  /** An undo took it back. */
+  /** Whether an undo removed the snapshot. */
   undone: boolean;
-  /** The files are in this state now. */
+  /** Whether the files are in this state now. */
   current: boolean;
 }
 
 export interface SnapshotsQuery {
   limit: number;
-  /** The `next` of the page before. */
+  /** The `next` of the previous page. */
   cursor?: number | undefined;
   /** asc: oldest first. */
   order?: 'asc' | 'desc' | undefined;
 }
 
-/** A page of the snapshots of a run, however long the run is. A step that changed no file leaves the snapshot of its parent, so an id may occur more than once. */
+/**
+ * A page of the snapshots of a run. The run's length does not change the cost. A step that changed no file keeps its parent's snapshot, so
+ * an id
+ * may occur more than once.
+ */
 export async function pageSnapshots(
   deps: Deps,
   run: Run,
@@ -61,7 +69,7 @@ export async function pageSnapshots(
 
 const atOnce = 500;
 
-/** Every snapshot of a run, oldest first. Reads the event of each. */
+/** Every snapshot of a run, oldest first. Reads the event of each snapshot. */
 export async function listSnapshots(deps: Deps, run: Run): Promise<RunSnapshot[]> {
   const found: RunSnapshot[] = [];
   const standing = await readStanding(deps, run);
@@ -75,7 +83,7 @@ export async function listSnapshots(deps: Deps, run: Run): Promise<RunSnapshot[]
   return found;
 }
 
-/** Whether the files of a run were ever in this state. Reads the events alone whose snapshots begin with the same digits. */
+/** Whether the files of a run were ever in this state. Reads only the events whose snapshots begin with the same digits. */
 export async function hasSnapshot({ redis }: Deps, run: Run, id: string): Promise<boolean> {
   for await (const places of snapshotPlaces(redis, run.id, { from: 1, to: run.seq, order: 'desc' })) {
     const alike = places.filter(({ digits }) => id.startsWith(digits)).map(({ seq }) => seq);
@@ -87,10 +95,10 @@ export async function hasSnapshot({ redis }: Deps, run: Run, id: string): Promis
   return false;
 }
 
-/** What of the whole list says how one snapshot stands. */
+/** Facts about the whole list, needed to say whether a snapshot is undone or current. */
 interface Standing {
   undone: UndoneRange[];
-  /** The event of the last one that is not undone. */
+  /** The event of the last snapshot that is not undone. */
   current: number | undefined;
 }
 
@@ -125,7 +133,7 @@ async function readSnapshots(
   return { snapshots, damaged };
 }
 
-/** By task, the steps whose calls ran as background commands: the changes of such a command are those of its step. */
+/** Steps whose calls ran as background commands, by task: the changes of such a command count as changes of its step. */
 async function stepsBeside({ redis }: Deps, run: Run, events: readonly LoggedEvent[]): Promise<Map<string, string>> {
   const ids = events.flatMap((event) => (event.type === 'workspace.captured' ? [event.data.task_id] : []));
   const tasks = await Promise.all([...new Set(ids)].map((id) => readTask(redis, run.id, id)));
@@ -144,7 +152,7 @@ const byTask = (task: string, stepOfTask: ReadonlyMap<string, string>): RunSnaps
   return step === undefined ? { task } : { step, task };
 };
 
-/** What the event alone says. */
+/** Reads a snapshot from its event alone. */
 function snapshotOf(event: LoggedEvent):
   | {
       id: string;

@@ -16,7 +16,7 @@ import {
 
 type Deps = Pick<EngineDeps, 'redis'>;
 
-/** A step with its number, as fork and undo take it; null when the step was undone. */
+/** A step with its number for fork and undo; null when the step was undone. */
 export interface NumberedStep {
   step: StepState;
   number: number | null;
@@ -24,25 +24,26 @@ export interface NumberedStep {
 
 export interface StepsQuery {
   limit: number;
-  /** The last step that was looked at. */
+  /** The last step of the previous page. */
   cursor?: string | undefined;
   /** The first step of the list: its number or id. */
   from?: number | string | undefined;
-  /** By the plan: turn by turn, and within a turn as it was written; an undone step stands before its replacement. */
+  /** In the order of the plan: turn by turn, and within a turn by position. An undone step stands before its replacement. */
   order?: 'asc' | 'desc' | undefined;
   turn?: number | undefined;
   status?: readonly StepStatus[] | undefined;
   tool?: readonly string[] | undefined;
 }
 
-/** A page of a filter that fits nothing costs no more than this many steps. */
+/** Caps the steps read for one page, also when no step passes the filter. */
 const mostLooked = 1000;
 const mostTurns = 500;
 
 /**
- * A page of the steps of a run. It reads what it shows, however long the run is. With a filter it may have fewer steps than `limit`, or none,
- * and still have a `next`.
- * @throws EngineError `run_not_found`; `step_not_found` when `cursor` or `from` names none
+ * A page of the steps of a run. The run's length does not change the cost: only the steps of the page are read. With a filter the page may
+ * have
+ * fewer steps than `limit`, or none, and still have a `next`.
+ * @throws EngineError `run_not_found`; `step_not_found` when `cursor` or `from` names no step
  */
 export async function pageSteps(
   { redis }: Deps,
@@ -59,7 +60,7 @@ export async function pageSteps(
   let looked = 0;
   for await (const places of placesOf({ redis }, run, query)) {
     for (let at = 0; at < places.length; ) {
-      // One more than fits shows whether there is another page.
+      // One step more than the limit shows whether there is another page.
       const batch = places.slice(
         at,
         at + (fits === undefined ? limit + 1 - steps.length - damaged.length : mostLooked),
@@ -80,7 +81,7 @@ export async function pageSteps(
   return { run, steps, damaged, next: undefined };
 }
 
-/** Some steps of a run, with their numbers, by id. Those that do not exist are left out. */
+/** Some steps of a run, with their numbers, by id. Unknown ids are left out. */
 export async function findNumberedSteps(
   { redis }: Deps,
   runId: string,
@@ -104,7 +105,7 @@ function filterOf({ status, tool }: StepsQuery): ((facts: StepFacts) => boolean)
   return (facts) => (status?.includes(facts.status) ?? true) && (tool?.includes(facts.tool) ?? true);
 }
 
-/** The steps of the turns that the list goes through, in its order, in batches. */
+/** The steps of the listed turns, in the order of the list, in batches. */
 async function* placesOf({ redis }: Deps, run: RunState, query: StepsQuery): AsyncGenerator<ListedStep[]> {
   const { order = 'asc', limit, turn } = query;
   const start = await startOf({ redis }, run, query);
@@ -125,7 +126,7 @@ async function* placesOf({ redis }: Deps, run: RunState, query: StepsQuery): Asy
   }
 }
 
-/** The turns that a list looks at, in its order, in batches. With a filter, those alone whose steps may fit: what the indexes have. */
+/** The turns of a list, in the order of the list, in batches. With a filter, only turns that the indexes list for the filter. */
 async function* turnsOf(
   { redis }: Deps,
   run: RunState,
@@ -133,12 +134,12 @@ async function* turnsOf(
   range: { from: number; to: number; order: 'asc' | 'desc' },
 ): AsyncGenerator<number[]> {
   const byTool = (within: Range) => turnsIn(redis, run.id, (tool ?? []).map(toolIndex), within);
-  // A step may be undone without having settled: it is in the index of its tool alone.
+  // A step may be undone without having settled. Only the index of the step's tool lists such a step.
   if (status === undefined || (status.includes('undone') && run.alive < run.steps)) {
     return yield* tool === undefined ? everyTurn(range) : byTool(range);
   }
   const settled = turnsIn(redis, run.id, status.filter(isSettled).map(settledIndex), range);
-  // Steps that are not settled are of the current turn.
+  // Steps that are not settled belong to the current turn.
   const isOpen = status.some((one) => !isSettled(one)) && run.turn >= range.from && run.turn <= range.to;
   const byStatus = isOpen ? withTurn(settled, run.turn, range.order) : settled;
   if (tool === undefined) return yield* byStatus;
@@ -186,7 +187,7 @@ const firstTurn = ({ forked_from }: RunState): number => (forked_from?.turn ?? 0
 interface Start {
   turn: number;
   id: string;
-  /** The list begins after it. */
+  /** The list begins after this step. */
   isPast: boolean;
 }
 
@@ -206,10 +207,12 @@ async function findById({ redis }: Deps, runId: string, id: string): Promise<Omi
   return found && { turn: found.step.call.turn, id };
 }
 
-/** How many turns one look of the search reads. */
+/** How many turns one round of the search reads. */
 const width = 64;
 
-/** The step with a number. Each turn knows how many steps stood before it, so a look at 64 turns leaves a 64th of them. */
+/**
+ * Finds the step with a number. Each turn records the number of steps before the turn, so a round over 64 turns leaves 1/64 of the turns.
+ */
 async function findNumbered(
   { redis }: Deps,
   run: RunState,
@@ -217,7 +220,7 @@ async function findNumbered(
 ): Promise<Omit<Start, 'isPast'> | undefined> {
   let [low, high] = [firstTurn(run), run.turn];
   for (let isNarrower = true; low <= high; ) {
-    // Turns without steps say nothing: when a look sees no other, the next ones read them all.
+    // Turns without steps do not narrow the search: when a round sees only empty turns, the next rounds read every turn.
     const stride = isNarrower ? Math.ceil((high - low + 1) / width) : 1;
     const turns = Array.from({ length: Math.min(width, high - low + 1) }, (_, at) => low + at * stride);
     const rows = await readTurns(

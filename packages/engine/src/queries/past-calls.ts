@@ -16,8 +16,9 @@ import { fromPayload, fromStored, isOfType, readRawLog } from '../log/index.ts';
 type Deps = Pick<EngineDeps, 'redis' | 'blobs'>;
 
 /**
- * What a run had done before the first attempt of a call, from the log: all attempts of the call see the same. The log is read when a tool
- * asks, and once per attempt: runs whose tools never ask pay nothing.
+ * The run's earlier calls, up to the first attempt of a call, from the log: all attempts of the call get the same list. The log is read on
+ * the first
+ * question of a tool, once per attempt. Runs whose tools never ask pay nothing.
  */
 export function openPast(deps: Deps, run: Pick<RunState, 'id'>, { id }: Pick<StepState, 'id'>): PastCalls {
   let found: Promise<LoggedCall[]> | undefined;
@@ -35,7 +36,7 @@ export function openPast(deps: Deps, run: Pick<RunState, 'id'>, { id }: Pick<Ste
       const wanted = canonicalJson(args ?? null);
       for (const call of await read()) {
         if (call.tool !== tool || call.error?.code !== code) continue;
-        // What the caller wrote of an edited call did not run.
+        // For an edited call only the edited arguments count: the original arguments did not run.
         for (const payload of call.edited ? [call.args] : [call.args, call.written ?? call.args]) {
           if (canonicalJson(await fromPayload(deps.blobs, payload)) === wanted) return true;
         }
@@ -45,7 +46,7 @@ export function openPast(deps: Deps, run: Pick<RunState, 'id'>, { id }: Pick<Ste
   };
 }
 
-/** A call as the log has it. */
+/** A call in the log. */
 interface LoggedCall {
   id: string;
   turn: number;
@@ -77,8 +78,8 @@ async function pastCall(deps: Deps, call: LoggedCall): Promise<PastCall> {
 }
 
 /**
- * The calls of a run that stand, in the order in which they settled.
- * @param until the sequence number of the last event that counts. @param stepId the call that asks: what follows its start does not count
+ * The calls of a run that no undo removed, in the order of their settling.
+ * @param until the sequence number of the last event to read. @param stepId the asking call: events after its start do not count
  */
 async function callsBefore(
   deps: Deps,
@@ -105,7 +106,7 @@ async function inherited(deps: Deps, from: ForkedFrom | undefined): Promise<Logg
   return calls.filter(({ turn, status }) => turn <= from.turn && status !== undefined);
 }
 
-/** Most events of a log are no calls. Reading all of them takes ten times as long as finding these. */
+/** Most events of a log are no calls. Parsing all events takes ten times as long as filtering their texts. */
 const mayCount = (text: string): boolean => relevant.test(text);
 const relevant = isOfType(
   'run\\.created|run\\.rewound|step\\.(?:created|started|held|queued|succeeded|failed|killed|timed_out|rejected|expired|canceled)',
@@ -149,7 +150,7 @@ function note(calls: Map<string, LoggedCall>, event: RunEvent): void {
       if (call === undefined) return;
       const { value, error, times } = event.data;
       const status = event.type.slice('step.'.length) as SettledStatus;
-      // The last one to settle comes last.
+      // The map ends with the call that settled last.
       calls.delete(call.id);
       calls.set(call.id, { ...call, status, value, error, started_at: times?.started_at ?? call.started_at });
       return;

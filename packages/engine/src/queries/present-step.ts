@@ -6,8 +6,9 @@ import { fromPayload } from '../log/index.ts';
 type Deps = Pick<EngineDeps, 'blobs' | 'catalog'>;
 
 /**
- * The result of a step as its toolset's contract says, whatever settled it; undefined before that. It follows from the log alone, so it is
- * the same in every process.
+ * The result of a step in the form of its toolset's contract; undefined before the step settles. Computed from the log alone, so every
+ * process gets
+ * the same result.
  */
 export async function presentStep(deps: Deps, spec: RunSpec, step: StepState): Promise<Json | undefined> {
   if (!isSettled(step.status)) return undefined;
@@ -27,6 +28,6 @@ export async function presentStep(deps: Deps, spec: RunSpec, step: StepState): P
   });
 }
 
-/** The arguments that a person put in the place of the caller's. A step that a fork inherited has them in its decisions. */
+/** The arguments with which a person replaced the caller's. An inherited step of a fork has them in its decisions. */
 const editOf = ({ written, args, outcome }: StepState): Payload | undefined =>
   written === undefined ? outcome?.grants?.findLast((grant) => grant.args !== undefined)?.args : args;

@@ -3,7 +3,7 @@ import type { EngineDeps } from '../deps.ts';
 import { EngineError, type RunState, type StepState } from '../domain/index.ts';
 import { type CallCancel, fromPayload, readCallCancels, readReceived, readRun, readSteps } from '../log/index.ts';
 
-/** A call that its run received, and that has no step yet. */
+/** A received call that has no step yet. */
 export interface WaitingCall {
   id: string;
   index: number;
@@ -11,7 +11,7 @@ export interface WaitingCall {
   received_at: string;
   /** The run was canceled before it made the call. */
   isDropped: boolean;
-  /** A caller canceled this call alone: the run does not make it. */
+  /** A caller canceled only this call: the run does not make the call. */
   cancel?: CallCancel | undefined;
 }
 

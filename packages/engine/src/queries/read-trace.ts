@@ -7,9 +7,10 @@ import { keepFolded, takeFolded } from './folded-traces.ts';
 const eventsAtOnce = 500;
 
 /**
- * The spans of a run from its log: those that ended after sequence number `after`, and behind the last of them those that have not ended.
- * Reads on where the page before ended, or the log from its beginning when another process made that page, or did so long ago.
- * @param page.limit of spans. A page may have a few more, because it ends with an event
+ * The spans of a run from its log: the spans that ended after sequence number `after`, and on the last page the open spans. Continues from
+ * the previous
+ * page, or reads the log from its beginning when another process made the previous page, or this process did long ago.
+ * @param page.limit of spans. A page may have a few more, because a page ends with an event
  */
 export async function readTrace(
   { redis }: Pick<EngineDeps, 'redis'>,

@@ -6,14 +6,14 @@ import type { listSteps } from './list-steps.ts';
 
 /** A moment in a run's past: everything up to and including one step. */
 export interface RewindPoint {
-  /** The last step that is kept; null when none is. */
+  /** The last kept step; null when no step is kept. */
   to: string | null;
-  /** The last turn with a kept step; when no step is kept, 0 or the turn that the run was forked at. */
+  /** The last turn with a kept step; when no step is kept, 0 or the turn of the fork. */
   turn: number;
-  /** Steps of that turn, in order. `again` is empty when the turn is kept whole. */
+  /** The kept steps of `turn`, in order. `again` is empty when all steps of the turn are kept. */
   kept: StepState[];
   again: StepState[];
-  /** Every step after the moment, those of `again` included. */
+  /** Every step after the moment, including the steps of `again`. */
   after: StepState[];
   /** The steps up to the moment, in order. */
   before: StepState[];
@@ -24,8 +24,9 @@ export interface RewindPoint {
 }
 
 /**
- * Finds the moment after a step. The order is that of the plan: turn by turn, and within a turn as the planner wrote it; the files change in
- * that order too.
+ * Finds the moment after a step. Steps are in the order of the plan: turn by turn, and within a turn in the planner's order. The files
+ * change
+ * in this order, too.
  * @param to a step's id or its number in the list, from 1; 0 is the moment before the first step
  * @throws EngineError `step_not_found`, `step_not_settled`, `workspace_not_ready`
  */
@@ -64,8 +65,9 @@ export async function findRewindPoint(
 }
 
 /**
- * The snapshots that an undo of these steps keeps. The last of them has the files as they were before the first of the steps changed them:
- * the changes of a background command belong to no step, so all that were captured by then are kept.
+ * The snapshots that an undo of these steps keeps. The last kept snapshot has the files before the first change by one of the steps. The
+ * changes
+ * of a background command belong to no step, so all changes captured before are kept.
  */
 function snapshotsBefore(snapshots: readonly RunSnapshot[], steps: ReadonlySet<string>): RunSnapshot[] {
   const kept = snapshots.filter(({ undone }) => !undone);

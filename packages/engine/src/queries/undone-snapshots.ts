@@ -2,14 +2,14 @@ import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
 import { Damaged, readEvents, readManySteps, rewindsOf, type SnapshotPlace, snapshotPlaces } from '../log/index.ts';
 
-/** The snapshots of these events were taken back by one undo. */
+/** The range of events whose snapshots one undo removed. */
 export interface UndoneRange {
   from: number;
-  /** The event of the undo itself. */
+  /** The sequence number of the undo's event. */
   to: number;
 }
 
-/** What left a snapshot. */
+/** The writer of a snapshot. */
 interface Left {
   readonly by: { step: string } | { task: string } | null;
 }
@@ -18,8 +18,10 @@ export const isUndone = (ranges: readonly UndoneRange[], seq: number): boolean =
   ranges.some(({ from, to }) => seq >= from && seq < to);
 
 /**
- * What the undos of a run took back. Each undo is read, and the snapshots from its first undone step up to the first one that such a step left.
- * @param read the snapshots of these events
+ * The ranges of snapshots that the undos of a run removed. Reads each undo, and the snapshots from the undo's first step up to the first
+ * snapshot by
+ * an undone step.
+ * @param read reads the snapshots of the given events
  */
 export async function undoneRanges(
   { redis }: Pick<EngineDeps, 'redis'>,
@@ -52,7 +54,7 @@ export async function undoneRanges(
 
 const atOnce = 20;
 
-/** The event of the first of these snapshots that one of the steps left. */
+/** The event of the first snapshot by one of the steps. */
 async function firstBy(
   steps: ReadonlySet<string>,
   places: readonly SnapshotPlace[],

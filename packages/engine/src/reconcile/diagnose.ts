@@ -19,7 +19,9 @@ import { isWaitOver } from './wait-over.ts';
 export type Finding = EventOf<'run.repaired'>['data'];
 
 /**
- * Finds what is stuck in a run: its state requires work that no job will do. A process died between two writes, or Redis lost a queue.
+ * Finds the stuck parts of a run: the run's state requires work without a job that will do the work. Cause: a process died between two
+ * writes, or
+ * Redis lost a queue.
  */
 export async function diagnose(deps: WorkerDeps, run: RunState): Promise<Finding[]> {
   if (!(await isQuiet(deps, run.id))) return [];
@@ -64,7 +66,7 @@ export async function diagnose(deps: WorkerDeps, run: RunState): Promise<Finding
 const hasTurnJob = async (deps: WorkerDeps, run: RunState): Promise<boolean> =>
   (await deps.queues.turns.getJob(jobIds.turn(run.id, run.turn + 1))) !== undefined;
 
-/** Whether the job of the turn that is due sleeps: a rewound run left it, or a wake-up was lost. A nap ends by itself. */
+/** Whether the job of the due turn sleeps, left by a rewound run or after a lost wake-up. A nap ends without a wake-up. */
 export async function hasOrphanedTurn({ queues }: WorkerDeps, run: RunState): Promise<boolean> {
   const isOpen = run.status === 'running' || run.status === 'waiting';
   const isAtRest = run.closing !== undefined || run.awaits_calls !== undefined || isWaitingForModel(run);
@@ -75,8 +77,9 @@ export async function hasOrphanedTurn({ queues }: WorkerDeps, run: RunState): Pr
 }
 
 /**
- * Whether a run sleeps in line although it has a place, or could have one. Before its first turn it has to be in line at all; later its job
- * may sleep for its model.
+ * Whether a run sleeps in line although it has a place, or could get a place. Before its first turn only a run in line can sleep for a
+ * place;
+ * later its job may sleep for its model.
  */
 export async function waitsForFreePlace({ queues, admission }: WorkerDeps, run: RunState): Promise<boolean> {
   const isNext = run.status === 'queued' || (run.status === 'running' && run.open === 0 && run.restore !== 'due');
@@ -107,7 +110,7 @@ async function lookAtStep(deps: WorkerDeps, run: RunState, step: StepState): Pro
       const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
       if (approval?.status !== 'pending') return [];
       const expires = Date.parse(approval.request.expires_at);
-      // A job that is awake waits for a worker: all of them may be busy.
+      // A job that is awake waits for a worker: all workers may be busy.
       return expires < deps.now() - graceMs && (await isAsleep(job)) ? [{ class: 'expired', subject }] : [];
     }
     default:
@@ -118,8 +121,8 @@ async function lookAtStep(deps: WorkerDeps, run: RunState, step: StepState): Pro
 const isAsleep = async (job: Job): Promise<boolean> => !isInBackoff(job) && (await job.isDelayed());
 
 /**
- * Those of these delayed jobs of steps that sleep until a deadline although their step is settled: the process that decided or undid the step
- * died before the wake-up.
+ * Finds sleeping step jobs of settled steps among the given delayed jobs: the process that decided or undid the step died before the
+ * wake-up.
  */
 export async function orphanedJobs(
   deps: WorkerDeps,
@@ -127,7 +130,7 @@ export async function orphanedJobs(
 ): Promise<{ run: RunState; stepId: string }[]> {
   const jobs = await Promise.all(ids.map((id) => readAsleep(deps, id)));
   const asleep = jobs.filter((job) => job !== undefined);
-  // A settled step has no such field (`domain/fields/step.ts`).
+  // A settled step has no status field (`domain/fields/step.ts`).
   const statuses = await Promise.all(
     asleep.map(({ run_id, step_id }) => deps.redis.hget(stateKey(run_id), stepField.status(step_id).name)),
   );
@@ -140,7 +143,7 @@ export async function orphanedJobs(
   return orphans;
 }
 
-/** The data of a job; undefined when it was just added, waits for its next try, or is gone. */
+/** The data of a job; undefined when the job was just added, waits for its next try, or is gone. */
 async function readAsleep({ redis, queues, now }: WorkerDeps, id: string): Promise<StepJob | undefined> {
   const fields = await redis.hmget(queues.steps.toKey(id), 'data', 'timestamp', 'atm', 'delay');
   const [data, timestamp, attemptsMade, delay] = fields;

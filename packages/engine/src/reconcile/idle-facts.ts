@@ -17,14 +17,15 @@ import { isDue } from './ensure-tasks.ts';
 import { isWorkspaceDue } from './release-run.ts';
 
 /**
- * What has to stay as it is while nothing happens to a run: its sequence number, the jobs that bring it on, and the entries of its pending
- * approvals. As long as it holds, and until something is due, the run needs no look.
+ * The values that stay the same while nothing happens to a run: its sequence number, its jobs, and the index entries of its pending
+ * approvals.
+ * While they hold and nothing is due, the sweeper skips the run.
  */
 interface IdleFacts {
   seq: number;
   /** Keys of jobs. */
   jobs: string[];
-  /** Approvals, and the index that lists them. */
+  /** Approval ids. `index` is the key of the approval index. */
   approvals: string[];
   index: string;
 }
@@ -36,14 +37,14 @@ export interface Outlook {
   next: number;
 }
 
-/** A look follows its append by that much at least: until then a wake-up may be under way. */
+/** The least time between an append and a look: a wake-up may still be under way. */
 const graceMs = 5000;
-/** A parked run is looked at as a whole this often. Between two looks `findChanged` compares what its wake-ups depend on. */
+/** Time between two full looks at a parked run. Between two looks `findChanged` compares the facts behind the run's wake-ups. */
 const restMs = 3 * 3_600_000;
-/** Each look at a run that has work to do doubles the time to the next one, up to this. */
+/** Each look at a run with work to do doubles the time to the next look, up to this cap. */
 const mostMs = 10 * 60_000;
 
-/** When a run has to be looked at again, by what it is now. Undefined: it is gone from the index of active runs. */
+/** When to look at a run again, judged by its present state. Undefined: the run leaves the index of active runs. */
 export async function readOutlook(deps: WorkerDeps, runId: string): Promise<Outlook | undefined> {
   const now = deps.now();
   const [run, changedAt = now] = await Promise.all([readRun(deps.redis, runId), lastEventAt(deps.redis, runId)]);
@@ -51,7 +52,7 @@ export async function readOutlook(deps: WorkerDeps, runId: string): Promise<Outl
   if (run === undefined) return { next: now + graceMs };
   if (isTerminal(run.status) && !isWorkspaceDue(run)) return undefined;
   const age = now - changedAt;
-  // A time that lies ahead is of a clock that was wrong.
+  // A time in the future comes from a wrong clock.
   if (age < graceMs) return { next: now + Math.min(graceMs, graceMs - Math.max(0, age)) };
   const found = await findNeeds(deps, run);
   const next = Math.min(found.due + graceMs, now + pause(run, age));
@@ -62,7 +63,7 @@ export async function readOutlook(deps: WorkerDeps, runId: string): Promise<Outl
 const pause = (run: RunState, age: number): number =>
   isParked(run) ? restMs * (0.75 + Math.random() / 2) : Math.min(Math.max(graceMs, age / 2), mostMs);
 
-/** Nothing of it runs or waits for a worker. A sub-agent has to have reported to the run above, too. */
+/** No part of the run is running or waiting for a worker. A sub-agent is never parked: it also has to report to the run above. */
 const isParked = (run: RunState): boolean =>
   run.parent === undefined &&
   (run.status === 'waiting' || run.status === 'paused' || run.publication === 'parked') &&
@@ -110,7 +111,7 @@ async function findNeeds(deps: WorkerDeps, run: RunState): Promise<{ facts: Idle
 const isAsked = (step: StepState): step is StepState & { approval: string } =>
   (step.status === 'parked' || step.status === 'indeterminate') && step.approval !== undefined;
 
-/** @returns those runs that changed since their last look, or lost a job or the entry of an approval. A run without facts is not judged */
+/** @returns the runs that changed since their last look, or lost a job or an approval's index entry. Runs without facts are not judged */
 export async function findChanged({ redis }: Pick<WorkerDeps, 'redis'>, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
   const texts = await redis.hmget(idleFactsKey, ...ids);

@@ -42,8 +42,8 @@ const mostRounds = 50;
 
 /**
  * Looks at a run and makes sure that its next work is under way: pending steps pass the gate, queued steps have a job that will run, parked
- * steps a job that sleeps, a settled turn has its successor, a canceled run ends. Idempotent: handlers call it after they recorded an outcome,
- * and the sweeper calls it for every active run.
+ * steps a job that sleeps, a settled turn has its successor, a canceled run ends. Idempotent: handlers call `reconcile` after recording an
+ * outcome, and the sweeper calls `reconcile` for every active run.
  */
 export async function reconcile(deps: WorkerDeps, runId: string, signal: AbortSignal): Promise<void> {
   for (let round = 0; round < mostRounds; round++) {
@@ -60,7 +60,7 @@ export async function reconcile(deps: WorkerDeps, runId: string, signal: AbortSi
   throw new EngineError('contended', `other writers kept changing the run ${runId}`);
 }
 
-/** Reports to the run above, which may have to act on the report. */
+/** Reports to the run above. The run above may have to act on the report. */
 async function reportUp(deps: WorkerDeps, { id, status, parent }: RunState, signal: AbortSignal): Promise<void> {
   if (parent === undefined || isTerminal(status)) return;
   const isNews = await reportToParent(deps, id);
@@ -76,7 +76,7 @@ async function advance(deps: WorkerDeps, run: RunState, signal: AbortSignal): Pr
       return 'settled';
     case 'running':
     case 'waiting':
-      // The tree is not yet at the snapshot in the log: nothing starts on it.
+      // The tree is not yet at the snapshot in the log: nothing starts on the tree.
       if (run.restore === 'due') return ensureWorkspaceJob(deps, run);
       await ensureTasks(deps, run);
       return openTurn(deps, run, signal);
@@ -96,11 +96,11 @@ async function advance(deps: WorkerDeps, run: RunState, signal: AbortSignal): Pr
   }
 }
 
-/** Due work runs soon; a publish that waits for a decision has a job that sleeps. */
+/** Due work runs soon. A publish that waits for a decision has a sleeping job. */
 async function ensureWorkspaceJob(deps: WorkerDeps, run: RunState): Promise<'settled'> {
   const approval = run.publication === 'parked' ? await pendingApproval(deps, run, run.publish_approval) : undefined;
   if (approval) await deps.queues.addWorkspace(run.id, approval.expiresAt);
-  // The decision may have been made since, and its wake-up too early.
+  // The decision may have been made in the meantime, and its wake-up sent too early.
   if (!approval || !(await mayPublicationSleep(deps, { run_id: run.id }))) await deps.queues.wakeWorkspace(run.id);
   return 'settled';
 }
@@ -133,11 +133,11 @@ async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): P
   return 'settled';
 }
 
-/** The job of the next turn sleeps until the model is asked again. A run that was resumed since it was read needs its job now. */
+/** The job of the next turn sleeps until the model is asked again. A run that was resumed in the meantime needs its job now. */
 async function sleepUntilAsked(deps: WorkerDeps, run: RunState): Promise<void> {
   const turn = run.turn + 1;
   const until = Date.parse(run.model_wait?.until ?? '');
-  // A wrong clock may have delayed its job.
+  // A wrong clock may have delayed the job.
   if (until <= deps.now()) return deps.queues.wakeTurn(run, turn);
   await deps.queues.addTurn(run, turn, until);
   if (!(await mayTurnSleep(deps, { run_id: run.id, turn }, { seen: run.seq }))) {
@@ -166,7 +166,9 @@ async function deniedSteps(
   return new Set(pending.flatMap(({ id }, index) => (verdicts[index]?.action === 'deny' ? [id] : [])));
 }
 
-/** A call that runs on a fork before it is shown takes as long as any other: it has its gate opened by its own job. */
+/**
+ * Sorts out the held calls that run on a fork before they are shown. Such a call takes as long as any call, so its own job opens its gate.
+ */
 async function byJob(
   deps: WorkerDeps,
   run: RunState,
@@ -182,8 +184,8 @@ async function byJob(
 }
 
 /**
- * Opens the gate of a pending call whose result is to be shown, in the job of its step.
- * @returns `again`: look at the step again. `settled`: it is none of these, or not its turn
+ * Opens the gate of a pending call whose result has to be shown, in the job of the call's step.
+ * @returns `again`: look at the step again. `settled`: the step shows no result, or has to wait
  */
 export async function openGateAhead(
   deps: WorkerDeps,
@@ -209,7 +211,7 @@ async function openGates(
   steps: StepState[],
   signal: AbortSignal,
 ): Promise<void> {
-  // A look and a preview show the files of the tree: on a wrong tree a person would see other files than the decision is bound to.
+  // A look and a preview show the files of the tree. On a wrong tree a person would see other files than the approved ones.
   const verdicts = await Promise.all(steps.map((step) => judgeStep(deps, run, spec, step)));
   const looks = steps.some(({ call }, index) => call.looks || verdicts[index]?.action === 'hold');
   if (looks && (await judgeTree(deps, run)) !== 'sound') return;
@@ -235,7 +237,7 @@ async function openGates(
   });
 }
 
-/** The job that a step's state calls for. */
+/** Adds the job for a step's state. */
 async function ensureJob(deps: WorkerDeps, run: RunState, step: StepState): Promise<void> {
   switch (step.status) {
     case 'queued':
@@ -249,7 +251,7 @@ async function ensureJob(deps: WorkerDeps, run: RunState, step: StepState): Prom
     case 'indeterminate': {
       const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
       const expiresAt = approval === undefined ? undefined : Date.parse(approval.request.expires_at);
-      // A wrong clock may have delayed its job.
+      // A wrong clock may have delayed the job.
       if (expiresAt !== undefined && expiresAt <= deps.now()) return deps.queues.wakeStep(run, step.id);
       return putToSleep(deps, run, step, expiresAt);
     }
@@ -258,7 +260,7 @@ async function ensureJob(deps: WorkerDeps, run: RunState, step: StepState): Prom
   }
 }
 
-/** The step may have been woken, or even settled, since it was read: then no other wake-up follows. */
+/** A step that was woken or settled in the meantime gets no other wake-up, so its job is released. */
 async function putToSleep(
   deps: WorkerDeps,
   run: RunState,
@@ -269,7 +271,7 @@ async function putToSleep(
   if (!(await mayStillSleep(deps, { run_id: run.id, step_id: id }))) await deps.queues.releaseStep(id);
 }
 
-/** Settles the steps that will not run any more. A running attempt settles itself when its worker receives the cancel. */
+/** Settles the steps that will not run any more. A running attempt settles when its worker receives the cancel. */
 async function closeTurn(deps: WorkerDeps, run: RunState): Promise<'settled' | 'again'> {
   await ensureTasks(deps, run);
   if (run.open === 0) {

@@ -10,8 +10,9 @@ import {
 } from '../log/index.ts';
 
 /**
- * The pending approvals of a run that no list has, and their steps; that of a publish has none. A sweeper removed them as abandoned, because its
- * clock was ahead of the one that made their ids, or Redis lost them.
+ * The pending approvals of a run that no list has, with their steps; a publish approval has no step. Cause: Redis lost the entries, or a
+ * sweeper removed
+ * the approvals as abandoned, because the sweeper's clock was ahead of the clock behind their ids.
  */
 export async function unlistedApprovals(
   { redis }: WorkerDeps,
@@ -38,7 +39,7 @@ export async function listApproval({ redis }: WorkerDeps, runId: string, id: str
   if (approval?.status !== 'pending') return;
   await trackApproval(redis, id, runId, nextNotice(approval.request, noticesGiven(approval)));
   await ensureFacets(redis, runId, id);
-  // It may have been decided while it was listed.
+  // The approval may have been decided while it was being listed.
   if (!(await isPending(redis, runId, id))) await untrackApproval(redis, id);
 }
 

@@ -5,10 +5,10 @@ import { add, close, open } from './spans.ts';
 import type { SpansOf } from './spans-of.ts';
 import type { TraceState } from './trace-state.ts';
 
-/** Requests that a model did not answer, and the waits until it is asked again. */
+/** Requests without an answer of the model, and the waits until the model is asked again. */
 export const modelSpans: SpansOf<EventsOf<'model'>> = {
   'model.retrying': (trace, { seq, data }) => {
-    // No request was sent while it waited for its turn.
+    // No request was sent while the turn waited in line.
     if (data.queued) endWaitForModel(trace, trace.now);
     else requestFailed(trace, seq, data.reason.code, data.model);
     trace.askedAgain = Date.parse(data.until);
@@ -17,7 +17,7 @@ export const modelSpans: SpansOf<EventsOf<'model'>> = {
   },
 };
 
-/** A turn that ended without an answer of the model. A plan asks no model, and a turn that was recorded had an answer. */
+/** Adds a turn that ended without an answer of the model. A plan asks no model, and a recorded turn had an answer. */
 export function requestFailed(trace: TraceState, seq: number, code: string, model = trace.model): void {
   if (trace.planner !== 'model' || trace.due === undefined || trace.due === trace.now) return;
   const { askedAgain = trace.now } = trace;
@@ -39,7 +39,7 @@ export function requestFailed(trace: TraceState, seq: number, code: string, mode
   trace.due = trace.now;
 }
 
-/** @returns whether there was one */
+/** @returns whether a wait was open */
 export function endWaitForModel(trace: TraceState, at: number): boolean {
   const waits = [...trace.open].filter(([, { kind, name }]) => kind === 'wait' && name === spanName.wait('model'));
   const { now } = trace;

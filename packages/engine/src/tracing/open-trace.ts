@@ -12,7 +12,7 @@ import { emptyTrace, type TraceState } from './trace-state.ts';
 import { turnSpans } from './turn-spans.ts';
 import { workspaceSpans } from './workspace-spans.ts';
 
-/** The only place that says which spans an event begins and ends. The compiler finds an event that is missing here. */
+/** The only place that says which spans an event begins and ends. The compiler reports a missing event. */
 const spansByType: SpansOf<EventType> = {
   ...runSpans,
   ...turnSpans,
@@ -26,14 +26,14 @@ const spansByType: SpansOf<EventType> = {
 };
 
 /**
- * The trace of a run, before its first event. Give it all events of the run's log, in order.
- * @param redact spans get the beginnings of prompts, arguments and results, as it returns them. Undefined: they have none of these
+ * The trace of a run, before its first event. Add all events of the run's log, in order.
+ * @param redact redacts the beginnings of prompts, arguments and results in spans. Undefined: spans have none of these
  */
 export const openTrace = (runId: string, redact?: ContentRedactor): TraceState => emptyTrace(runId, redact);
 
 /**
- * Adds the next event of the log. Pure but for the state that it is given: the same log makes the same spans, however it is cut.
- * @returns the spans that end with it. A span never changes afterwards
+ * Adds the next event of the log. Changes only the given state: the same log makes the same spans, in any number of parts.
+ * @returns the spans that end with the event. An ended span never changes afterwards
  */
 export function addEvent(trace: TraceState, event: LoggedEvent): TraceSpan[] {
   trace.now = Math.max(trace.now, Date.parse(event.time));
@@ -44,6 +44,6 @@ export function addEvent(trace: TraceState, event: LoggedEvent): TraceSpan[] {
   return trace.closed.splice(0);
 }
 
-/** The spans that have not ended, as they are now. */
+/** The spans that have not ended, in their present state. */
 export const openSpans = (trace: TraceState): TraceSpan[] =>
   [...trace.open.values()].map((span) => record(trace, span, { end: undefined, status: 'unset' }));

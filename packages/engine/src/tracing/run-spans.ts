@@ -91,7 +91,10 @@ function endWaits(trace: TraceState): void {
   for (const [key, { kind, name }] of trace.open) if (kind === 'wait' && name === 'wait calls') close(trace, key);
 }
 
-/** The run that it continues, or that it works for. Its trace is known from its id, unless it is that of a caller. */
+/**
+ * Links to the original run of a fork and to the run above. The trace id of a linked run is computed from its id, unless the run is in its
+ * caller's trace.
+ */
 function linksOf({ forked_from, parent, linked_trace_id }: EventOf<'run.created'>['data']) {
   const links = [];
   if (forked_from !== undefined) {

@@ -9,18 +9,18 @@ export type Attributes = TraceSpan['attributes'];
 type Given = Record<string, Attributes[string] | undefined>;
 type Link = TraceSpan['links'][number];
 
-/** A tool that no toolset has is named by a model: its name may be as long as the model likes. */
+/** A model names unknown tools, and its name for a tool may have any length. */
 const longestName = 100;
 /** Codes and names of callers are far shorter. */
 const longestText = 200;
-/** OpenTelemetry's default, of events and of links. */
+/** OpenTelemetry's default for events and links. */
 const mostEvents = 128;
 
-/** Those of a span. */
+/** The attributes of a span. */
 export const attributesOf = (trace: TraceState, given: Given): Attributes =>
   assign({ [attribute.runId]: trace.runId }, given);
 
-/** Takes the attributes that have a value. */
+/** Copies the attributes that have a value. */
 function assign(attributes: Attributes, given: Given): Attributes {
   for (const name in given) {
     const value = given[name];
@@ -34,9 +34,9 @@ function assign(attributes: Attributes, given: Given): Attributes {
 export interface NewSpan {
   kind: TraceSpan['kind'];
   name: string;
-  /** @default the segment, or the run when it lies in several */
+  /** @default the segment, or the run when the span crosses segments */
   parent?: string | undefined;
-  /** Milliseconds since the epoch. It is moved into the past that the trace knows. @default now */
+  /** Milliseconds since the epoch, clamped to the time between the parent's start and now. @default now */
   start?: number | undefined;
   attributes?: Given;
   links?: Link[];
@@ -60,7 +60,7 @@ function segmentOf(trace: TraceState, kind: TraceSpan['kind'], parent: string | 
   return trace.isAlive ? trace.segments : 0;
 }
 
-/** Nothing lies before the life that it belongs to. After a run's end, nothing lies before its own beginning. */
+/** A span begins no earlier than its run's life. After the end of a run, a span has no earliest start. */
 const lifeStart = (trace: TraceState): number =>
   (trace.isAlive ? trace.open.get(spanKeys.run(trace.life))?.start : undefined) ?? Number.NEGATIVE_INFINITY;
 
@@ -72,7 +72,7 @@ export interface SpanEnd {
   attributes?: Given;
 }
 
-/** Ends a span and whatever in it is still open. No effect on a span that is not open. */
+/** Ends a span and the open spans below the span. No-op for a span that is not open. */
 export function close(trace: TraceState, key: string, end: SpanEnd = {}): void {
   const span = trace.open.get(key);
   if (span === undefined) return;
@@ -85,7 +85,7 @@ export function close(trace: TraceState, key: string, end: SpanEnd = {}): void {
   trace.closed.push(closed);
 }
 
-/** A span that is known with its end. */
+/** Adds a span together with its end. */
 export function add(trace: TraceState, key: string, span: NewSpan, end: SpanEnd = {}): void {
   open(trace, key, span);
   close(trace, key, end);
@@ -104,7 +104,7 @@ export function count(trace: TraceState, key: string, counts: Record<string, num
   for (const [name, by] of Object.entries(counts)) span.attributes[name] = Number(span.attributes[name] ?? 0) + by;
 }
 
-/** Something that happened during a span. Those after the first 128 are left out. */
+/** An event during a span. Events after the first 128 are left out. */
 export function note(trace: TraceState, key: string, name: string, attributes: Given = {}): void {
   const events = trace.open.get(key)?.events;
   if (events === undefined || events.length >= mostEvents) return;
@@ -116,17 +116,17 @@ export function link(trace: TraceState, key: string, to: Link): void {
   if (links !== undefined && links.length < mostEvents) links.push(to);
 }
 
-/** The span of the present segment, or of the run, or of its caller. */
+/** The id of the present segment's span, or of the run's span, or of the caller's span. */
 function home(trace: TraceState, start: number): string | null {
   if (!trace.isAlive) return trace.remoteParent;
   const segment = trace.open.get(spanKeys.segment(trace.segments));
   return segment === undefined || start < segment.start ? idOf(trace, spanKeys.run(trace.life)) : segment.id;
 }
 
-/** That of an open span is known: to compute one costs more than the rest of a span. */
+/** Takes the id of an open span: computing an id costs more than the rest of a span. */
 const idOf = (trace: TraceState, key: string): string => trace.open.get(key)?.id ?? spanIdOf(trace.runId, key);
 
-/** @param end undefined: it is still open. Otherwise what is recorded has the attributes of the span itself */
+/** @param end undefined: the span is still open. Otherwise the recorded span shares the attributes with the given span */
 export function record(
   trace: TraceState,
   span: OpenSpan,

@@ -7,19 +7,19 @@ export interface OpenSpan extends Pick<TraceSpan, 'kind' | 'name' | 'attributes'
   id: string;
   /** Milliseconds since the epoch. */
   start: number;
-  /** The key of its parent. Null: the segment in which it lies, or the run when it lies in several. */
+  /** The key of the parent span. Null: the parent is the segment around the span, or the run when the span crosses segments. */
   parent: string | null;
-  /** The segment in which it began, or its outermost span that has one; 0: none. */
+  /** The number of the segment in which the span began, taken from its outermost span with a segment; 0: none. */
   segment: number;
 }
 
-/** What is known from the log of one run so far. It grows with what is open in the run, and not with the length of the log. */
+/** The trace of one run, folded from its log so far. Its size depends on the open spans, not on the length of the log. */
 export interface TraceState {
   runId: string;
   traceId: string;
-  /** The span of the caller that the run hangs under. */
+  /** The caller's span above the run. */
   remoteParent: string | null;
-  /** The time of the last event. It never goes back, whatever the clocks of the workers say. Milliseconds since the epoch. */
+  /** The time of the last event, milliseconds since the epoch. Never goes back, even when the clocks of workers differ. */
   now: number;
   /** The sequence number of the last event. */
   seq: number;
@@ -29,37 +29,37 @@ export interface TraceState {
   /** Undefined: no span has content. */
   redact: ContentRedactor | undefined;
   model: string | undefined;
-  /** The run that this one continues, and its trace when it is that of a caller. */
+  /** The continued run, and its trace when a caller's trace is used. */
   origin: { runId: string; traceId: string | undefined } | undefined;
-  /** What is open, by its key. */
+  /** Open spans by their key. */
   open: Map<string, OpenSpan>;
-  /** The life that is under way; 0 before the first. */
+  /** The number of the current life; 0 before the first. */
   life: number;
   isAlive: boolean;
   /** The number of the last segment. */
   segments: number;
-  /** What lies in the present segment, so that it cannot become another one. */
+  /** Spans lie in the present segment, so its state cannot be replaced. */
   segmentIsUsed: boolean;
   segmentSteps: number;
   state: SegmentState;
   /** Since when the planner can be asked. */
   due: number | undefined;
-  /** When a model that did not answer is asked again. Milliseconds since the epoch. */
+  /** When a model without an answer is asked again. Milliseconds since the epoch. */
   askedAgain: number | undefined;
   /** Steps of the turn that are not settled. */
   left: number;
   steps: number;
   turns: number;
-  /** Messages that no turn has read: their numbers, from 1. */
+  /** Unread messages by their numbers, from 1. */
   messages: Map<number, string>;
   received: number;
-  /** How often the run was taken back. */
+  /** How many times the run was rewound. */
   rewinds: number;
   publishes: number;
-  /** When the copy of the source began, as far as the log says. */
+  /** When the copy of the source began, according to the log. */
   copying: number | undefined;
   closed: TraceSpan[];
-  /** `OpenSpan.segment` of what was recorded. */
+  /** `OpenSpan.segment` of recorded spans. */
   segmentOf: WeakMap<TraceSpan, number>;
 }
 

@@ -5,19 +5,19 @@ import { type JobContext, pauseOrRetry } from '../jobs/index.ts';
 import { append, countRepair, readRun, readStep } from '../log/index.ts';
 import type { TreeState } from '../ports/index.ts';
 
-/** A writer changes the head of the tree right after the append that records it: until then the two differ for a moment. */
+/** A writer changes the head of the tree right after recording the change: in between tree and log differ for a moment. */
 const patienceMs = 1000;
 const lookEveryMs = 10;
 
 interface TreeUser {
   /** The id of a step or a task. */
   id: string;
-  /** It is about to be admitted as the writer. */
+  /** The user is about to be admitted as the writer. */
   writes?: boolean;
 }
 
 /**
- * Compares the tree with the log. A difference counts when it persists while the log does not change.
+ * Compares the tree with the log. A difference counts when the difference persists while the log does not change.
  * @param user the step or task that is about to use the tree
  * @returns `moved`: the log changed, so the caller has to look at the run again
  */
@@ -27,7 +27,7 @@ export async function inspectTree(
   user?: TreeUser,
 ): Promise<TreeState | { status: 'moved' }> {
   const isShared = run.open_tasks > 0 || (await isWriting(deps, run, user?.id));
-  // What a background command left is in no snapshot until it is captured.
+  // No snapshot has the changes of a background command before their capture.
   const forWriter = user?.writes === true && run.uncaptured === 0;
   const deadline = performance.now() + patienceMs;
   for (;;) {
@@ -41,14 +41,14 @@ export async function inspectTree(
   }
 }
 
-/** Whether a step, any other than this one, may be changing the files now. A decided step has the place of the writer before it starts. */
+/** Whether another step may be changing the files now. A decided step has the writer's place before it starts. */
 async function isWriting(deps: WorkerDeps, run: RunState, id: string | undefined): Promise<boolean> {
   if (run.writer === '' || run.writer === id) return false;
   return (await readStep(deps.redis, run.id, run.writer))?.step.status === 'running';
 }
 
 /**
- * Whether the tree may be used. When it may not, the log records why: then a new tree is due, and nothing starts before it is made.
+ * Whether the tree may be used. When the tree is lost, the log records the reason: then a new tree is due, and nothing starts before.
  * @returns `moved`: look at the run again
  */
 export async function judgeTree(deps: WorkerDeps, run: RunState, user?: TreeUser): Promise<'sound' | 'moved' | 'lost'> {
@@ -64,7 +64,7 @@ export async function judgeTree(deps: WorkerDeps, run: RunState, user?: TreeUser
   return 'lost';
 }
 
-/** The same for a job: when the tree cannot be inspected and a retry makes no sense, the run pauses. */
+/** Like `judgeTree`, for a job: when the tree cannot be inspected and a retry is useless, the run pauses. */
 export async function guardTree(
   deps: WorkerDeps,
   run: RunState,

@@ -6,8 +6,8 @@ import { policiesOf, shortDigest } from '../../domain/index.ts';
 import { operatorDocumentsKey } from '../policy-keys.ts';
 
 /**
- * The policies that a recorded verdict was made by. Each that was ever in force is kept under its digest.
- * @param policies as `step.created` names them; absent in older logs: those that the run recorded
+ * The policies behind a recorded verdict. Redis keeps every policy that was ever in force under its digest.
+ * @param policies the digests named by `step.created`; absent in older logs: the policies that the run recorded
  * @returns `isComplete` false when a digest belongs to no known policy
  */
 export async function policiesThen(
@@ -18,12 +18,12 @@ export async function policiesThen(
   const recorded = policiesOf(spec, undefined);
   if (policies === undefined) return { ...recorded, isComplete: false };
   const [own = '', ...others] = policies.split(' ');
-  // The last one is of the built-in rules. Logs from before they were named have no such word.
+  // The last digest belongs to the built-in rules. Older logs have no such digest.
   const builtinNow = shortDigest(compilePolicy(builtinPolicy).digest);
   const ofToolset = toolsetPolicyOf(catalog, spec);
   const toolsetNow = ofToolset && shortDigest(ofToolset.policy.digest);
   const digests = others.filter((digest) => digest !== builtinNow && digest !== toolsetNow);
-  // A call of a time when the toolset had no rules was judged without them.
+  // A call from a time before the toolset had rules was judged without them.
   const toolset = toolsetNow !== undefined && others.includes(toolsetNow) ? ofToolset : undefined;
   const known = new Map<string, NamedPolicy>(recorded.operator.map((one) => [shortDigest(one.policy.digest), one]));
   const missing = digests.filter((digest) => !known.has(digest));

@@ -9,7 +9,7 @@ import { policiesThen } from './policies-then.ts';
 import { readCalls } from './read-calls.ts';
 import { runsSince } from './replay-policy.ts';
 
-/** A recorded call with what people see of it. */
+/** A recorded call with the facts that people see. */
 interface PastCall extends RecordedCall {
   at: string;
 }
@@ -17,19 +17,19 @@ interface PastCall extends RecordedCall {
 export interface Proposals {
   proposals: ProposedRules<PastCall>[];
   runs: number;
-  /** Calls that were held or denied: those that say something about rules. */
+  /** The number of held or denied calls: only these calls say something about rules. */
   calls: number;
-  /** Later than asked when there were more calls than one look takes. */
+  /** Later than the requested time when the period has more calls than the cap. */
   since: string;
-  /** Runs that cannot be read: no proposal knows what people refused there. */
+  /** Runs that cannot be read: the proposals do not consider refusals in these runs. */
   damaged: Damaged[];
 }
 
-/** What one look takes: its calls are in memory together. */
+/** Caps the calls of one look, because all of them are in memory together. */
 const mostCalls = 5000;
 const mostBytes = 64 * 1024 * 1024;
 
-/** Rules that would have let through what people always approved. Most approvals first. Changes nothing. */
+/** Rules that would have allowed the calls that people always approved. Most approvals first. Changes nothing. */
 export async function proposeFromPast(
   deps: Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>,
   { tenant, since, least }: { tenant: Tenant; since: string; least: number },
@@ -63,7 +63,7 @@ export async function proposeFromPast(
   return found;
 }
 
-/** The calls of a run that say something about rules, with the policies of their time. */
+/** The held or denied calls of a run, with the policies of their time. */
 async function callsOf(
   deps: Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>,
   run: RunState,
@@ -74,7 +74,7 @@ async function callsOf(
     // A question to a person is answered, not approved.
     if (call.was === 'allow' || call.gate === 'input') continue;
     const read = await factsThen(deps, { spec, run }, call);
-    // No rule of a policy changes what the permissions of a run deny.
+    // No policy rule overrides a denial by the permissions of a run.
     if (!read.ok || judgeGrants(spec, read.facts) !== undefined) continue;
     const { stepId: step_id, at, was: action, decision } = call;
     const past: PastCall = { run_id: run.id, step_id, at, facts: read.facts, action, decision };

@@ -3,7 +3,7 @@ import type { RecordedCall } from '@holdpoint/policy';
 
 type Created = EventOf<'step.created'>['data'];
 
-/** A call as its log has it: judged, and perhaps decided by a person. */
+/** A call in the log: judged, and perhaps decided by a person. */
 export interface LoggedCall
   extends Pick<Created, 'tool' | 'args' | 'written' | 'effect' | 'risk' | 'gate' | 'verdict' | 'policies'> {
   stepId: string;
@@ -15,13 +15,13 @@ export interface LoggedCall
 interface Seen {
   created: Created;
   at: string;
-  /** Approvals of the call itself. One about an attempt whose outcome is not known is none. */
+  /** Approvals of the call. An approval of an indeterminate attempt is not an approval of the call. */
   asked: Set<string>;
   decision: RecordedCall['decision'];
   isDenied: boolean;
 }
 
-/** The calls of a run that a gate has judged. Those that a fork inherited belong to the other run. */
+/** The calls of a run that a gate has judged. Inherited calls of a fork belong to the original run. */
 export async function readCalls(events: AsyncIterable<LoggedEvent> | Iterable<LoggedEvent>): Promise<LoggedCall[]> {
   const seen = new Map<string, Seen>();
   for await (const event of events) {
@@ -57,7 +57,7 @@ function note(step: Seen, event: LoggedEvent): void {
       break;
     case 'approval.decided':
       if (!step.asked.has(event.data.approval_id)) break;
-      // A remembered rule decides what a person decided before: it is no decision of its own.
+      // A remembered rule repeats an earlier decision of a person, and is not counted as a decision.
       if (event.data.rule_id !== undefined) break;
       step.decision ??= event.data.expired
         ? { kind: 'expired', at: event.time }

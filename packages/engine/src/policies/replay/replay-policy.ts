@@ -8,13 +8,17 @@ import { factsThen, judgeAgain } from './judge-again.ts';
 import { policiesThen } from './policies-then.ts';
 import { type LoggedCall, readCalls } from './read-calls.ts';
 
-/** A policy that is tried on the past. */
+/** A policy to try on past calls. */
 export interface Candidate {
   document: Policy | OperatorPolicy;
-  /** As verdicts name it. */
+  /** The name of the policy in verdicts. */
   name: string;
   version?: number | undefined;
-  /** `operator`: in place of the policies of the operator. Another name: of runs with this policy alone. Without it: of every run. */
+  /**
+   * `operator`: replaces the operator's policies. Another name: replaces the policy of runs with this policy only. Without a name: replaces
+   * the
+   * policy of every run.
+   */
   insteadOf?: string | undefined;
 }
 
@@ -28,24 +32,27 @@ export interface ReplayPage {
   calls: number;
   unchanged: number;
   counts: Record<PolicyAction, number>;
-  /** Newly allowed first, and of these what was denied or refused. */
+  /** Newly allowed calls first, led by the calls that were denied or refused. */
   changed: (Replayed & { verdict: Verdict })[];
   notJudged: (Replayed & { reason: string })[];
-  /** Counted and not listed. */
+  /** The number of counted calls outside the lists. */
   leftOut: number;
   /** Runs that cannot be read. */
   damaged: Damaged[];
   next: string | undefined;
 }
 
-/** A page ends with the run that reaches one of these. */
+/** A page ends with the run that reaches `mostRuns` or `mostCalls`. */
 const mostRuns = 100;
 const mostCalls = 2000;
 const mostListed = 1000;
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>;
 
-/** Judges the recorded calls of a tenant's runs again, newest run first. Changes nothing. @param page.cursor the last run of the page before */
+/**
+ * Judges the recorded calls of a tenant's runs again, newest run first. Changes nothing. @param page.cursor the last run of the previous
+ * page
+ */
 export async function replayPolicy(
   deps: Deps,
   candidate: Candidate,
@@ -119,7 +126,7 @@ function replaced(then: BoundPolicies, { document, name, version, insteadOf }: C
   return insteadOf === 'operator' ? { ...then, operator: [policy] } : { ...then, run: policy };
 }
 
-/** What needs least attention gives way. */
+/** Lists a changed call. When the list is full, the call that needs least attention is dropped. */
 function list(page: ReplayPage, call: ReplayPage['changed'][number]): void {
   if (page.changed.length < mostListed) {
     page.changed.push(call);
