@@ -10,7 +10,7 @@ const codes = {
 } as const;
 
 /**
- * Whether things belong to a tenant. What belongs to another one is refused exactly as what does not exist: with the same code and text,
+ * Checks that things belong to a tenant. A thing of another tenant is refused exactly like an unknown thing: with the same code and text,
  * and after as many reads.
  */
 export function ownedBy(redis: Redis, tenant: Tenant) {
@@ -21,7 +21,7 @@ export function ownedBy(redis: Redis, tenant: Tenant) {
     async run(id: string): Promise<void> {
       if (!(await isMine(id))) throw new EngineError('run_not_found', `there is no run ${id}`);
     },
-    /** The run that it belongs to. @throws EngineError `step_not_found`, `approval_not_found`, `task_not_found` */
+    /** The run with this step, approval or task. @throws EngineError `step_not_found`, `approval_not_found`, `task_not_found` */
     async part(kind: keyof typeof codes, id: string): Promise<string> {
       const runId = isIdOf(kind, id) ? await ownerOf(redis, id) : null;
       if ((await isMine(runId ?? id)) && runId !== null) return runId;

@@ -1,4 +1,4 @@
-/** What a worker process runs: the handlers of its queues, the periodic work, and the ports that it fills. */
+/** The parts of a worker process: the handlers of its queues, the periodic work, and the ports that the process implements. */
 export { openAdmission, type RunPlaces } from './admission/admission.ts';
 export { reviewPlaces } from './admission/review-places.ts';
 export { startAudit } from './audit/start-audit.ts';

@@ -3,8 +3,9 @@ import type { RunState } from '../domain/index.ts';
 import { reportToAll } from './report-agent.ts';
 
 /**
- * Reports to the runs above a sub-agent that it waits, or stopped waiting. For commands: the handlers of a worker report by themselves. A
- * lost report only costs time: the sweeper sends it too.
+ * Reports the start or the end of a sub-agent's wait to the runs above. For commands only: the handlers of a worker report without this
+ * function. A
+ * lost report only costs time: the sweeper sends the report, too.
  */
 export async function notifyParent(
   deps: Pick<EngineDeps, 'redis' | 'queues' | 'logger' | 'newId' | 'now'>,

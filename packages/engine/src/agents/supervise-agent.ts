@@ -19,7 +19,7 @@ import { traceOfCaller } from '../tracing/index.ts';
 import { reportToParent } from './report-agent.ts';
 import { reportEnd } from './report-end.ts';
 
-/** Creates the run of a sub-agent, cancels it when its end was requested, and reports its end to the run above. */
+/** Creates the run of a sub-agent, cancels the run when its end was requested, and reports its end to the run above. */
 export async function superviseAgent(
   deps: WorkerDeps,
   run: RunState,

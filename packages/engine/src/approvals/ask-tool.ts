@@ -4,7 +4,7 @@ import { type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { fromPayload, readSpec } from '../log/index.ts';
 import { openPast } from '../queries/past-calls.ts';
 
-/** Why the tool wants a person to be asked before the call, as the workspace is now; undefined when it has no question. */
+/** The reason why the tool wants a person's decision before the call, in the present workspace; undefined when the tool has no question. */
 export async function askTool(
   deps: WorkerDeps,
   run: RunState,

@@ -5,7 +5,8 @@ import { append, untrackApproval } from '../log/index.ts';
 import { pendingApproval } from './request-approval.ts';
 
 /**
- * Ends the job of a parked step or publication: it sleeps until the deadline and holds no worker. After the deadline the approval expires.
+ * Ends the job of a parked step or publication: the job sleeps until the deadline and holds no worker. After the deadline the approval
+ * expires.
  * @returns `again` when the approval is not pending any more
  */
 export async function awaitDecision(

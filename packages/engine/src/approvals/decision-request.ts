@@ -7,12 +7,15 @@ export interface DecisionRequest {
   action_digest: string;
   /** With `edit`: the arguments of a call, or `{resolutions: […]}` of a publish. */
   args?: Record<string, Json> | undefined;
-  /** With `edit`: the call settles with what is wrong with its new arguments. @default they are refused, and the approval stays open */
+  /**
+   * With `edit`: invalid new arguments settle the call with their error. @default invalid arguments are refused, and the approval stays
+   * open
+   */
   settlesInvalid?: boolean | undefined;
   message?: string | undefined;
   /** With `approve`: the same call needs no decision from now on. */
   remember?: Remember | undefined;
-  /** Digest of the whole content, where the approval shows only its beginning. */
+  /** Digest of the full content, when the approval shows only a beginning. */
   content_digest?: string | undefined;
   by: string;
   /** @default person */

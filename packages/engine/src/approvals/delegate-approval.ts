@@ -5,7 +5,9 @@ import { readPanel } from './decide-step.ts';
 import { type ApprovalView, viewApproval } from './view-approval.ts';
 
 /**
- * Lets another caller decide on an approval in the place of one who may. Both together count once where several have to approve. Again: no-op.
+ * Lets another caller decide on an approval instead of an entitled caller. Both together count once when several callers have to approve.
+ * No-op when
+ * repeated.
  * @throws EngineError `approval_not_found`, `already_decided`, `invalid_delegation`
  */
 export async function delegateApproval(

@@ -4,7 +4,7 @@ import type { RunState } from '../domain/index.ts';
 
 type Known = Extract<CallDescription, { ok: true }>;
 
-/** What a call would be in its run. */
+/** Describes a call under the settings and modes of its run. */
 export function describeCall(
   { catalog }: Pick<EngineDeps, 'catalog'>,
   { toolset, settings, network, modes }: Pick<RunSpec, 'toolset' | 'settings' | 'network' | 'modes'>,
@@ -20,7 +20,7 @@ export function describeCall(
   return modes.deterministic ? { ...known, sequential: true } : known;
 }
 
-/** The sandbox shows a command of a read-only run the workspace read-only. So one that reaches nothing else only reads. */
+/** Commands of a read-only run see the workspace read-only. So a command without other effects counts as a read. */
 function asReader(described: Known): Known {
   const { effect, touches } = described;
   const isCommand = touches?.command !== undefined || touches?.argv !== undefined;

@@ -4,7 +4,7 @@ import { readSpec } from '../log/index.ts';
 import { describeCall } from './describe-call.ts';
 import type { StepApproval } from './view-approval.ts';
 
-/** What the catalog says of a held call with edited arguments, in the run that made the call. */
+/** Describes a held call with edited arguments, in the run that made the call. */
 export async function describeEdit(
   deps: Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>,
   { run, step }: StepApproval,

@@ -13,10 +13,10 @@ import { askTool } from './ask-tool.ts';
 import { judgeStep } from './judge-step.ts';
 import { viewApproval } from './view-approval.ts';
 
-/** Who decides in place of a person when the deadline passes. No caller can have this name. */
+/** The decider of expired approvals. No caller can have this name. */
 const thePolicy = 'the policy';
 
-/** The deadline of a parked step has passed: nothing runs, unless every policy in force lets the call run then. */
+/** The deadline of a parked step has passed: nothing runs, unless every policy in force allows the call in this case. */
 export async function expireStep(
   deps: WorkerDeps,
   run: RunState,
@@ -29,7 +29,7 @@ export async function expireStep(
   return decide(run, step, approval, { kind: 'approve', digest, by: thePolicy, expired: true });
 }
 
-/** The policies may be stricter by now, and the tool may have a question when it sees the workspace. */
+/** The policies may be stricter by now, and the tool may have a question about the present workspace. */
 async function mayRun(
   deps: WorkerDeps,
   run: RunState,

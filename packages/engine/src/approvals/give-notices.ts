@@ -5,8 +5,9 @@ import { append, noticeIndex, ownerOf, readApproval } from '../log/index.ts';
 const page = 200;
 
 /**
- * Reminds of approvals and escalates them when that is due. Each notice is an event, recorded once, however many workers do this. The index
- * moves on after the event, so a worker that dies between the two leaves an entry that the next sweep finds done.
+ * Sends due reminders of approvals, and escalates due approvals. Each notice is an event, recorded once, even by several workers. The index
+ * moves on
+ * after the event. When a worker dies in between, the next sweep finds the notice of the entry recorded.
  */
 export async function giveNotices(deps: EngineDeps, signal: AbortSignal): Promise<void> {
   const now = deps.now();

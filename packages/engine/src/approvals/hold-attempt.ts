@@ -6,7 +6,11 @@ import { findAnswer } from './answer-by-rule.ts';
 import { previewCall } from './preview-call.ts';
 import { requestApproval } from './request-approval.ts';
 
-/** Parks a call whose attempt found that a person has to be asked, unless a remembered rule answers. The attempt did nothing. No-op when the attempt is not running any more. */
+/**
+ * Parks a call whose attempt found a reason to ask a person, unless a remembered rule answers. The attempt did nothing. No-op when the
+ * attempt is no
+ * longer running.
+ */
 export async function parkAttempt(
   deps: WorkerDeps,
   { id: runId }: RunState,
@@ -18,7 +22,7 @@ export async function parkAttempt(
     const found = await readStep(deps.redis, runId, step.id);
     if (found?.step.status !== 'running' || found.step.attempt !== step.attempt) return true;
     const { run } = found;
-    // A canceled run settles the attempt as it does any other.
+    // A canceled run settles the attempt like any other attempt.
     if (run.status !== 'running' && run.status !== 'waiting') return true;
     const shown = await previewCall(deps, run, found.step, signal, verdict.preview);
     const answer = await findAnswer(deps, run, found.step, { verdict, shown }, signal);

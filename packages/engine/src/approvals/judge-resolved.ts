@@ -6,8 +6,7 @@ import { describeCall } from './describe-call.ts';
 import { judgeDescribed } from './judge-described.ts';
 
 /**
- * Judges a call on the paths that it would really reach: a symbolic link in the workspace may lead elsewhere than its name says. The
- * stricter verdict counts.
+ * Judges a call on its real paths: a symbolic link in the workspace may lead to another path than its name. The stricter verdict counts.
  */
 export async function judgeResolved(
   deps: WorkerDeps,
@@ -39,7 +38,7 @@ const dependsOnPaths = (
   return all.some(({ rules }) => rules.some(({ match }) => match.paths));
 };
 
-/** Those that a link leads elsewhere. */
+/** The paths whose links lead elsewhere. */
 async function resolved(
   deps: WorkerDeps,
   { run, signal }: { run: RunState; signal: AbortSignal },

@@ -7,20 +7,20 @@ import { fromPayload, ownerOf, readApproval, readRun, readStepWithApproval } fro
 interface Subject {
   run: RunState;
   approval: ApprovalState;
-  /** What a decision must name now. */
+  /** The digest that a decision must name now. */
   digest: string;
 }
 
-/** About a call: with its step and its arguments. */
+/** An approval about a call, with the call's step and arguments. */
 export interface StepApproval extends Subject {
   subject: 'step';
   step: StepState;
-  /** As they were asked for: an edit is in the approval's decision. */
+  /** The original arguments: edited arguments are in the approval's decision. */
   args: Json;
   effect: Effect;
 }
 
-/** About the publish of a run. */
+/** An approval about the publish of a run. */
 export interface PublishApproval extends Subject {
   subject: 'publication';
 }
@@ -72,7 +72,7 @@ interface Place {
   stepId: string | undefined;
 }
 
-/** By connection: where approvals are that this process has seen. A place never changes, and knowing it saves two reads of three. */
+/** By connection: the places of approvals that this process has seen. A place never changes, and a known place saves two reads of three. */
 const seen = new WeakMap<Redis, Map<string, Place>>();
 const mostKept = 10_000;
 

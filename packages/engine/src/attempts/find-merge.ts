@@ -3,7 +3,7 @@ import type { WorkerDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
 import { readRun, readTask } from '../log/index.ts';
 
-/** What a merge of a sub-agent brings, or why there is none. */
+/** The source of a sub-agent's merge, or the reason why no merge is possible. */
 export async function findMerge(
   deps: Pick<WorkerDeps, 'redis' | 'catalog'>,
   run: RunState,

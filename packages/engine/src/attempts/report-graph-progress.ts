@@ -4,7 +4,7 @@ import { appendForTheRecord } from './record-connections.ts';
 
 const everyMs = 2000;
 
-/** Records how far a call is that reads files for the code graph. A record only: nothing waits for it. */
+/** Records the progress of a call that reads files for the code graph. Nothing waits for this record. */
 export function reportGraphProgress(
   deps: WorkerDeps,
   run: Pick<RunState, 'id'>,

@@ -6,7 +6,7 @@ import { getRun } from './steer-run.ts';
 import { wakeRun } from './submit-run.ts';
 
 /**
- * Ends an open run as succeeded: its caller has no more calls. No-op for one that was finished before.
+ * Ends an open run as succeeded: its caller has no more calls. No-op for a run that was finished before.
  * @throws EngineError `run_not_found`, `run_not_open`, `run_not_active`, `calls_pending`
  */
 export async function finishRun(

@@ -4,8 +4,8 @@ import { EngineError, requestKill } from '../domain/index.ts';
 import { append, controlChannel, readTask, retryWhileContended } from '../log/index.ts';
 
 /**
- * Records that a task has to end. The whole process tree of a background command dies soon after; a sub-agent is canceled. No-op for a task
- * that has ended.
+ * Records that a task has to end. The whole process tree of a background command dies soon after; a sub-agent is canceled. No-op for an
+ * ended task.
  * @throws EngineError `task_not_found`
  */
 export async function requestTaskKill(

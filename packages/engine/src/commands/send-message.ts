@@ -6,9 +6,10 @@ import { getRun } from './steer-run.ts';
 import { idempotencySpace } from './submit-run.ts';
 
 /**
- * Sends a message to a run. When this returns, the message is in the log; a model reads it before its next turn, and cannot end the run
- * before that. A scripted plan reads no messages.
- * @param message.key the same key again: the same message, once
+ * Sends a message to a run. When the call returns, the message is in the log. A model reads the message before its next turn, and cannot
+ * end the run
+ * earlier. A scripted plan reads no messages.
+ * @param message.key a repeated key sends the message only once
  * @throws EngineError `run_not_found`, `run_not_active`, `idempotency_key_reused`
  */
 export async function sendMessage(
@@ -35,7 +36,7 @@ export async function sendMessage(
 
 const window = 24 * 3600;
 
-/** Reserves the id of a message, so that a client whose answer was lost finds the same message again. */
+/** Reserves the id of a message, so that a client that lost the answer gets the same message again. */
 async function reserve(
   deps: EngineDeps,
   runId: string,

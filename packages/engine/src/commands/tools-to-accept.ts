@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import { changedTools, EngineError, type RunState, toolsChanged } from '../domain/index.ts';
 import { readSpec } from '../log/index.ts';
 
-/** The versions that are to be recorded, when they are others. @throws EngineError `tools_changed` */
+/** The tool versions to record, when the versions changed. @throws EngineError `tools_changed` */
 export async function toolsToAccept(
   deps: EngineDeps,
   run: RunState,

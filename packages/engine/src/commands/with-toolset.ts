@@ -2,7 +2,8 @@ import type { RunSpec } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 
 /**
- * The spec with what its toolset says of a run: the defaults of its settings, its permissions where the run names none, and its protected
+ * The spec completed by its toolset: the defaults of settings, the toolset's permissions when the run names none, and the toolset's
+ * protected
  * paths.
  * @throws TypeError when the settings are wrong: the caller has to check them before
  */

@@ -1,4 +1,4 @@
-/** What follows the logs of runs for telemetry, also in a thread: it imports no queue and no handler. */
+/** Follows the logs of runs for telemetry, also in a thread: this module imports no queue and no handler. */
 export { openClock } from '../clock.ts';
 export { connectThread } from '../redis/connect.ts';
 export type { Follower } from './follow-runs.ts';

@@ -2,12 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Redis } from 'ioredis';
 import { notificationPattern, runOfKey } from '../log/keys.ts';
 
-/** Which runs changed, since the last `take`. */
+/** Collects the runs that changed since the last `take`. */
 export interface Changes {
   start(): Promise<void>;
   wake(): void;
   add(runId: string): void;
-  /** A connection was lost: messages may be missing, and Redis may be an earlier copy of itself. */
+  /** A connection was lost: messages may be missing, and Redis may have been restored from an older copy. */
   isStale(): boolean;
   take(): Set<string>;
   /** Resolves at the first change, after the time, or when the signal is aborted. */
@@ -20,7 +20,7 @@ interface Connections {
   subscriber: Redis;
 }
 
-/** @param channels a message on one of them wakes, and names no run */
+/** @param channels additional channels: a message on these wakes the follower, and names no run */
 export function listen({ redis, subscriber }: Connections, channels: readonly string[]): Changes {
   const patterns = [notificationPattern, ...channels];
   let runs = new Set<string>();
@@ -64,7 +64,7 @@ export function listen({ redis, subscriber }: Connections, channels: readonly st
   };
 }
 
-/** How many followers of this process listen to each pattern: they share the connection. */
+/** The number of followers of this process per pattern: the followers share the connection. */
 const listeners = new WeakMap<Redis, Map<string, number>>();
 
 async function subscribe(subscriber: Redis, patterns: readonly string[]): Promise<void> {

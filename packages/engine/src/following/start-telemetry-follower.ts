@@ -1,7 +1,7 @@
 import { type FollowDeps, type Follower, type Following, type FollowPace, followRuns } from './follow-runs.ts';
 
 interface Options extends FollowDeps, FollowPace {
-  /** Called when this process becomes the one: `openTelemetryFollower`, here or in a thread. */
+  /** Called when this process becomes the holder: `openTelemetryFollower`, here or in a thread. */
   open(): Promise<Follower>;
 }
 

@@ -4,7 +4,7 @@ import { telemetryCursorKey } from '../log/keys.ts';
 /** After this time without a new event the cursor of a run is dropped. */
 export const cursorDays = 30;
 
-/** The sequence number up to which each run is handed over; undefined: unknown. */
+/** For each run, the sequence number up to which its events are handed over; undefined: unknown. */
 export async function readCursors(redis: Redis, runIds: readonly string[]): Promise<(number | undefined)[]> {
   const texts = await Promise.all(runIds.map((id) => redis.get(telemetryCursorKey(id))));
   return texts.map((text) => (text === null ? undefined : Number(text)));

@@ -2,7 +2,7 @@ import type { Redis } from 'ioredis';
 import { telemetryKey } from '../log/keys.ts';
 import { cursorDays } from './telemetry-cursors.ts';
 
-/** From when on events are exported. */
+/** The time from which events are exported. */
 export interface Since {
   /** Milliseconds since the epoch. */
   readonly time: number;
@@ -10,7 +10,7 @@ export interface Since {
   touch(): Promise<void>;
 }
 
-/** Without a holder for so long, telemetry was off. Longer than the time between two looks. */
+/** Without a holder for this long, telemetry was off. Longer than the time between two looks. */
 const goneMs = 15 * 60_000;
 const touchMs = 10_000;
 
@@ -21,7 +21,7 @@ interface Deps {
   from: number;
 }
 
-/** What happens while telemetry is off is never exported. A restart of all workers is no such time. */
+/** Events from a time without telemetry are never exported. A restart of all workers does not count as a time without telemetry. */
 export async function openSince({ redis, now, from }: Deps): Promise<Since> {
   const [since, at] = await redis.hmget(telemetryKey, 'since', 'at');
   const isOn = at != null && now() - Number(at) < goneMs;
@@ -29,7 +29,7 @@ export async function openSince({ redis, now, from }: Deps): Promise<Since> {
   let touched = now();
   await redis.hset(telemetryKey, { since: stored, at: touched });
   return {
-    // A cursor of an older run may be dropped, and its events would be exported again.
+    // A cursor of an older run may be dropped. Without this bound the run's events would be exported again.
     get time() {
       return Math.max(stored, now() - cursorDays * 86_400_000);
     },

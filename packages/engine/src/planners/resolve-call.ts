@@ -7,7 +7,7 @@ interface WrittenCall {
   name?: string | undefined;
 }
 
-/** A call as it was written, with the value of each reference; where there is none, it settles with an error. */
+/** A call with the value of each reference. A call with an unresolved reference gets an error and settles with this error. */
 export async function resolveCall(step: WrittenCall, input: Pick<PlannerInput, 'named'>): Promise<PlannedCall> {
   const call = { tool: step.tool, name: step.name };
   try {
@@ -23,7 +23,7 @@ class UnresolvedReference extends Error {
   override name = 'UnresolvedReference';
 }
 
-/** The value with every reference replaced by what it refers to. */
+/** The value with every reference replaced by the referenced value. */
 async function resolve(value: Json, input: Pick<PlannerInput, 'named'>): Promise<Json> {
   const reference = asReference(value);
   if (reference) return follow(reference, input);

@@ -2,7 +2,7 @@ import type { Plan, Problem } from '@holdpoint/contract';
 import type { Planner, PlannerDecision, PlannerInput, StepEnding } from '../ports/index.ts';
 import { resolveCall } from './resolve-call.ts';
 
-/** Turn n is group n of the plan. A group with a step that did not succeed ends the run, unless it says `on_error: continue`. */
+/** Turn n is group n of the plan. A group with a step that did not succeed ends the run, unless the group has `on_error: continue`. */
 export const scriptedPlanner: Planner = {
   async next(input) {
     if (input.spec.goal.planner !== 'scripted') throw new TypeError('the run has no scripted plan');

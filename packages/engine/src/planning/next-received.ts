@@ -6,7 +6,7 @@ import { type CallCancel, fromPayload, readCallCancels, readReceived } from '../
 /** Calls that an open run received together. */
 export interface Received {
   number: number;
-  /** The ids of the steps that they become. */
+  /** The ids of the future steps. */
   steps: readonly string[];
   calls: readonly PostedCall[];
   concurrent?: true | undefined;
@@ -14,7 +14,7 @@ export interface Received {
   canceled?: ReadonlyMap<string, CallCancel> | undefined;
 }
 
-/** The first of the calls that wait; undefined when none do. */
+/** The oldest waiting calls; undefined when no calls wait. */
 export async function nextReceived(
   deps: Pick<EngineDeps, 'redis' | 'blobs'>,
   run: RunState,

@@ -12,8 +12,8 @@ export interface ImaginedCall
     Pick<RunSpec, 'labels' | 'network' | 'settings' | 'modes' | 'submitted_by'> {}
 
 /**
- * What the policies would say about a call, with the reason for every rule.
- * @param policies.operator the operator's policy; `current`: the one in force
+ * The verdict of the policies on a call, with the reason for every rule.
+ * @param policies.operator the operator's policy; `current`: the policy in force
  * @returns the description of a call that its tool refuses
  */
 export function explainCall(

@@ -5,7 +5,7 @@ import { type OperatorPolicy, operatorPolicySchema } from '@holdpoint/contract';
 import { type CatalogTool, checkRules, parsePolicy } from '@holdpoint/policy';
 
 /**
- * The file that HOLDPOINT_POLICY names; undefined: the operator's policy is in the store.
+ * The path in HOLDPOINT_POLICY; undefined: the operator's policy is in the store.
  * @throws an error naming the variable
  */
 export function policyFileFrom(env: Readonly<Record<string, string | undefined>>): string | undefined {
@@ -17,7 +17,7 @@ export function policyFileFrom(env: Readonly<Record<string, string | undefined>>
 }
 
 /**
- * Reads the operator's policy from a file, and checks all of it.
+ * Reads the operator's policy from a file, and checks the whole policy.
  * @param tools the tools that rules can name
  * @throws an error naming the variable and every mistake
  */

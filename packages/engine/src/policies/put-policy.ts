@@ -25,12 +25,12 @@ type Deps = Pick<EngineDeps, 'redis' | 'now'>;
 interface Change {
   tenant: Tenant;
   name: string;
-  /** The version that the caller saw; 0: there was none. */
+  /** The version that the caller saw; 0: the policy did not exist. */
   ifVersion?: number | undefined;
 }
 
 /**
- * Stores a checked document as the next version of a policy. The document of the newest version makes no version.
+ * Stores a checked document as the next version of a policy. A document equal to the newest version makes no version.
  * @throws EngineError `invalid_policy_name`, `policy_not_allowed`, `policy_changed`, `too_many_policies`
  */
 export async function putPolicy(

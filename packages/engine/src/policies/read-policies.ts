@@ -35,7 +35,7 @@ export async function getPolicy(
   return found;
 }
 
-/** 0: there is none. */
+/** 0: the policy does not exist. */
 export async function latestVersion({ redis }: Deps, { tenant, name }: Named): Promise<number> {
   const [latest, deleted] = await redis.hmget(policyKey(tenant, name), 'latest', 'deleted');
   return deleted == null ? Number(latest ?? 0) : 0;
@@ -68,8 +68,8 @@ export async function listPolicies(
 }
 
 /**
- * Versions of a policy, newest first; those of a deleted policy, too.
- * @param page.cursor the last version of the page before
+ * Versions of a policy, newest first, also of a deleted policy.
+ * @param page.cursor the last version of the previous page
  * @throws EngineError `policy_not_found`
  */
 export async function listVersions(
@@ -87,7 +87,7 @@ export async function listVersions(
   return { ...splitDamaged(found.filter((item) => item !== undefined)), next: last > 1 ? last : undefined };
 }
 
-/** The document that a run is accepted with. @throws EngineError `policy_not_found` */
+/** The policy document for a new run. @throws EngineError `policy_not_found` */
 export async function resolvePolicy(
   deps: Deps,
   tenant: Tenant,

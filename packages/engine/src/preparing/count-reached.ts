@@ -4,7 +4,7 @@ type Reached = NonNullable<PrepareResult['reached']>[number];
 
 const mostPlaces = 50;
 
-/** Counts connections by host, port, verdict and reason; those to further places are not named. */
+/** Counts connections by host, port, verdict and reason. Connections to places above the cap are not listed. */
 export function countReached(): { add(connection: Connection): void; list(): Reached[] | undefined } {
   const places = new Map<string, Reached>();
   return {

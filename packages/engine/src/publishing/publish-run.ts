@@ -17,8 +17,9 @@ import type { PlannedPublish, PublishCall } from '../ports/index.ts';
 import { validateCandidate } from './validate-candidate.ts';
 
 /**
- * Brings a publish as far as possible now: plan, validators, approval, and only then the source. Each part is recorded before the next. When
- * the source has changed, the publish is planned again: only what was validated and approved is published.
+ * Advances a publish as far as possible now: plan, validators, approval, and only then the source. Each part is recorded before the next.
+ * When
+ * the source has changed, the publish is planned again: only validated and approved content is published.
  */
 export async function publishRun(deps: WorkerDeps, run: RunState, context: JobContext): Promise<void> {
   try {

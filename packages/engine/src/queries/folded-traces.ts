@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { TraceState } from '../tracing/index.ts';
 
-/** By connection: traces as far as a page went, for the next page. */
+/** By connection: folds of traces up to the end of a page, for the next page. */
 const folded = new WeakMap<Redis, Map<string, Kept>>();
 const mostKept = 50;
 const keptMs = 60_000;
@@ -11,7 +11,7 @@ interface Kept {
   until: number;
 }
 
-/** Keeps the fold of a log behind a page: its reader is likely to ask this process for the next one. */
+/** Keeps the fold of a log behind a page: the reader is likely to request the next page from this process. */
 export function keepFolded(redis: Redis, trace: TraceState): void {
   const known = folded.get(redis) ?? new Map<string, Kept>();
   folded.set(redis, known);
@@ -21,7 +21,7 @@ export function keepFolded(redis: Redis, trace: TraceState): void {
   if (known.size > mostKept) known.delete(known.keys().next().value ?? '');
 }
 
-/** Returns the fold up to this event once: the next page changes it. */
+/** Returns the fold up to this event once, because the next page changes the fold. */
 export function takeFolded(redis: Redis, runId: string, seq: number): TraceState | undefined {
   const known = folded.get(redis);
   const found = known?.get(keyOf(runId, seq));

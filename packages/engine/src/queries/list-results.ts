@@ -5,11 +5,11 @@ import type { StepState } from '../domain/index.ts';
 import { Damaged, readEntry, shownPayload } from '../log/index.ts';
 import { presentStep } from './present-step.ts';
 
-/** What large payloads come to, by step. Each is read once per process: clients ask for the same list again and again. */
+/** Shortened results of large payloads, by step. Each result is read once per process: clients request the same list repeatedly. */
 const large = new WeakMap<BlobStore, Map<string, Payload<Json>>>();
 const mostKept = 500;
 
-/** The results of steps as lists show them: a large one as its beginning. null: the step is not settled. */
+/** The results of steps as lists show them: a large result as its beginning. null: the step is not settled. */
 export async function listResults(
   deps: Pick<EngineDeps, 'blobs' | 'catalog'>,
   spec: RunSpec | Damaged,
@@ -18,7 +18,7 @@ export async function listResults(
   const known = large.get(deps.blobs) ?? new Map<string, Payload<Json>>();
   large.set(deps.blobs, known);
   const results: (Payload<Json> | Damaged | null)[] = [];
-  // One after the other: each may be many megabytes.
+  // One after the other: each result may be many megabytes.
   for (const step of steps) {
     const key = `${step.id} ${step.status}`;
     const before = known.get(key);
@@ -35,7 +35,7 @@ export async function listResults(
   return results;
 }
 
-/** A result that cannot be read leaves those of the other steps. */
+/** An unreadable result does not affect the results of other steps. */
 const resultOf = (deps: Pick<EngineDeps, 'blobs' | 'catalog'>, spec: RunSpec | Damaged, step: StepState) =>
   spec instanceof Damaged ? new Damaged(step.id, spec.error) : readEntry(step.id, () => presentStep(deps, spec, step));
 

@@ -24,7 +24,7 @@ export interface RunFilter {
   created_after?: string;
 }
 
-/** One page of a list, newest first. `next`: the cursor of the next page, when there is one. */
+/** One page of a list, newest first. `next`: the cursor of the next page, if any. */
 export interface Page<Item> {
   items: Item[];
   /** Entries of the page that cannot be read. */
@@ -34,7 +34,7 @@ export interface Page<Item> {
 
 const batch = 100;
 
-/** @param page.cursor the last id of the page before */
+/** @param page.cursor the last id of the previous page */
 export async function listRuns(
   deps: Deps,
   filter: RunFilter,
@@ -57,7 +57,9 @@ export async function listRuns(
   return splitDamaged(entries);
 }
 
-/** Ids of the runs that may fit a filter, newest first, in pages. The lists may be a moment ahead of the states, so these are compared, too. */
+/**
+ * Ids of the runs that may fit a filter, newest first, in pages. The lists may be ahead of the states, so callers also check the states.
+ */
 function candidates(
   { redis }: Deps,
   { tenant = defaultTenant, status, label }: RunFilter,
@@ -79,7 +81,7 @@ export async function* walkBack(deps: Deps, index: string, cursor?: string): Asy
   for await (const ids of pagesBack(deps, index, { cursor, most: batch })) yield* ids;
 }
 
-/** The same in pages of `most` ids. */
+/** Like `walkBack`, in pages of `most` ids. */
 export async function* pagesBack(
   deps: Deps,
   index: string,

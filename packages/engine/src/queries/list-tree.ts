@@ -2,7 +2,7 @@ import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
 import { readRun, readTasks } from '../log/index.ts';
 
-/** The sub-agents beneath a run, those of sub-agents included; each comes after the run that it works for. Reads whole hashes. */
+/** The sub-agents below a run, at any depth; each run comes before its own sub-agents. Reads whole hashes. */
 export async function listAgents(deps: Pick<EngineDeps, 'redis'>, run: RunState): Promise<RunState[]> {
   const found: RunState[] = [];
   for (let level = [run]; level.length > 0; ) {

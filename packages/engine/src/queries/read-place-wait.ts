@@ -3,11 +3,11 @@ import { isInProgress } from '../admission/take-place.ts';
 import type { EngineDeps } from '../deps.ts';
 import { isWaitingForModel, type RunState } from '../domain/index.ts';
 
-/** Why a run stands in line. */
+/** The reason why a run waits in line. */
 export interface PlaceWait {
-  /** Runs of its tenant that stand before it. */
+  /** Runs of the same tenant before this run. */
   ahead: number;
-  /** Runs of all tenants that have a place of its kind, and how many may. */
+  /** The number of runs of all tenants with a place of the awaited kind. `of`: the cap. */
   inProgress: number;
   of: number;
 }

@@ -5,7 +5,7 @@ import { approvalIndexOf, countByStanding, firstExpiry, listTenants } from '../l
 
 /** Counts of the whole installation, from indexes. Reads no run. */
 export interface Totals {
-  /** Active runs by state, and by what they wait for or why they are paused. */
+  /** Active runs by state, and by the reason of a wait or a pause. */
   active: { state: string; reason: string | undefined; count: number }[];
   /** Runs that are over and kept. */
   ended: number;

@@ -5,7 +5,7 @@ import { traceIdOf } from '../tracing/index.ts';
 
 const mostRuns = 10_000;
 
-/** The traces of runs, for log lines. A trace is computed from the id of its run, unless the run is in the trace of its caller. */
+/** The traces of runs, for log lines. A trace id is computed from the run's id, unless the run is in the trace of its caller. */
 export class TraceIds {
   readonly #known = new Map<string, string>();
 
@@ -14,8 +14,9 @@ export class TraceIds {
   }
 
   /**
-   * Looks once whether a run is in the trace of its caller. The command goes out with those of the work that follows: what that work logs,
-   * it logs after the answer.
+   * Looks once whether a run is in the trace of its caller. The command is sent with the commands of the following work, so the answer
+   * arrives before
+   * this work logs anything.
    */
   learn(redis: Redis, runId: string): void {
     if (this.#known.has(runId)) return;

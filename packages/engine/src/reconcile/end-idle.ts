@@ -2,7 +2,7 @@ import type { WorkerDeps } from '../deps.ts';
 import { endIdle, type RunState } from '../domain/index.ts';
 import { append, readSpec } from '../log/index.ts';
 
-/** An open run that waits for calls has no job; the sweep looks at it, and ends it when none came for too long. */
+/** Ends an open run after too long a wait for calls. The waiting run has no job: the sweep finds the run. */
 export async function endIfIdle(deps: WorkerDeps, run: RunState): Promise<'settled' | 'again'> {
   const { idle_s } = (await readSpec(deps, run)).limits;
   const since = Date.parse(run.awaits_calls ?? '');

@@ -11,7 +11,7 @@ export async function ensureTasks(deps: WorkerDeps, run: RunState): Promise<void
   await Promise.all(due.map((task) => deps.queues.wakeTask(run.id, task.id)));
 }
 
-/** A running sub-agent needs no task job: its run has jobs and reports its end. One that ended and merges does. */
+/** A running sub-agent needs no task job: its run has jobs and reports its end. An ended sub-agent with a merge needs a job. */
 export function isDue(run: RunState, task: TaskState): boolean {
   if (isTaskOver(task.status)) return false;
   if (task.about.kind === 'shell' || task.kill !== undefined || run.status === 'canceling') return true;

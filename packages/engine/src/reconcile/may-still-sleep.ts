@@ -3,7 +3,7 @@ import { readRun, readStep } from '../log/index.ts';
 import type { StepJob, TurnJob, WorkspaceJob } from '../queues/queues.ts';
 import { isWaitOver } from './wait-over.ts';
 
-/** False when the sleeping job of a step must wake early. Read this after the job was put to sleep. */
+/** False when the sleeping job of a step must wake early. Call this after the job was put to sleep. */
 export async function mayStillSleep(deps: WorkerDeps, job: StepJob): Promise<boolean> {
   const found = await readStep(deps.redis, job.run_id, job.step_id);
   if (found?.step.status === 'deferred') return !(await isWaitOver(deps, found.run, found.step));
@@ -11,8 +11,9 @@ export async function mayStillSleep(deps: WorkerDeps, job: StepJob): Promise<boo
 }
 
 /**
- * The same for the job of a turn, whose run waits for a model or for a place. A run that has changed since may have been resumed, paused or
- * canceled; one that got a place was woken before its job slept.
+ * Like `mayStillSleep`, for a turn job whose run waits for a model or a place. A changed run may have been resumed, paused or canceled. A
+ * run that got
+ * its place before the job slept also returns false.
  */
 export async function mayTurnSleep(
   deps: WorkerDeps,
@@ -23,7 +24,7 @@ export async function mayTurnSleep(
   return awaits === undefined || (await deps.admission?.standing(run_id))?.state === 'line';
 }
 
-/** The same for the job of a publish that waits for a decision. */
+/** Like `mayStillSleep`, for the job of a publish that waits for a decision. */
 export async function mayPublicationSleep(deps: WorkerDeps, job: WorkspaceJob): Promise<boolean> {
   return (await readRun(deps.redis, job.run_id))?.publication === 'parked';
 }

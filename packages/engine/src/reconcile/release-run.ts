@@ -11,8 +11,9 @@ export const isWorkspaceDue = (run: RunState): boolean =>
   run.publication === 'discarding';
 
 /**
- * Removes an ended run from the index of active runs, unless a request arrived at the same moment. It reads the run again afterwards, because
- * a request adds the run to the index before its append, and because a Redis that lost its last writes may have the run as it was before its end.
+ * Removes an ended run from the index of active runs, unless a request arrived at the same moment. The function reads the run again
+ * afterwards: a
+ * request adds the run to the index before its append, and a Redis that lost its last writes may have the run as it was before its end.
  * @returns whether nothing is due
  */
 export async function releaseUnlessDue(deps: Pick<EngineDeps, 'redis'>, run: RunState): Promise<boolean> {

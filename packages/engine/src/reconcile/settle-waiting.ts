@@ -11,9 +11,9 @@ import {
 import { append, readTask } from '../log/index.ts';
 
 /**
- * A run is `waiting` while all that is left of its turn waits for sub-agents that wait or are paused themselves. Background commands and
- * other sub-agents do not change that: only the turn continues the work.
- * @returns whether that had to be recorded: look again
+ * A run is `waiting` while the rest of its turn waits only for sub-agents in the states waiting or paused. Background commands and other
+ * sub-agents do not change this: only the turn continues the work.
+ * @returns whether a change was recorded: look again
  */
 export async function settleWaiting(deps: WorkerDeps, run: RunState, steps: readonly StepState[]): Promise<boolean> {
   if (run.awaits_calls !== undefined || isWaitingForModel(run)) return false;

@@ -3,7 +3,7 @@ import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/index.ts';
 import { readTask } from '../log/index.ts';
 
-/** Whether a deferred step may continue: the task that it waits for has ended, or its deadline has passed. */
+/** Whether a deferred step may continue: its task has ended, or its deadline has passed. */
 export async function isWaitOver(
   deps: Pick<WorkerDeps, 'redis' | 'now'>,
   run: RunState,
@@ -13,7 +13,7 @@ export async function isWaitOver(
   const isBeginning = deferred.begins !== undefined;
   if (!isBeginning && Date.parse(deferred.until) <= deps.now()) return true;
   const task = await readTask(deps.redis, run.id, deferred.task_id);
-  // The task's worker settles the call when the command has begun. Here only a command that has ended is known to have.
+  // The task's worker settles the call when the command has begun. Here only the end of a command proves its beginning.
   if (isBeginning && task?.status === 'capturing') return true;
   return task === undefined || isTaskOver(task.status);
 }

@@ -4,7 +4,7 @@ import { spanKeys } from './ids.ts';
 import { close, note, open, set } from './spans.ts';
 import type { SpansOf } from './spans-of.ts';
 
-/** The waits for people, what was decided, and who decided it. Without a step they are about the publish. */
+/** The waits for people, the decisions and the deciders. A wait without a step is about the publish. */
 export const approvalSpans: SpansOf<EventsOf<'approval' | 'rule'>> = {
   'approval.requested': (trace, { step_id, data: { approval_id, kind, changed } }) => {
     const what = kind === 'input' ? 'question' : 'approval';
@@ -49,7 +49,7 @@ export const approvalSpans: SpansOf<EventsOf<'approval' | 'rule'>> = {
     note(trace, data.approval_id, 'approval reminded');
   },
   'approval.escalated': (trace, { data }) => note(trace, data.approval_id, 'approval escalated'),
-  // The decision that made the rule names it.
+  // The decision that made the rule names the rule.
   'rule.remembered': () => {},
   'rule.revoked': (trace, { data }) =>
     note(trace, spanKeys.run(trace.life), 'rule revoked', { [attribute.ruleId]: data.rule_id }),

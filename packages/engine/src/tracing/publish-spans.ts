@@ -6,7 +6,7 @@ import { close, note, open, type SpanEnd, set } from './spans.ts';
 import type { SpansOf } from './spans-of.ts';
 import type { TraceState } from './trace-state.ts';
 
-/** A publish follows an ended run, perhaps days later. Its span stands beside that of the run, and links to it. */
+/** A publish follows an ended run, perhaps days later. Its span is a sibling of the run's span, and links to the run. */
 export const publishSpans: SpansOf<PublicationEvent | 'workspace.validating'> = {
   'workspace.publish_requested': (trace, { data }) => begin(trace, data.number, data.snapshot),
   'workspace.validating': (trace, { seq, data }) => {
@@ -33,7 +33,7 @@ export const publishSpans: SpansOf<PublicationEvent | 'workspace.validating'> = 
   'workspace.published': (trace) => end(trace, 'published', { status: 'ok' }),
   'workspace.conflicted': (trace, { data }) => {
     const attributes = { [attribute.conflicts]: data.conflicts.length };
-    // A person is asked in the same append, and the publish continues with what that person decides.
+    // The same append asks a person, and the publish continues with the person's decision.
     if (data.parked) {
       set(trace, publishKey(trace), attributes);
       note(trace, publishKey(trace), 'publish conflicted', attributes);

@@ -3,7 +3,7 @@ import { spanIdOf, spanKeys } from './ids.ts';
 import { attributesOf, close, open, type SpanEnd } from './spans.ts';
 import type { SegmentState, TraceState } from './trace-state.ts';
 
-/** A running segment ends after so many steps, between two turns: a long run is read, and exported, part by part. */
+/** A running segment ends after this many steps, between two turns: a long run is read and exported in parts. */
 const stepsPerSegment = 200;
 
 /** A run begins, or is retried after its end. */
@@ -37,7 +37,7 @@ export function beginLife(
 
 type Links = NonNullable<Parameters<typeof open>[2]['links']>;
 
-/** The run has ended: what is still open ends with it. A publish and its parts are no part of the run. */
+/** The run has ended: its open spans end with the run. A publish and its parts are no part of the run. */
 export function endLife(trace: TraceState, outcome: 'succeeded' | 'failed' | 'canceled', end: SpanEnd): void {
   if (!trace.isAlive) return;
   const own = [spanKeys.run(trace.life), spanKeys.segment(trace.segments)];
@@ -52,7 +52,7 @@ export function endLife(trace: TraceState, outcome: 'succeeded' | 'failed' | 'ca
   trace.messages.clear();
 }
 
-/** The run is in another state from now on. */
+/** The run enters another state. */
 export function changeState(trace: TraceState, state: SegmentState, reason?: string): void {
   if (state !== 'running') trace.due = undefined;
   trace.state = state;
@@ -67,7 +67,7 @@ export function changeState(trace: TraceState, state: SegmentState, reason?: str
   openSegment(trace, state, reason);
 }
 
-/** Between two turns. */
+/** Called between two turns. */
 export function cutSegment(trace: TraceState): void {
   if (trace.state === 'running' && trace.segmentSteps >= stepsPerSegment) {
     closeSegment(trace);

@@ -1,7 +1,7 @@
 import type { EventOf, EventType } from '@holdpoint/contract';
 import type { TraceState } from './trace-state.ts';
 
-/** What each of these events says about spans. `seq`: the event's sequence number. */
+/** A function per event type that updates the spans. `seq`: the event's sequence number. */
 export type SpansOf<Type extends EventType> = {
   [One in Type]: (trace: TraceState, event: EventOf<One> & { seq: number }) => void;
 };

@@ -87,7 +87,7 @@ export const stepSpans: SpansOf<EventsOf<'step'>> = {
   'step.canceled': settleAs('canceled'),
 };
 
-/** The reason of an attempt whose worker is gone (`handle-step.ts`). */
+/** The error code of an attempt whose worker is gone (`handle-step.ts`). */
 const workerLost = 'EWORKERLOST';
 
 type Outcome = 'succeeded' | 'failed' | 'killed' | 'timed_out' | 'rejected' | 'expired' | 'canceled';
@@ -137,7 +137,7 @@ function settleAs(outcome: Outcome) {
   };
 }
 
-/** The step is taken back. Only one that is not settled has a span that is open. */
+/** Closes the span of an undone step. Only an unsettled step has an open span. */
 export const stepIsUndone = (trace: TraceState, stepId: string): void =>
   close(trace, stepId, { attributes: { [attribute.stepOutcome]: 'undone' } });
 
@@ -148,7 +148,7 @@ function queue(trace: TraceState, seq: number, stepId: string): void {
   open(trace, spanKeys.at('wait', seq), { kind: 'wait', name: spanName.wait('queue'), parent: stepId, attributes });
 }
 
-/** An approval ends by its own events. */
+/** Approval waits are left open: approval events end these. */
 function endWaits(trace: TraceState, stepId: string): void {
   for (const [key, { parent, kind, attributes }] of trace.open) {
     if (parent === stepId && kind === 'wait' && attributes[attribute.approvalId] === undefined) close(trace, key);
@@ -169,7 +169,7 @@ function endAttempt(trace: TraceState, stepId: string, attempt: number, { outcom
   });
 }
 
-/** What the sandbox enforced. */
+/** Records the isolation that the sandbox enforced. */
 function isolated(trace: TraceState, key: string, report: CapabilityReport | undefined): void {
   if (report === undefined) return;
   const { driver, notes: _, ...bounds } = report;

@@ -76,7 +76,7 @@ interface Counted {
   bytes_down: number;
 }
 
-/** The connections of a background command are logged under the step that asked for it. */
+/** The connections of a background command are logged under the step that requested the command. */
 function connected(trace: TraceState, stepId: string, attempt: number, counts: readonly Counted[]): void {
   const ofAttempt = spanKeys.attempt(stepId, attempt);
   const key = trace.open.has(ofAttempt) ? ofAttempt : taskOf(trace, stepId);

@@ -7,12 +7,12 @@ import { add, close, note, open } from './spans.ts';
 import { noSpan, type SpansOf } from './spans-of.ts';
 import type { TraceState } from './trace-state.ts';
 
-/** The spans of turns and of summaries, and of the messages and calls that they answer. */
+/** The spans of turns and summaries, and of the answered messages and calls. */
 export const turnSpans: SpansOf<EventsOf<'turn' | 'calls' | 'message' | 'context'>> = {
   'turn.planned': (trace, { seq, data }) => {
     const { turn, steps, usage, refused, asked_at, answered, messages_read } = data;
     const due = trace.due ?? trace.now;
-    // A fork records the turn that it keeps in part before it starts: no planner was asked.
+    // A fork records a partly kept turn before its start: no planner was asked.
     const byModel = trace.planner === 'model' && trace.state !== 'queued';
     // A plan answers at once, so the time before its turn was a wait for a worker.
     const unknown = byModel ? due : trace.now;
@@ -101,7 +101,7 @@ export const turnSpans: SpansOf<EventsOf<'turn' | 'calls' | 'message' | 'context
   },
 };
 
-/** A wait for a worker that is over, and ended before now. */
+/** Adds a wait for a worker that ended before now. */
 export function waited(
   trace: TraceState,
   seq: number,

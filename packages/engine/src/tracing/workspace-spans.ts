@@ -7,7 +7,7 @@ import type { SpansOf } from './spans-of.ts';
 import type { TraceState } from './trace-state.ts';
 import { waited } from './turn-spans.ts';
 
-/** The spans of work on the tree. Those of a publish: `publish-spans.ts`. */
+/** The spans of work on the tree. For the spans of a publish see `publish-spans.ts`. */
 export const workspaceSpans: SpansOf<Exclude<EventsOf<'workspace'>, PublicationEvent | 'workspace.validating'>> = {
   'workspace.progress': (trace) => {
     trace.copying ??= trace.now;
@@ -105,7 +105,7 @@ function endPrepare(trace: TraceState, end: SpanEnd): void {
   }
 }
 
-/** Another worker takes the tree: the one before did not finish its own. */
+/** Another worker takes the tree: the previous worker did not finish its take-over. */
 function endTakeOver(trace: TraceState): void {
   for (const [key, { attributes }] of trace.open) {
     if (attributes[attribute.workspaceAction] === 'take_over') close(trace, key, { status: 'error', code: 'lost' });

@@ -3,7 +3,7 @@ import { type RunState, takeLease } from '../domain/index.ts';
 import { append } from '../log/index.ts';
 
 /**
- * Gives the run a new tree at a snapshot, under an epoch that no tree had before: also none that the log has forgotten.
+ * Gives the run a new tree at a snapshot, under an unused epoch: the epoch is also higher than epochs missing in a log that lost entries.
  * @returns the epoch; undefined when another worker was faster
  */
 export async function takeTree(

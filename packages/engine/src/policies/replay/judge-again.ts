@@ -7,7 +7,10 @@ import { judgeGrants, type RunState } from '../../domain/index.ts';
 import { fromPayload } from '../../log/index.ts';
 import type { LoggedCall } from './read-calls.ts';
 
-/** What the policies knew of a call when it was made: its arguments, effect and risk are recorded, what it touches follows from them. */
+/**
+ * The facts about a past call for the policies: arguments, effect and risk are recorded, the touched paths and hosts are computed from
+ * these.
+ */
 export async function factsThen(
   deps: Pick<EngineDeps, 'blobs' | 'catalog'>,
   { spec, run }: { spec: RunSpec; run: Pick<RunState, 'parent'> },
@@ -19,7 +22,7 @@ export async function factsThen(
   return { ok: true, facts: factsOf(spec, { tool, args, described: { ...described, effect, risk } }) };
 }
 
-/** The verdict of these policies. What the run may not do at all stays denied. */
+/** The verdict of these policies. A denial by the run's permissions stays. */
 export const judgeAgain = (
   spec: RunSpec,
   policies: BoundPolicies,
