@@ -12,7 +12,7 @@ interface Heartbeat {
   host: string;
   version: string;
   concurrency: number;
-  /** How many jobs of each kind it takes at once, and how many runs in progress it stands for. */
+  /** Most jobs of each kind at once, and the worker's number of places for runs in progress. */
   slots: { steps: number; tasks: number; turns: number; runs: number };
   capabilities: CapabilityReport;
   /** As they are now: the operator's policy changes while the worker runs. */
@@ -24,13 +24,13 @@ interface Heartbeat {
   };
   retention: { days: number | null; runs: number | null };
   ceilings: Ceilings;
-  /** Where its metrics are scraped; null: nowhere. */
+  /** Address for scraping the worker's metrics; null: the metrics are not scraped. */
   metrics: string | null;
   workers: RunningWorkers;
   loop: Pick<LoopWatch, 'worst'>;
 }
 
-/** Writes every five seconds that this worker is alive. It counts as gone 15 s after its last heartbeat. */
+/** Writes a heartbeat every five seconds. The worker counts as gone 15 s after its last heartbeat. */
 export async function startHeartbeat(deps: WorkerDeps, about: Heartbeat): Promise<{ stop(): Promise<void> }> {
   const startedAt = new Date(deps.now()).toISOString();
   const beat = async (): Promise<void> => {

@@ -5,7 +5,7 @@ import type { RunningWorkers } from './jobs/queue-workers.ts';
 const mostNamed = 20;
 
 /**
- * Logs that the event loop was blocked, and which jobs ran: one of them blocked it. A blocked loop renews no lock and receives no cancel,
+ * Logs a blocked event loop with the running jobs: a running job blocked the loop. A blocked loop renews no lock and receives no cancel,
  * so every job of this worker may be lost.
  */
 export const reportLate =

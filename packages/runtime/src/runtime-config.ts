@@ -27,7 +27,7 @@ export interface RuntimeConfig {
   turns: number;
   /** Background commands that run at once in this process. */
   tasks: number;
-  /** A job counts as lost when its worker is silent for `lockMs`. Lost jobs are looked for every `stalledMs`. */
+  /** A job counts as lost when its worker is silent for `lockMs`. Workers look for lost jobs every `stalledMs`. */
   lockMs: number;
   stalledMs: number;
   sweepMs: number;

@@ -3,13 +3,13 @@ import { countRepair, type WorkerDeps } from '@holdpoint/engine/worker';
 
 interface Watched {
   dataDir: string;
-  /** The id of the installation that Redis and the data directory belong to. */
+  /** Id of the installation, shared by Redis and the data directory. */
   installation: string;
-  /** Redis is another or an empty one now: nothing may be done on it. */
+  /** Redis is empty or belongs to another installation now: this worker may not use Redis any more. */
   onLost(error: Error): void;
 }
 
-/** Watches whether Redis is still the one of this installation, and whether it went back to an earlier time. */
+/** Watches whether Redis still belongs to this installation, and whether Redis went back to an earlier time. */
 export function watchRedis(deps: WorkerDeps, { dataDir, installation, onLost }: Watched): { stop(): Promise<void> } {
   const { redis, logger } = deps;
   const identity = watchInstallation({ redis, dataDir, id: installation }, onLost);

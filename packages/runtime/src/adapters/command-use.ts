@@ -1,6 +1,6 @@
 import type { CommandResult, CommandUse } from '@holdpoint/contract';
 
-/** What the commands of one call used together. The exit code is that of the last one. */
+/** Resource use of all commands of a call. The exit code is the exit code of the last command. */
 export class CallUse {
   #use: CommandUse | undefined;
 

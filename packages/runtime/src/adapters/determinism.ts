@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import { type CommandResult, fixedTime, type ToolOutcome } from '@holdpoint/contract';
 
-/** What tools and commands of a deterministic run see in place of the machine's own. */
+/** Clock, random numbers and environment for tools and commands of a deterministic run, in place of the machine's own. */
 export interface FixedSurroundings {
   now(): number;
   random(): number;
-  /** Beside the sandbox's own variables. */
+  /** Variables in addition to the sandbox's own. */
   environment: Readonly<Record<string, string>>;
   /** The same program with a fixed umask. */
   argv(argv: readonly [string, ...string[]]): readonly [string, ...string[]];
   result(result: CommandResult): CommandResult;
-  /** A deadline of the machine's clock on the fixed one, and back. */
+  /** Converts a deadline from the machine's clock to the fixed clock, and back. */
   toFixed(deadline: number): number;
   fromFixed(outcome: ToolOutcome): ToolOutcome;
 }

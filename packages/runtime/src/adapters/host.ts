@@ -3,7 +3,7 @@ import type { Ceilings } from '@holdpoint/engine';
 import { resolveLimits } from '@holdpoint/sandbox';
 import type { Redis } from 'ioredis';
 
-/** What a command may use whose run names no limit: the sandbox's own, and no more than the operator allows. */
+/** Limits for commands of a run without limits: the sandbox's own limits, and no more than the operator allows. */
 export function hostLimits({ command = {} }: Pick<Ceilings, 'command'>): Partial<ProcessLimits> {
   const own = resolveLimits();
   const names = Object.keys(command) as (keyof typeof command)[];
@@ -14,7 +14,7 @@ const poolSize = 60_000;
 
 /**
  * The host user of a run's sandbox. On a root host every run has a uid of its own from a pool, so that process limits count per run and
- * no run can read another's files. On other hosts it is the worker's own user.
+ * no run can read another's files. On other hosts the user is the worker's own.
  */
 export const ownerAllocator = (redis: Redis, uidBase: number) => async (): Promise<{ uid: number; gid: number }> => {
   const uid = process.getuid?.() ?? 0;

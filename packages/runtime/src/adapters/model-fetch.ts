@@ -7,8 +7,8 @@ const longestAnswer = 30 * 60_000;
 const mostBytes = 2 * 1024 * 1024;
 
 /**
- * fetch for model requests: a local model may think for longer than the five minutes after which Node's own gives up. A whole answer that
- * is too large fails the request, because parsing it would block every run of this worker. The model port bounds streams.
+ * fetch for model requests: a local model may think for longer than five minutes, the limit of Node's own fetch. A whole answer above the
+ * bounds fails the request, because parsing the answer would block every run of this worker. The model port bounds streams.
  */
 export function modelFetch(texts: TextThreads): typeof globalThis.fetch {
   let loaded: ReturnType<typeof loadUndici> | undefined;

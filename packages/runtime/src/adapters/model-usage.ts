@@ -1,10 +1,10 @@
 import type { ModelUsage } from '@holdpoint/contract';
 import { costOf, type ModelAnswer, type ModelOverrides } from '@holdpoint/models';
 
-/** What the operator says of models. Their prices count before those of the table. */
+/** Facts about models from the operator. The operator's prices take precedence over the prices of the table. */
 export type ModelPrices = ModelOverrides;
 
-/** Tokens and, where the price of the model is known, what they cost. */
+/** Tokens and, where the price of the model is known, their cost. */
 export function usageOf(answer: Pick<ModelAnswer, 'model' | 'usage'>, prices: ModelPrices): ModelUsage {
   const cost_micros = costOf(answer, prices);
   return cost_micros === undefined ? answer.usage : { ...answer.usage, cost_micros };

@@ -10,9 +10,9 @@ import type { ProjectToolchains } from '../toolchains/project-toolchains.ts';
 const format = 2;
 
 /**
- * Digest of all inputs of the commands of `prepare`, except their output and downloads. Undefined when no output is kept. Without the
- * sandbox no output is kept: the workspace has another path in each run, and installed programs may contain the path. With folders of the
- * source no output is kept either: the folders may change at any time.
+ * Digest of everything known to decide the output of `prepare`; texts a command prints or fetches are not part of the digest. Undefined: no
+ * output is kept. Without the sandbox no output is kept: the workspace has another path in each run, and installed programs may contain the
+ * path. With folders of the source no output is kept either: the folders may change at any time.
  */
 export async function prepareKey(
   deps: { sandbox: Sandbox; workspaces: Workspaces; toolchains: ProjectToolchains },

@@ -2,7 +2,7 @@ import type { Connection, SecretScope } from '@holdpoint/contract';
 import type { Executor } from '@holdpoint/engine/worker';
 import { type Redactor, SecretError, type Secrets } from '@holdpoint/secrets';
 
-/** An executor whose results, previews, errors and connections have no value of a secret. Its commands redact what they print themselves. */
+/** An executor whose results, previews, errors and connections have no value of a secret. Commands redact their own output. */
 export function redactExecutor(executor: Executor, secrets: Secrets): Executor {
   /** Asked for after the call as well: the call may have read a value for the first time. */
   const redactorOf = ({ tenant }: SecretScope): Redactor => secrets.redactor(tenant);
@@ -26,7 +26,7 @@ export function redactExecutor(executor: Executor, secrets: Secrets): Executor {
       try {
         const outcome = await executor.execute(call, { ...context, onConnection: redactConnections(context) });
         const redacted = redactorOf(scope).json(outcome);
-        // The snapshot reads the files at these paths, and refuses a path with a secret itself.
+        // The snapshot reads the files at these paths, and refuses a path with a secret.
         return 'touched' in outcome ? { ...redacted, touched: outcome.touched } : redacted;
       } catch (error) {
         if (!(error instanceof SecretError)) throw redactError(redactorOf(scope), error);
@@ -55,7 +55,7 @@ export async function redactErrors<Result>(redactor: Redactor, act: () => Promis
   }
 }
 
-/** The error itself, because its class and its fields decide what happens next. The queue stores its message and its stack. */
+/** Redacts an error in place: the class and the fields of the error decide the next action. The queue stores its message and its stack. */
 function redactError(redactor: Redactor, error: unknown): unknown {
   for (let at = error; at instanceof Error; at = at.cause) {
     at.message = redactor.text(at.message);

@@ -3,12 +3,12 @@ import type { EgressProxy } from '@holdpoint/egress';
 
 type Output = { write(stream: 'stdout' | 'stderr', chunk: Buffer): void };
 
-/** What the proxy of a command refused, as lines of its output: programs say at most that a proxy answered 403. */
+/** Refusals of a command's proxy, as lines of output: programs report at most the status 403 of a proxy. */
 export function refusalNotes(proxy: Pick<EgressProxy, 'refusals'> | undefined): string {
   return (proxy?.refusals ?? []).map((line) => `[holdpoint] ${line}\n`).join('');
 }
 
-/** Adds the notes to the end of what a command printed, and shows them to those who watch it. */
+/** Adds the notes to the end of a command's output, and shows the notes to watchers of the output. */
 export function withRefusals<Result extends Pick<CommandResult, 'stdout' | 'stderr'>>(
   result: Result,
   { proxy, to, watch }: { proxy: EgressProxy | undefined; to: 'stdout' | 'stderr'; watch?: Output | undefined },

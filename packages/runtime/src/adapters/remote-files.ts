@@ -8,7 +8,7 @@ export const remoteFilesFrom = (env: Readonly<Record<string, string | undefined>
   knownHosts: env.HOLDPOINT_GIT_KNOWN_HOSTS || undefined,
 });
 
-/** @throws ConfigError for a file that cannot be read */
+/** @throws ConfigError for an unreadable file, or for authorities without a certificate */
 export function readRemoteFiles({ authorities, knownHosts }: RemoteFiles): {
   authorities: string[];
   knownHosts: string;

@@ -11,7 +11,7 @@ interface Deps {
   sandbox: Pick<Sandbox, 'run'>;
   secrets: Pick<Secrets, 'resolve' | 'redactor'>;
   allowAddresses: readonly string[];
-  /** PEM certificates accepted from remotes in addition to public certificates. */
+  /** PEM certificates trusted for remotes, in addition to public authorities. */
   authorities: readonly string[];
   /** Lines of a known_hosts file. */
   knownHosts: string;

@@ -1,19 +1,19 @@
 import type { CodeGraphError, GraphQuery, Graphs } from '@holdpoint/code-graph';
 import { GraphError, type ToolContext } from '@holdpoint/tools';
 
-/** Whose graph a call asks, and what it may see of it. */
+/** The run, snapshot and permissions of a call's queries to the code graph. */
 interface GraphBounds {
   runId: string;
   tenant: string | undefined;
   owner: { uid: number; gid: number };
-  /** The snapshot that the call sees. */
+  /** The snapshot seen by the call. */
   snapshot: string;
   permissions: readonly string[] | undefined;
   signal: AbortSignal;
   onProgress: GraphQuery['onProgress'];
 }
 
-/** The code graph of a run as its tools ask it. */
+/** The code graph of a run, for the run's tools. */
 export const runGraph =
   (graphs: Graphs, bounds: GraphBounds): NonNullable<ToolContext['graph']> =>
   async ({ commit = bounds.snapshot, ...request }) => {

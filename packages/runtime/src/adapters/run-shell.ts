@@ -23,7 +23,7 @@ interface Deps {
   allowAddresses: readonly string[];
 }
 
-/** Runs a background command in a sandbox of its own, until it ends or is killed. */
+/** Runs a background command in a sandbox of its own, until the command ends or is killed. */
 export async function runTask(
   { sandbox, secrets, allowAddresses }: Deps,
   workspace: WorkspaceMount,
@@ -54,8 +54,8 @@ export async function runTask(
 }
 
 /**
- * Runs a command of `prepare` with the hosts of `prepare`, which need not be the run's. What package managers download goes to /tmp, which
- * is larger than for other commands.
+ * Runs a command of `prepare` with the hosts of `prepare`, possibly different from the run's hosts. Downloads of package managers go to
+ * /tmp. The /tmp of `prepare` is larger than for other commands.
  */
 export async function runPrepare(
   { sandbox, secrets, allowAddresses }: Deps,
@@ -87,7 +87,7 @@ export async function runPrepare(
   return { succeeded: status === 'passed', exit_code, detail, output, duration_ms };
 }
 
-/** As much memory as one command has by default: its files in /tmp count as memory. */
+/** As much memory as a command has by default: files in /tmp count as memory of the command. */
 const prepareTmpBytes = 4 * 1024 ** 3;
 
 function judgeTask(end: CommandEnd): TaskEnd {

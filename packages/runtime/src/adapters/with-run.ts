@@ -1,6 +1,6 @@
 import type { Sandbox } from '@holdpoint/sandbox';
 
-/** The same sandbox with another `run`. Its other methods need their own `this`, which has private fields. */
+/** The same sandbox with another `run`. The other methods need the original sandbox as `this`, for its private fields. */
 export const withRun = (sandbox: Sandbox, run: Sandbox['run']): Sandbox =>
   new Proxy(sandbox, {
     get(target, name) {

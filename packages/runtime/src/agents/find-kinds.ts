@@ -14,11 +14,11 @@ interface Deps {
   logger: Logger;
 }
 
-/** Files of one workspace that are looked at. */
+/** Most documents read from a workspace. */
 const mostFiles = 50;
 export const largestKind = 64 * 1024;
 
-/** Documents of the operator come first, then the kinds of the request: of two with one name the first counts. */
+/** Documents of the operator come first, then kinds of the request, then documents of the workspace. The first kind with a name counts. */
 export function openAgentKinds({ workspaces, registry, operator, logger }: Deps): AgentKinds {
   const anyTool = registry.toolsets().flatMap((toolset) => Object.keys(registry.versions(toolset)));
   for (const document of operator) {
@@ -73,7 +73,7 @@ const folders = [
   { path: '.claude/agents/', isForeign: true },
 ];
 
-/** The documents of a snapshot. A link is not followed, and a workspace that cannot be read any more has none. */
+/** Reads the documents of a snapshot. Links are not followed, and an unreadable workspace has no documents. */
 async function readKinds(
   workspaces: Deps['workspaces'],
   { runId, snapshot, signal }: { runId: string; snapshot: string; signal: AbortSignal },

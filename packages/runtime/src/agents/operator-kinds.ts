@@ -5,7 +5,10 @@ import type { KindDocument } from './parse-kind.ts';
 
 const mostDocuments = 200;
 
-/** The documents of HOLDPOINT_AGENTS. @throws when it is no folder that can be read, or has too much */
+/**
+ * The documents of HOLDPOINT_AGENTS. @throws for a relative path, an unreadable folder, too many documents or a document above the size
+ * limit
+ */
 export function operatorKindsFrom(env: Readonly<Record<string, string | undefined>>): KindDocument[] {
   const folder = env.HOLDPOINT_AGENTS ?? '';
   if (folder === '') return [];

@@ -2,7 +2,7 @@ import { connectThread, type Follower, openClock, openTelemetryFollower } from '
 import type { OpenPart } from '@holdpoint/telemetry';
 import { type FollowerSettings, followerAnswers, type Measurement, measuredEvent } from './messages.ts';
 
-/** Follows the logs of runs in the thread that sends telemetry, with a connection to Redis of its own. */
+/** Follows the logs of runs in the telemetry thread, with a connection to Redis of its own. */
 export const openPart: OpenPart = ({ report, logger, take, countSpans }) => {
   const now = openClock();
   let follower: Promise<Follower> | undefined;

@@ -6,7 +6,7 @@ export interface FollowerSettings {
   address: RedisAddress;
   /** When telemetry was switched on, in milliseconds since the epoch. */
   from: number;
-  /** Names that metrics may have as labels. */
+  /** Names allowed as labels of metrics. */
   known: { tools: readonly string[]; models: readonly string[] };
   /** Whether spans are sent. */
   isTraced: boolean;
@@ -14,10 +14,10 @@ export interface FollowerSettings {
   isCounted: boolean;
 }
 
-/** Names of the answers that the follower adds to the thread. */
+/** Names of the answers added to the thread by the follower. */
 export const followerAnswers = { open: 'follow', unhandled: 'follow unhandled', handle: 'follow handle' } as const;
 
-/** Reports a list of measurements, which belong to the metrics of the process. */
+/** Reports a list of measurements for the metrics of the process. */
 export const measuredEvent = 'measured';
 
 interface Measured<Method extends string, Key> {

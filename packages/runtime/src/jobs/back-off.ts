@@ -15,10 +15,10 @@ interface Backoff {
 }
 
 /**
- * BullMQ asks for the next job at once after an error that is not a lost connection. A server that refuses every write would be asked
- * thousands of times a second. So the worker takes no jobs until a write succeeds, and tries one at growing intervals.
+ * BullMQ asks for the next job at once after any error except a lost connection. When Redis refuses every write, BullMQ would ask thousands
+ * of times a second. So the worker takes no jobs until a write succeeds, and tries a write at growing intervals.
  *
- * @returns what to call with each error of a queue's worker
+ * @returns a function to call with each error of a queue's worker
  */
 export function backOffFromRefusals({ deps, hold, release, signal }: Backoff): (error: Error) => void {
   let pauseMs = firstPauseMs;

@@ -13,9 +13,9 @@ interface Options {
 }
 
 /**
- * Ends jobs while their handlers wait for their last append. The end goes out on the connection of the appends, so Redis runs both in the
- * order of sending, and a single fsync covers both. The end fetches the next job too: BullMQ's worker gets the fetched job when the worker
- * itself ends the job later.
+ * Ends jobs while their handlers wait for their last append. The end goes out on the connection of the appends, so Redis runs appends and
+ * ends in the order of sending, and a single fsync covers both. The end fetches the next job too: BullMQ's worker gets the fetched job when
+ * the worker ends its own job later.
  */
 export class EarlyFinish {
   readonly #redis: Redis;

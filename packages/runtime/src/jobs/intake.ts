@@ -5,7 +5,7 @@ export type HoldReason = 'space' | 'redis';
 
 type Taker = Pick<Worker, 'pause' | 'resume'>;
 
-/** Decides which queues this process takes jobs from. What it runs already continues, whatever is held. */
+/** Holds and releases the queues of this process. Running jobs continue while their queue is held. */
 export class Intake {
   readonly #held = new Map<Taker, Set<HoldReason>>();
 

@@ -4,7 +4,7 @@ import type { JobKind } from './processor.ts';
 
 type JobData = LogContext & { run_id: string };
 
-/** The same jobs, with lines in the log that say which run, step, task or turn they are about. */
+/** The same jobs, with the run, step, task or turn in each line of the log. */
 export const logged = <Data extends JobData>(kind: JobKind<Data>, traceIds: TraceIds): JobKind<Data> => ({
   ...kind,
   handle(deps, data, context) {

@@ -89,7 +89,7 @@ interface Start {
   traceIds?: TraceIds;
 }
 
-/** Publishes, undos and discards that run at once in this process. */
+/** Most publishes, undos and discards at once in this process. */
 const workspaceSlots = 4;
 
 /**

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-/** A job that waits for a slot. */
+/** A job waiting for a slot. */
 export interface WaitingJob {
   id: string;
   /** 0: before all other jobs. */

@@ -144,7 +144,7 @@ interface Change {
   priority: number;
 }
 
-/** The changes of priorities after which the chosen jobs are the first, and no others stand before the rest. */
+/** The changes of priorities needed to put the chosen jobs first, and no other job before the rest. */
 function newOrder(waiting: readonly WaitingJob[], chosen: readonly WaitingJob[]): Change[] {
   if (chosen.every((job, at) => waiting[at] === job)) return [];
   const wanted = new Map(chosen.map((job, at) => [job, at + 1]));

@@ -2,7 +2,7 @@ import { reviewPlaces, type WorkerDeps } from '@holdpoint/engine/worker';
 
 const everyMs = 1000;
 
-/** Reviews the places of runs in progress every second, one review at a time. */
+/** Reviews the places of runs in progress every second, a single review at a time. */
 export function startReviews(deps: WorkerDeps): { stop(): Promise<void> } {
   let current: Promise<void> | undefined;
   const look = (): void => {

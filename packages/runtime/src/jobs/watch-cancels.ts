@@ -12,8 +12,8 @@ const messageSchema = z.discriminatedUnion('kind', [
 const lookEvery = 2000;
 
 /**
- * Aborts the jobs of canceled runs, the calls of canceled steps and killed background commands in this process. A message makes it quick. A regular look at the
- * state covers lost messages.
+ * Aborts the jobs of canceled runs, the calls of canceled steps and killed background commands in this process. A message makes the abort
+ * quick. A regular look at the state covers lost messages.
  */
 export async function watchCancels(
   deps: WorkerDeps,
@@ -49,7 +49,7 @@ function act(workers: RunningWorkers, message: z.infer<typeof messageSchema>): v
 async function look(deps: WorkerDeps, workers: RunningWorkers): Promise<void> {
   for (const runId of workers.active()) {
     const run = await readRun(deps.redis, runId);
-    // Nothing of an ended run may still run. A worker that was frozen for long finds such commands.
+    // Nothing of an ended run may still run. A worker finds commands of ended runs after a long freeze.
     const isOver = run !== undefined && isTerminal(run.status);
     if (run?.status === 'canceling' || run?.status === 'canceled') workers.cancelRun(runId);
     else if (isOver) for (const task of workers.tasks()) if (task.run_id === runId) workers.killTask(task.task_id);

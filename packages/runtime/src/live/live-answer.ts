@@ -9,7 +9,9 @@ interface About {
   model: string;
 }
 
-/** An answer of a model while it is written, without the values of secrets. Disposed of when the answer is there, or is not coming. */
+/**
+ * Shows a model's answer while the model writes, without the values of secrets. Disposed of after the answer or a failure.
+ */
 export function liveAnswer(live: Live, redactor: Redactor, { runId, turn, model }: About) {
   const texts = new Map<string, LiveText>();
   const open = (key: string, about: Omit<Parameters<Live['open']>[1], 'turn' | 'model'>): LiveText => {
@@ -35,7 +37,7 @@ export function liveAnswer(live: Live, redactor: Redactor, { runId, turn, model 
   };
 }
 
-/** A value may come in pieces, so what could be its beginning is held back. */
+/** The value of a secret may come in pieces, so a possible beginning of a value is held back. */
 function withoutSecrets(text: LiveText, redactor: Redactor): LiveText {
   const filter = redactor.stream();
   const decoder = new StringDecoder('utf8');

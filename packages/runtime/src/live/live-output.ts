@@ -6,7 +6,9 @@ export interface LiveOutput extends Disposable {
   write(stream: 'stdout' | 'stderr', chunk: Buffer): void;
 }
 
-/** What the commands of one call, or one command of `prepare`, print: both streams in the order in which they arrive. Opened by the first byte. */
+/**
+ * Output of the commands of a call, or of a command of `prepare`: both streams in the order of arrival. The first byte opens the live text.
+ */
 export function liveOutput(
   live: Live,
   runId: string,

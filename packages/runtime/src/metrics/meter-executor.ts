@@ -2,7 +2,7 @@ import type { Connection } from '@holdpoint/contract';
 import type { Executor } from '@holdpoint/engine/worker';
 import { boundLabel, type Metrics } from '@holdpoint/telemetry';
 
-/** The same executor, whose connections and validators are counted. */
+/** The same executor, with counts of connections and validators. */
 export function meterExecutor(executor: Executor, metrics: Metrics): Executor {
   if (!metrics.isOn) return executor;
   const count = countConnections(metrics);
@@ -32,7 +32,7 @@ export function meterExecutor(executor: Executor, metrics: Metrics): Executor {
   };
 }
 
-/** Reasons are codes of the guard and the proxy; a code of the system comes from what a run connects to. */
+/** Reasons are codes of the guard and the proxy; system error codes depend on the hosts a run connects to. */
 function countConnections(metrics: Metrics): (connection: Connection) => void {
   const reasonOf = boundLabel({ most: 40 });
   for (const verdict of ['allowed', 'refused', 'failed']) metrics.count('egressConnections', { verdict }, 0);

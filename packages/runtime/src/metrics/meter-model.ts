@@ -4,8 +4,8 @@ import { boundLabel, type Metrics } from '@holdpoint/telemetry';
 const mostModels = 30;
 
 /**
- * The same model port, whose requests are timed. A run names its model freely, so a name is a label once it is known or an answer came from
- * it: refused names would fill the labels.
+ * The same model port, with timed requests. A run names its model freely, so only known names and names with an answer become labels:
+ * refused names would fill the labels.
  */
 export function meterModel(model: Model, metrics: Metrics, known: Iterable<string>): Model {
   if (!metrics.isOn) return model;

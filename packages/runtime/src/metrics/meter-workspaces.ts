@@ -1,7 +1,7 @@
 import type { WorkspacePort } from '@holdpoint/engine/worker';
 import type { Metrics } from '@holdpoint/telemetry';
 
-/** What takes time on the disk: each method, with its name among the metrics. */
+/** Operations with much time on the disk: each method, with its name among the metrics. */
 const operations = {
   materialise: 'materialise',
   fork: 'fork',
@@ -18,7 +18,7 @@ const operations = {
   discard: 'discard',
 } as const satisfies Partial<Record<keyof WorkspacePort, string>>;
 
-/** The same port, whose operations are timed. */
+/** The same port, with timed operations. */
 export function meterWorkspaces(port: WorkspacePort, metrics: Metrics): WorkspacePort {
   if (!metrics.isOn) return port;
   const metered = { ...port };

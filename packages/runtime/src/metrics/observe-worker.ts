@@ -7,7 +7,7 @@ type Parts = {
   sandbox: Pick<Sandbox, 'capabilities' | 'spares'>;
 } & Parameters<typeof observeProcess>[1];
 
-/** What a worker process has at the moment. */
+/** Observes the present state of a worker process. */
 export function observeWorker(metrics: Metrics, { workers, loop, sandbox }: Parts): void {
   observeProcess(metrics, { loop });
   metrics.observe('slots', () => workers.slots().map(({ queue, all }) => ({ value: all, labels: { queue } })));
@@ -19,7 +19,7 @@ export function observeWorker(metrics: Metrics, { workers, loop, sandbox }: Part
   });
   metrics.observe('sandboxIsolated', () => [{ value: isIsolated(sandbox.capabilities) ? 1 : 0 }]);
   metrics.observe('sandboxSpares', () => [{ value: sandbox.spares.waiting }]);
-  // From 0 on, so that the first one is an increase.
+  // Counters begin at 0, so the first loss or stall is an increase.
   metrics.count('auditLosses', {}, 0);
   for (const { queue } of workers.slots()) {
     metrics.count('stalled', { queue }, 0);

@@ -9,7 +9,7 @@ import {
 } from '@holdpoint/telemetry';
 import { ConfigError } from '../runtime-config.ts';
 
-/** Opens the metrics of a worker, and the place where they are scraped. @throws ConfigError when that place is taken */
+/** Opens the metrics of a worker, and the address for scraping them. @throws ConfigError when the address is taken */
 export async function openWorkerMetrics(
   service: Parameters<typeof startMetrics>[0],
   settings: MetricsSettings,

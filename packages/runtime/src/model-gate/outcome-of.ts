@@ -1,7 +1,7 @@
 import { ModelError } from '@holdpoint/models';
 import type { Outcome } from './model-gate.ts';
 
-/** What the failure of a request says about the provider. */
+/** Reads the state of the provider from the failure of a request. */
 export function outcomeOf(error: unknown): Outcome {
   if (!isProviderAway(error)) return { kind: 'neutral' };
   const { code, message, next, retryAfterMs } = error;

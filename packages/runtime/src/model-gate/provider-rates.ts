@@ -6,6 +6,6 @@ const rateSchema = z.strictObject({
   at_once: z.int().min(1).max(100_000).optional(),
 });
 
-/** What the operator allows of all workers together, by provider. */
+/** The operator's limits on requests of all workers together, by provider. */
 export const providerRatesSchema = z.partialRecord(z.enum(accountProviders), rateSchema);
 export type ProviderRates = Partial<Record<string, z.infer<typeof rateSchema>>>;

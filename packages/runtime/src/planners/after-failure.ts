@@ -20,7 +20,7 @@ interface Known {
   random: () => number;
 }
 
-/** A run does not return to a model it left for this long, while another model can be asked. */
+/** After leaving a model, a run does not ask the model again for this long while another model can be asked. */
 const coolDownMs = 5 * 60_000;
 const goneMs = 60 * 60_000;
 /** Failures of a model before the run asks the next model. */

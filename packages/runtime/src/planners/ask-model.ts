@@ -25,12 +25,12 @@ interface Asking {
   tools: readonly ModelTool[];
   budget: Pick<Budget, 'answer'>;
   redactor: Redactor;
-  /** It is asked in the place of the run's own model. */
+  /** Set when another model is asked in place of the run's own model. */
   instead: true | undefined;
   signal: AbortSignal;
 }
 
-/** One request to the model of a run, and what its answer decides. @throws ModelError */
+/** Sends a request to the model of a run, and reads the planner's decision from the answer. @throws ModelError */
 export async function askModel(
   { model, prices, live, texts }: AskingDeps,
   input: PlannerInput,

@@ -11,12 +11,12 @@ export interface AskDeps {
   random: () => number;
 }
 
-/** Until then a wait needs no place in the log. */
+/** Waits up to this time are not recorded in the log. */
 const longestNapMs = 30_000;
 
 /**
- * Asks the model that is due, when its provider takes requests. No wait holds a worker: what comes later is a decision.
- * @throws the error of a request that no later one and no other model helps
+ * Asks the model due now, when its provider takes requests. No wait holds a worker: the wait is returned as a decision.
+ * @throws the error of a request, when neither a later request nor another model helps
  */
 export async function askPatiently<Answer>(
   deps: AskDeps,

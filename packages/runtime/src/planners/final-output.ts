@@ -4,14 +4,14 @@ import { mayAskAgain } from './read-answer.ts';
 
 type Schema = Record<string, unknown>;
 
-/** What the model reads of the form of its final answer. */
+/** Instructions for the model about the form of its final answer. */
 export const outputText = (schema: Schema): string =>
   [
     'Your final answer, the one without a call, must be one JSON value that fits this JSON Schema, and nothing else:',
     JSON.stringify(schema),
   ].join('\n');
 
-/** The final answer as a value; a model whose answer does not fit the schema is asked again with what is wrong. */
+/** Reads the final answer as a value. When the answer does not fit the schema, the model is asked again, with the errors. */
 export async function readFinalOutput(
   decision: PlannerDecision,
   { schema, past, texts }: { schema: Schema; past: readonly PastTurn[]; texts: TextWork },

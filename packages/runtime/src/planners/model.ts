@@ -53,7 +53,7 @@ interface Known {
   signal: AbortSignal;
 }
 
-/** Asks the model for the next turn, or makes the conversation shorter before asking. @throws ModelError */
+/** Asks the model for the next turn, or shortens the conversation before asking. @throws ModelError */
 async function decide(
   deps: Deps,
   input: PlannerInput,

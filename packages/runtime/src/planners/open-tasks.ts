@@ -6,8 +6,8 @@ interface Tool {
 }
 
 /**
- * A model that ends while tasks are open reads once of each, because the end of the run ends them. Its next ending ends the run: a server
- * that is to run until then keeps no run from ending.
+ * Asks a model again when the model ends with open tasks: a note names each open task once, because the end of the run ends the tasks. The
+ * model's next ending ends the run: a server meant to run until the end of the run does not prevent the end.
  */
 export function tellOfOpenTasks(
   decision: PlannerDecision,

@@ -3,9 +3,9 @@ import type { PastTurn, PlannedCall, PlannerDecision } from '@holdpoint/engine/w
 import type { ModelAnswer, ModelToolCall } from '@holdpoint/models';
 
 interface Read {
-  /** As it is recorded: without the values of secrets. */
+  /** The answer as recorded: without the values of secrets. */
   answer: Omit<ModelAnswer, 'answered'>;
-  /** As the model gave it. */
+  /** The answer as given by the model. */
   given: ModelAnswer;
   usage: ModelUsage;
   answered: ModelAnswered;
@@ -18,7 +18,7 @@ interface Read {
 /** How often in a row the model is asked again for the same reason. Then the run pauses; a resume grants as many again. */
 const mostInARow = { cut_off: 5, empty: 2, withheld: 1, output_invalid: 4 };
 
-/** What an answer of a model decides. */
+/** Reads the planner's decision from an answer of a model. */
 export function readAnswer({ answer, given, usage, answered, past, hasNews }: Read): PlannerDecision {
   const said = { message: answer.text, answer, usage, answered };
   const again = (note: TurnNote, reason: { code: string; message: string; next: string }): PlannerDecision =>
@@ -43,7 +43,7 @@ export function mayAskAgain(past: readonly PastTurn[], code: keyof typeof mostIn
   return (inARow(past, code) + 1) % mostInARow[code] !== 0;
 }
 
-/** The last turns with this note, until a person wrote. */
+/** Number of the last turns with this note, back to the last message of a person. */
 function inARow(past: readonly PastTurn[], code: TurnNote['code']): number {
   let count = 0;
   for (const turn of past.toReversed()) {
@@ -54,7 +54,7 @@ function inARow(past: readonly PastTurn[], code: TurnNote['code']): number {
   return count;
 }
 
-/** The text of the answers that this one continues. */
+/** The text of the cut-off answers before the present answer. */
 function textBefore(past: readonly PastTurn[]): string {
   const cut = inARow(past, 'cut_off');
   return past

@@ -1,7 +1,9 @@
 import type { Planner } from '@holdpoint/engine/worker';
 import type { Secrets } from '@holdpoint/secrets';
 
-/** A planner whose calls have no value of a secret: a result that its toolset puts together may have one that no text in the log has. */
+/**
+ * Redacts the calls of a planner: a result put together by the toolset may contain the value of a secret, although no text in the log does.
+ */
 export const redactPlanner = (planner: Planner, secrets: Secrets): Planner => ({
   async next(input, signal) {
     const decision = await planner.next(input, signal);

@@ -25,7 +25,7 @@ const toolsetPrompt = (registry: Registry, toolset: string): string[] => {
   return instructions === undefined ? [] : [instructions];
 };
 
-/** What a model has to know to use secrets that it never sees. */
+/** Instructions for using secrets without seeing their values. */
 function secretsPrompt({ secrets: uses }: SecretScope): string[] {
   const lines = uses.flatMap(({ name, as }) => {
     if ('env' in as) return [`the variable ${as.env} of every command holds the secret ${name}`];

@@ -4,14 +4,14 @@ import type { Redis } from 'ioredis';
 
 type Place = ReturnType<Parameters<LiveSpans['within']>[0]>;
 
-/** Where spans of a run hang: the id of a span is computed. @param key what the span is, as in the fold of the log */
+/** Gives the place of a span in a run's trace: the id of a span is computed. @param key key of the span, as in the fold of the log */
 type PlaceOf = (key: string) => Place;
 
-/** Where spans of runs hang. Only the context that a run was submitted with is read, once in a process. */
+/** Places of spans in the traces of runs. Each process reads only the trace context from a run's submission, once for each run. */
 export interface RunPlaces {
   /** At once when this process knows the run. */
   of(runId: string): PlaceOf | Promise<PlaceOf>;
-  /** The key of the publish that is under way, or of the run. */
+  /** The key of the publish under way, or of the run. */
   keyOfPublish(runId: string): Promise<string>;
 }
 

@@ -3,7 +3,7 @@ import { type Executor, spanKeys } from '@holdpoint/engine/worker';
 import type { LiveSpans } from '@holdpoint/telemetry';
 import type { RunPlaces } from './run-places.ts';
 
-/** The same executor: what its calls do is below their attempt, and each connection is a span. */
+/** The same executor: spans of a call are below the span of the attempt, and each connection is a span. */
 export function traceExecutor(executor: Executor, live: LiveSpans, places: RunPlaces): Executor {
   const withConnections = <Context extends { onConnection(connection: Connection): void }>(
     context: Context,
@@ -35,7 +35,7 @@ export function traceExecutor(executor: Executor, live: LiveSpans, places: RunPl
 }
 
 function spanOfConnection(connection: Connection) {
-  // Without the host: it is part of what a call asked for.
+  // Without the host: the host is part of the call's request.
   const { port, verdict, reason, bytes_up, bytes_down, duration_ms } = connection;
   const endTime = Date.now();
   return {

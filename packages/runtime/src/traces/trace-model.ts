@@ -4,7 +4,7 @@ import type { Model } from '@holdpoint/models';
 import type { LiveSpans } from '@holdpoint/telemetry';
 import type { RunPlaces } from './run-places.ts';
 
-/** The same model: each request to the provider is a span. Tokens and cost are on the span of the turn, or of the step that asked. */
+/** The same model: each request to the provider is a span. Tokens and cost are on the span of the asking turn or step. */
 export const traceModel = (model: Model, live: LiveSpans): Model => ({
   generate(request) {
     const name = request.model;
@@ -21,7 +21,7 @@ export const traceModel = (model: Model, live: LiveSpans): Model => ({
   },
 });
 
-/** The same planner: what it asks a model is below the run, because a turn that fails has no span. */
+/** The same planner: its requests to a model are below the span of the run, because a failed turn has no span. */
 export const tracePlanner = (planner: Planner, live: LiveSpans, places: RunPlaces): Planner => ({
   async next(input, signal) {
     const placeOf = await places.of(input.runId);

@@ -2,7 +2,7 @@ import type { Command, Sandbox } from '@holdpoint/sandbox';
 import type { LiveSpans } from '@holdpoint/telemetry';
 import { withRun } from '../adapters/with-run.ts';
 
-/** The same sandbox: each command has a span for its set-up, and one for the time that it runs. */
+/** The same sandbox: each command has a span for its set-up, and a span for its running time. */
 export const traceSandbox = (sandbox: Sandbox, live: LiveSpans): Sandbox =>
   withRun(sandbox, (command) => run(sandbox, live, command));
 

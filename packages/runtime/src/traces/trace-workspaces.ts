@@ -2,7 +2,7 @@ import { attribute, spanName } from '@holdpoint/contract';
 import type { WorkspacePort } from '@holdpoint/engine/worker';
 import type { LiveSpans } from '@holdpoint/telemetry';
 
-/** What takes time on the disk and is no span of the log. */
+/** Operations with much time on the disk and without a span from the log. */
 const operations = {
   snapshot: spanName.workspace('snapshot'),
   differenceFrom: spanName.workspace('compare'),
@@ -11,7 +11,7 @@ const operations = {
   publish: 'publish write',
 } as const satisfies Partial<Record<keyof WorkspacePort, string>>;
 
-/** The same port: these operations are spans, below the job that they are part of. */
+/** The same port: these operations are spans, below the span of their job. */
 export function traceWorkspaces(port: WorkspacePort, live: LiveSpans): WorkspacePort {
   const traced = { ...port };
   for (const method of Object.keys(operations) as (keyof typeof operations)[]) {

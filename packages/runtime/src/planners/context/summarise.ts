@@ -91,7 +91,7 @@ const instruction = [
 
 const cutTo = { result: 3000, args: 1200, text: 6000 };
 
-/** One turn as text, with long parts cut. */
+/** A turn as text, with long parts cut. */
 function turnText({ turn, message, steps, readMessages, note }: PastTurn): string {
   return [
     ...readMessages.map((text) => `A person wrote: ${text}`),

@@ -2,7 +2,7 @@ import type { ModelMessage, ModelTool } from '@holdpoint/models';
 
 /**
  * A first estimate of the tokens of a text in a request, where no provider has counted yet. English and code have about 4 bytes for each
- * token; a letter of another script is up to one token; what JSON escapes is longer in the request than in the text.
+ * token; a letter of another script is up to a whole token; characters escaped in JSON are longer in the request than in the text.
  */
 export function tokensOf(text: string): number {
   let tenths = 0;

@@ -15,7 +15,7 @@ interface Environment {
   text: string;
 }
 
-/** What a model should know of where it works. A deterministic run gets the same facts each time. */
+/** Facts for a model about its working environment. A deterministic run gets the same facts each time. */
 export function environmentOf(
   { spec, scope, unattended }: Pick<PlannerInput, 'spec' | 'scope' | 'unattended'>,
   {

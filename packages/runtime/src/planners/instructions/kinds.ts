@@ -8,7 +8,7 @@ interface Deps {
   agentKinds?: AgentKinds | undefined;
 }
 
-/** The kinds of sub-agents that a model may begin, for its instructions and for the record; empty when its tools begin none. */
+/** Kinds of sub-agents for a model's instructions and for the record; empty when the tools of the model begin no sub-agents. */
 export async function kindsOf(
   { registry, agentKinds }: Deps,
   { runId, base, spec }: PlannerInput,
@@ -35,7 +35,7 @@ const textOf = (tool: string, kinds: FoundKinds['kinds']): string =>
     }),
   ].join('\n');
 
-/** The instructions of a sub-agent's kind. Those of the workspace are a text by a stranger. */
+/** The instructions of a sub-agent's kind. Instructions from the workspace are a text by a stranger. */
 export function roleText({ agent, goal }: PlannerInput['spec']): string | undefined {
   const system = goal.planner === 'model' ? goal.system : undefined;
   if (agent?.origin !== 'workspace' || system === undefined) return system;

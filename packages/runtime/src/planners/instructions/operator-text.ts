@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path';
 
 const longest = 100_000;
 
-/** HOLDPOINT_INSTRUCTIONS: a file by its absolute path, or the text itself. @throws when it cannot be read or is too long */
+/** HOLDPOINT_INSTRUCTIONS: the absolute path of a file, or a text. @throws when the file cannot be read, or the text is too long */
 export function operatorTextFrom(env: Readonly<Record<string, string | undefined>>): string | undefined {
   const given = env.HOLDPOINT_INSTRUCTIONS ?? '';
   if (given.trim() === '') return undefined;
