@@ -286,7 +286,7 @@ const openReconciler = ({ redis }: EngineDeps) => ({
     const counts = Object.entries(await redis.hgetall(repairsKey));
     return Object.fromEntries(counts.map(([name, count]) => [name, Number(count)]));
   },
-  /** Counts of all tenants together, without names. */
+  /** Counts over all tenants, without names. */
   totals: () => readTotals(redis),
   /** The number of runs in progress, the cap, and the number of waiting runs. */
   places: () => readStanding(redis),

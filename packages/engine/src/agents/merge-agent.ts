@@ -80,8 +80,9 @@ export async function mergeAgent(
 const sleep = (deps: WorkerDeps, ms: number): JobEnd => ({ kind: 'sleep', until: deps.now() + ms });
 
 /**
- * Names the work before the merge of a sub-agent: an open earlier call of the same turn, because a merge takes effect as if the calls ran
- * one after the other; or the merge of a sub-agent that began earlier.
+ * The kind of work due before the merge of a sub-agent: an open earlier call of the same turn, because a merge takes effect as if the calls
+ * ran in
+ * sequence; or the merge of an older sub-agent.
  */
 async function mergesBefore(
   deps: WorkerDeps,

@@ -5,11 +5,11 @@ import { ancestorsOf, append, isReserved, readRun, readTask, retryWhileContended
 import { agentsUsedUp } from './tree-limits.ts';
 
 /**
- * Counts an additional sub-agent for every run above the beginning run, from the root down: two runs that begin a sub-agent at the same
- * moment cannot
- * both have the last place. The count belongs to the requesting step, so a retry counts nothing. A count without a sub-agent (the step was
- * canceled
- * first) lasts until the requesting sub-agent is over (`report-end.ts`).
+ * Counts a new sub-agent for every run above the run that begins the sub-agent, from the root down: two runs that begin a sub-agent at the
+ * same moment
+ * cannot both have the last place. The count belongs to the requesting step, so a retry counts nothing. A count without a sub-agent (the
+ * step was
+ * canceled first) lasts until the requesting sub-agent is over (`report-end.ts`).
  * @returns the reason why no sub-agent is left
  */
 export async function reserveAgent(

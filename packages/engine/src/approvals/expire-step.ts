@@ -13,7 +13,7 @@ import { askTool } from './ask-tool.ts';
 import { judgeStep } from './judge-step.ts';
 import { viewApproval } from './view-approval.ts';
 
-/** The decider of expired approvals. No caller can have this name. */
+/** Recorded as the decider when the deadline passes without a decision of a person. No caller can have this name. */
 const thePolicy = 'the policy';
 
 /** The deadline of a parked step has passed: nothing runs, unless every policy in force allows the call in this case. */

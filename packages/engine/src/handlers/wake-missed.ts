@@ -6,8 +6,9 @@ import type { StepJob, TaskJob, TurnJob, WorkspaceJob } from '../queues/queues.t
 import { isWorkspaceDue } from '../reconcile/release-run.ts';
 
 /**
- * Wakes a run again after an ignored wake-up. An add does nothing while a job with the same id exists, and a job exists until BullMQ has
- * removed it: after the last look of its handler at the log. Call these functions when the job is gone.
+ * Wakes a run again after an ignored wake-up. An add does nothing while a job with the same id exists. A job exists until BullMQ has
+ * removed the job,
+ * after the handler's last look at the log. Call these functions when the job is gone.
  * @param seen the sequence number of the run on which the handler acted. A run without changes since then needs nothing, so no job repeats
  * endlessly
  */

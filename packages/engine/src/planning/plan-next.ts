@@ -79,7 +79,8 @@ export async function planNext(
 ): Promise<Planned | Nap> {
   if (spec.goal.planner === 'open') return planReceived(deps, run, spec, input);
   const isModel = spec.goal.planner === 'model';
-  // A scripted planner costs nothing, so it is asked before the limits: a completed plan ends even when its last step reached a limit.
+  // Asking a scripted planner is free, so the planner is asked before the limits: a completed plan ends even when its last step reached a
+  // limit.
   const scripted = isModel ? undefined : await deps.planners.scripted.next(input, signal);
   if (scripted === undefined || scripted.kind === 'calls') {
     const reason = await whyPaused(deps, run, spec, scripted?.calls.length);
@@ -296,8 +297,9 @@ function sideBySide(all: readonly TurnStep[], room: number): TurnStep[] {
 }
 
 /**
- * Lets the calls through that the policy allows, in the same entry as the turn, as far as the order of the calls permits. Held and denied
- * calls, and calls behind another call, go to the gate.
+ * Lets the calls allowed by the policy through, in the same entry as the turn, as far as the order of the calls permits. Held and denied
+ * calls, and
+ * calls behind another call, go to the gate.
  */
 function autoApprove(all: readonly TurnStep[]): { steps: TurnStep[]; nothingElsePending: boolean } {
   const ready = new Set(

@@ -167,7 +167,8 @@ async function deniedSteps(
 }
 
 /**
- * Sorts out the held calls that run on a fork before they are shown. Such a call takes as long as any call, so its own job opens its gate.
+ * Separates the calls that run on a fork before a person sees them (`ahead`). Such a call takes as long as any call, so its own job opens
+ * its gate.
  */
 async function byJob(
   deps: WorkerDeps,
@@ -211,7 +212,7 @@ async function openGates(
   steps: StepState[],
   signal: AbortSignal,
 ): Promise<void> {
-  // A look and a preview show the files of the tree. On a wrong tree a person would see other files than the approved ones.
+  // A look and a preview show the files of the tree. On a wrong tree a person would see files other than the files of the decision.
   const verdicts = await Promise.all(steps.map((step) => judgeStep(deps, run, spec, step)));
   const looks = steps.some(({ call }, index) => call.looks || verdicts[index]?.action === 'hold');
   if (looks && (await judgeTree(deps, run)) !== 'sound') return;

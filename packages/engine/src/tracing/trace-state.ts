@@ -9,7 +9,10 @@ export interface OpenSpan extends Pick<TraceSpan, 'kind' | 'name' | 'attributes'
   start: number;
   /** The key of the parent span. Null: the parent is the segment around the span, or the run when the span crosses segments. */
   parent: string | null;
-  /** The number of the segment in which the span began, taken from its outermost span with a segment; 0: none. */
+  /**
+   * The number of the segment in which the span began. For a span inside another span: in which the outermost span (below the run) began.
+   * 0: none.
+   */
   segment: number;
 }
 
@@ -29,7 +32,7 @@ export interface TraceState {
   /** Undefined: no span has content. */
   redact: ContentRedactor | undefined;
   model: string | undefined;
-  /** The continued run, and its trace when a caller's trace is used. */
+  /** The original run of a fork, and its trace when the trace belongs to a caller. */
   origin: { runId: string; traceId: string | undefined } | undefined;
   /** Open spans by their key. */
   open: Map<string, OpenSpan>;

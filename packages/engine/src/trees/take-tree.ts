@@ -3,7 +3,8 @@ import { type RunState, takeLease } from '../domain/index.ts';
 import { append } from '../log/index.ts';
 
 /**
- * Gives the run a new tree at a snapshot, under an unused epoch: the epoch is also higher than epochs missing in a log that lost entries.
+ * Gives the run a new tree at a snapshot, under an epoch above the epochs of all earlier trees, including trees missing in a log that lost
+ * entries.
  * @returns the epoch; undefined when another worker was faster
  */
 export async function takeTree(
