@@ -57,7 +57,7 @@ export interface RuntimeConfig {
   searchEndpoint: string | undefined;
   /** Address of the graph for GraphQuery; undefined: the graph of each run. */
   graphEndpoint: string | undefined;
-  /** On a root host each run gets a uid of its own, counted from here. */
+  /** On a root host each run gets a uid of its own, counted from this number. */
   uidBase: number;
   /** Identifies the boot of the machine. @default the kernel's own id */
   bootId: string | undefined;

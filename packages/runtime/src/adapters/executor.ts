@@ -42,7 +42,7 @@ interface Deps {
 /** The engine's executor: calls of the registry's tools, inside the sandbox, on the run's workspace. */
 export function createExecutor(deps: Deps): Executor {
   const { registry, sandbox, workspaces, texts, graphs, secrets, toolchains, allowAddresses, now } = deps;
-  /** A look before a call knows no snapshot, and asks no graph. */
+  /** `asks` and previews have no snapshot, so they query no graph. */
   const graphOf = (
     { runId, scope: { tenant }, rest: { snapshot, permissions, onGraphProgress: onProgress }, signal }: CallBounds,
     owner: WorkspaceMount,
@@ -218,7 +218,7 @@ class TakenOverError extends Error {
   }
 }
 
-/** Why the contract of the toolset is careful with a call. Its command line is parsed the same way as by the gate. */
+/** Why the toolset's contract asks for caution with a call. Its command line is parsed the same way as by the gate. */
 function cautionOf(registry: Registry, call: Parameters<Registry['describe']>[0]): string | undefined {
   const cautions = registry.cautions(call.toolset);
   if (cautions.length === 0) return undefined;

@@ -20,7 +20,7 @@ interface Deps {
   logger: Pick<Logger, 'info'>;
 }
 
-/** A large repository over a slow line. */
+/** Enough for a large repository over a slow line. */
 const wallMs = 3_600_000;
 /** A host may be silent for this long while computing a pack. */
 const idleMs = 300_000;
@@ -85,7 +85,7 @@ export function openRemoteGit(deps: Deps): RemoteGit {
 
 const mostStderr = 64 * 1024;
 
-/** Nothing of this machine decides: no configuration, helper, hook or alias, one transport, no redirect away from https. */
+/** git depends on nothing of this machine: no configuration, helper, hook or alias, one transport, no redirect away from https. */
 const settings = [
   ['core.hooksPath=/dev/null', 'credential.helper=', 'core.askPass=', 'gc.auto=0', 'maintenance.auto=false'],
   ['protocol.version=2', 'http.followRedirects=initial', 'http.version=HTTP/1.1', 'transfer.bundleURI=false'],

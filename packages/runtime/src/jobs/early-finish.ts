@@ -14,8 +14,8 @@ interface Options {
 
 /**
  * Ends jobs while their handlers wait for their last append. The end goes out on the connection of the appends, so Redis runs appends and
- * ends in the order of sending, and a single fsync covers both. The end fetches the next job too: BullMQ's worker gets the fetched job when
- * the worker ends its own job later.
+ * ends in the order of sending, and a single fsync covers both. The end fetches the next job too. BullMQ's worker gets the fetched job when
+ * the handler returns and the worker ends the job.
  */
 export class EarlyFinish {
   readonly #redis: Redis;

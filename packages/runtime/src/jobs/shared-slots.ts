@@ -22,15 +22,15 @@ interface Options<Data> {
 }
 
 /**
- * Shares the slots of a queue between tenants, and between the runs of each. While a slot is free, jobs begin in the order of their queue.
- * While none is, the worker looks at the waiting jobs and moves the jobs of tenants with the fewest running ones to the front, so these get
- * the next free slots. A tenant with fewer jobs than the reserve gets a slot beyond the others. Only the order of the queue changes, so a
- * killed worker loses nothing.
+ * Shares the slots of a queue between tenants, and between the runs of a tenant. While a slot is free, jobs begin in the order of their
+ * queue. While no slot is free, the worker looks at the waiting jobs and moves the jobs of tenants with the fewest running jobs to the
+ * front, so these get the next free slots. A tenant with fewer jobs than the reserve gets a slot beyond the others. Only the order of the
+ * queue changes, so a killed worker loses nothing.
  */
 export class SharedSlots<Data extends { run_id: string }> {
   readonly #options: Options<Data>;
   readonly #reserve: number;
-  /** By run. */
+  /** Tenants, by run. */
   #tenants = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
 
@@ -50,7 +50,7 @@ export class SharedSlots<Data extends { run_id: string }> {
    */
   async admit(job: Job<Data>, token: string | undefined): Promise<void> {
     const { worker, slots, running, deps } = this.#options;
-    // Before anything else: BullMQ takes the next job while there are fewer than this.
+    // Before anything else: BullMQ takes the next job while fewer jobs run than `concurrency`.
     worker().concurrency = slots;
     if (running.size <= slots || (await this.#fitsReserve(job))) return;
     await job.moveToWait(token);

@@ -9,7 +9,7 @@ export interface LiveText {
 }
 
 export interface Live {
-  /** @param about the source of the text, open since now */
+  /** @param about the source of the text; the hub adds the present time as `since` */
   open(runId: string, about: Omit<LiveSource, 'since'>): LiveText;
 }
 

@@ -25,7 +25,7 @@ const coolDownMs = 5 * 60_000;
 const goneMs = 60 * 60_000;
 /** Failures of a model before the run asks the next model. */
 const mostTries = 2;
-/** A run does not wait longer than this for a provider while another model can be asked. */
+/** A run does not wait for a provider away for longer than this while another model can be asked. */
 const longAwayMs = 30_000;
 const firstDelayMs = 2000;
 const longestDelayMs = 5 * 60_000;
@@ -71,7 +71,7 @@ export function afterFailure({ input, now, random }: Known, failed: Failed): Pla
   return retrying({ ...said, ...queued, next, until: iso(until) });
 }
 
-/** Reads an error as a failure to answer with another request, later or to another model. Undefined: another request cannot help. */
+/** Reads a failure from an error when another request can help: later, or to another model. Undefined: another request cannot help. */
 export function readFailure(error: unknown, model: string, hasOthers: boolean): Failed | undefined {
   if (!(error instanceof ModelError)) return undefined;
   const { code, message, next, retryable, retryAfterMs = 0, status } = error;

@@ -11,7 +11,7 @@ interface Read {
   answered: ModelAnswered;
   /** The turns before. */
   past: readonly PastTurn[];
-  /** A person wrote to the run since. */
+  /** A message of a person is not answered yet. */
   hasNews: boolean;
 }
 
@@ -37,7 +37,7 @@ export function readAnswer({ answer, given, usage, answered, past, hasNews }: Re
   return { kind: 'finish', ...said, message: begun + answer.text };
 }
 
-/** Whether the model has not been asked again for this reason as often as may be. */
+/** Whether the model may be asked again for this reason: less often in a row than allowed. */
 export function mayAskAgain(past: readonly PastTurn[], code: keyof typeof mostInARow | 'open_tasks'): boolean {
   if (code === 'open_tasks') return true;
   return (inARow(past, code) + 1) % mostInARow[code] !== 0;

@@ -3,10 +3,10 @@ import type { Runtime } from '@holdpoint/sandbox';
 import { compare, satisfies, validRange } from 'semver';
 import type { Wanted } from './wanted.ts';
 
-/** A language's program of a run. */
+/** The runtime of a language, chosen for a run. */
 export interface Choice {
   toolchain: Toolchain;
-  /** Undefined: the machine has none. */
+  /** Undefined: the machine has no runtime of the language. */
   runtime: Runtime | undefined;
 }
 
@@ -23,7 +23,7 @@ export const chooseToolchains = (runtimes: readonly Runtime[], wanted: readonly 
 function choose(language: Toolchain['language'], found: readonly Runtime[], wanted: Wanted | undefined): Choice {
   const others = found.filter(({ isOwn }) => !isOwn).sort((a, b) => compare(b.version, a.version));
   const own = found.find(({ isOwn }) => isOwn);
-  // The runtime commands find without a choice stays when its version fits.
+  // Commands keep the runtime they already find first, when its version fits.
   const known = [...others].sort((a, b) => Number(b.isFirst) - Number(a.isFirst));
   const fitting = wanted && known.find(({ version }) => fits(version, wanted.range));
   const runtime = fitting ?? nearest(known, others, wanted) ?? own;
@@ -42,7 +42,8 @@ const fits = (version: string, range: string | undefined): boolean =>
   range !== undefined && validRange(range) !== null && satisfies(version, range);
 
 /**
- * Where no version fits: a version with the same beginning as the wanted plain version, else the runtime commands find without a choice.
+ * Where no version fits: a version with the same beginning as the wanted plain version, else the runtime commands already find, else the
+ * newest.
  */
 function nearest(
   known: readonly Runtime[],

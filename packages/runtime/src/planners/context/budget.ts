@@ -30,5 +30,5 @@ export function budgetOf(
   return { window, request: window - answer, answer: answer < wanted ? answer : asked };
 }
 
-/** Parts of the most tokens of a request. A request above `full` is shortened to `aim`; the last turns, up to `recent`, stay whole. */
+/** Parts of the tokens allowed in a request. A request above `full` is shortened to `aim`; the last turns, up to `recent`, stay whole. */
 export const parts = { full: 0.8, aim: 0.5, recent: 0.25 };

@@ -96,5 +96,5 @@ function endOf(text: string, most: number, step: 1 | -1): number {
   return text.length;
 }
 
-/** Without half of a pair at its ends. */
+/** Removes half a surrogate pair at either end of a text. */
 const whole = (text: string): string => text.replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, '');

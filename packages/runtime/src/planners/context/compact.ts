@@ -28,7 +28,7 @@ interface Compacting {
   signal: AbortSignal;
 }
 
-/** Makes a request shorter by a step; undefined when nothing is left to cut. */
+/** Makes the next compaction of a request; undefined when nothing is left to cut. */
 export async function compact(deps: Deps, compacting: Compacting): Promise<WrittenCompaction | undefined> {
   const { history, request, budget, learned } = compacting;
   const { scale } = request;

@@ -1,7 +1,7 @@
 import type { ModelError } from '@holdpoint/models';
 import type { BuiltRequest } from './build-request.ts';
 
-/** No request with tools fits into a smaller window: a provider naming less means something else. */
+/** The smallest window to believe: no request with tools fits into less, so a provider naming less means something else. */
 const leastWindow = 1000;
 
 /** Learns a window from a refusal for length: the window named by the provider, or three quarters of the refused request. */

@@ -73,7 +73,7 @@ export const isSaidByPeople = (registry: Pick<Registry, 'list'>, toolset: string
 
 const questionTools = new WeakMap<Pick<Registry, 'list'>, Map<string, ReadonlySet<string>>>();
 
-/** Names of the tools with a question to a person. */
+/** Names of the tools for questions to a person. */
 function questionsOf(registry: Pick<Registry, 'list'>, toolset: string): ReadonlySet<string> {
   const known = questionTools.get(registry) ?? new Map<string, ReadonlySet<string>>();
   questionTools.set(registry, known);
@@ -106,7 +106,7 @@ const namedTasks = ({ native }: SettledStep): string[] => {
   return text.length > 20_000 ? [] : (text.match(/task_[0-9a-f]{8}-[0-9a-f-]{27}/g) ?? []).slice(0, 5);
 };
 
-/** How many of each kind. */
+/** Number of kept parts, by kind. */
 export const countVerbatim = ({ people, lists, files, tasks }: Verbatim): Record<string, number> => ({
   ...Object.fromEntries(
     [...Map.groupBy(people, ({ kind }) => kind)].map(([kind, all]): [string, number] => [`${kind}s`, all.length]),

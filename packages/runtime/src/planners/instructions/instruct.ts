@@ -7,7 +7,7 @@ import { environmentOf } from './environment.ts';
 import { kindsOf, roleText } from './kinds.ts';
 import { readInstructionFiles } from './read-files.ts';
 
-/** Where the instructions of a model come from. */
+/** Sources of a model's instructions. */
 export interface InstructionSources {
   registry: Registry;
   workspaces: Pick<Workspaces, 'listing' | 'contents'>;
@@ -17,7 +17,7 @@ export interface InstructionSources {
   now: () => number;
 }
 
-/** Bytes of all files of the workspace together. */
+/** Most bytes of all instruction files of the workspace together. */
 const mostBytes = 64 * 1024;
 
 /** Collects the instructions of a model. They are recorded and stay unchanged: a model changing AGENTS.md does not instruct itself. */

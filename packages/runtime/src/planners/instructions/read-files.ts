@@ -18,7 +18,7 @@ const names: ReadonlySet<string> = new Set(['AGENTS.md', 'CLAUDE.md']);
 const foreign: ReadonlySet<string> = new Set(['node_modules', 'vendor', '.git', '.venv', 'site-packages']);
 const mostFiles = 20;
 const mostListed = 100;
-/** Less of a file is not worth its place. */
+/** A file is left out when the room is below this many bytes and would cut the file. */
 const smallest = 500;
 const largest = { atRoot: 32 * 1024, nested: 4 * 1024, read: 1024 * 1024 };
 
@@ -128,7 +128,7 @@ function readable(content: Buffer | undefined, bytes: number, room: number): { t
   return { text: head, cut: whole.byteLength - Buffer.byteLength(head) };
 }
 
-/** The name of the fence depends on the text, so no text can close its own. */
+/** The name of the fence depends on the text, so no text can close its own fence. */
 export function fenced(path: string, text: string, { bytes, cut }: { bytes: number; cut: number }): string {
   const mark = createHash('sha256').update(text).digest('hex').slice(0, 12);
   const note = cut === 0 ? '' : `\n[${cut} of ${bytes} bytes are left out: read the file before you work there]`;
