@@ -3,7 +3,7 @@ import { type Command, SandboxError } from './port.ts';
 
 /** MAX_ARG_STRLEN of Linux: one argument with its NUL. */
 const maxArgumentBytes = 128 * 1024;
-/** The kernel gives arguments and environment a quarter of the usual stack (8 MiB). The sandbox itself needs 16 KiB of it. */
+/** The kernel gives arguments and environment a quarter of the usual stack (8 MiB). The sandbox needs 16 KiB of this quarter. */
 const maxTotalBytes = 2 * 1024 * 1024 - 16 * 1024;
 /** The worker keeps both streams in memory. */
 const maxKeptBytes = 64 * 1024 * 1024;
@@ -11,7 +11,7 @@ const maxKeptBytes = 64 * 1024 * 1024;
 const overheadBytes = 9;
 
 /**
- * Refuses a command that no driver can run, before anything starts.
+ * Refuses commands no driver can run, before any process starts.
  *
  * @returns the working directory, normalised and relative to the root
  */

@@ -1,19 +1,19 @@
 import { type FreezeDeps, withFrozen } from './process/index.ts';
 import type { WorkspaceMount } from './tree.ts';
 
-/** Starts something that has a set-up. */
+/** Starts a sandbox. The result has `settled` for the end of the set-up. */
 export type FrozenStart = <Started extends { readonly settled: Promise<void> }>(
   workspace: WorkspaceMount,
   start: () => Started,
 ) => Started | Promise<Started>;
 
-/** Whether a folder of the source lies below folders that a command can move. */
+/** Whether a folder of the source lies below folders of the tree, so a command can move these folders. */
 export const isNested = ({ sourceFolders = [] }: Pick<WorkspaceMount, 'sourceFolders'>): boolean =>
   sourceFolders.some(({ path }) => path.includes('/'));
 
 /**
- * Keeps the background commands of a workspace frozen while a sandbox is set up whose mounts lie below its folders. A command could exchange
- * such a folder for a link, and bubblewrap would make the missing mount point where the link leads. Other set-ups start at once.
+ * Keeps the background commands of a workspace frozen during the set-up of a sandbox with mounts below folders of the tree. A command could
+ * replace a folder by a link, and bubblewrap would make the missing mount point at the link's target. Other set-ups start at once.
  */
 export const frozenStart =
   (deps: FreezeDeps): FrozenStart =>

@@ -1,4 +1,4 @@
-/** Settings that override every repository's configuration, so that a configuration written by an earlier command runs no programs. */
+/** Settings to override every repository's configuration, so a configuration written by an earlier command runs no programs. */
 const pinned: readonly (readonly [string, string])[] = [
   ['core.fsmonitor', 'false'],
   ['core.hooksPath', '/dev/null'],
@@ -13,7 +13,7 @@ const pinned: readonly (readonly [string, string])[] = [
 
 /**
  * Variables for git in every command's environment. A command can override them in its own text.
- * @param systemConfig path of Holdpoint's gitconfig, as commands see it
+ * @param systemConfig path of Holdpoint's gitconfig inside
  */
 export function gitEnvironment(systemConfig: string): Record<string, string> {
   const pairs = pinned.flatMap(([key, value], index) => [
@@ -25,7 +25,7 @@ export function gitEnvironment(systemConfig: string): Record<string, string> {
     GIT_ATTR_NOSYSTEM: '1',
     GIT_TERMINAL_PROMPT: '0',
     GIT_PAGER: 'cat',
-    // There is no terminal inside. An editor would fail, and with it a rebase or merge that asks for a message.
+    // There is no terminal inside. An editor would fail, and so would a rebase or merge asking for a message.
     GIT_EDITOR: 'true',
     GIT_SEQUENCE_EDITOR: 'true',
     GIT_CONFIG_COUNT: String(pinned.length),

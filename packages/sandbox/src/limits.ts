@@ -16,10 +16,10 @@ const defaults: ProcessLimits = {
   workspace_bytes: 4096 * mib,
 };
 
-/** Longest delay of a timer. A longer one would fire at once. */
+/** Longest delay of a timer. A timer with a longer delay would fire at once. */
 const maxWallMs = 2 ** 31 - 1;
 
-/** Merges the layers over the defaults; later layers win. Throws `SandboxError` ECOMMANDINVALID on a value that is not a positive integer. */
+/** Merges the layers over the defaults; later layers win. Throws `SandboxError` ECOMMANDINVALID for any value except a positive integer. */
 export function resolveLimits(...layers: readonly (Partial<ProcessLimits> | undefined)[]): ProcessLimits {
   const limits = { ...defaults };
   for (const layer of layers) {

@@ -1,10 +1,10 @@
 import type { Readable } from 'node:stream';
 
 const windowMs = 50;
-/** 80 MiB a second: more than builds print, and little enough that the redaction of an endless output leaves the worker most of its time. */
+/** 80 MiB a second: more than builds print. The redaction of an endless output at this pace leaves the worker most of its time. */
 const bytesPerWindow = 4 * 1024 * 1024;
 
-/** Slows the reading of an output that is not kept: the command waits for its pipe. */
+/** Slows the reading of output past the limit, when the output is cut: the command then waits for its pipe. */
 export class OutputPace {
   readonly #streams: readonly Readable[];
   readonly #now: () => number;

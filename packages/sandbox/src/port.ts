@@ -42,9 +42,9 @@ export interface Runtime {
   /** Path inside. */
   path: string;
   version: string;
-  /** Commands find it when nothing else is chosen. */
+  /** Commands find this runtime when no other runtime is chosen. */
   isFirst: boolean;
-  /** Holdpoint's own Node, which commands find last. */
+  /** Holdpoint's own Node. Commands find this Node last. */
   isOwn?: true;
 }
 
@@ -58,9 +58,9 @@ export interface CommandEgress {
   serve(server: Server): () => void;
 }
 
-/** Receives a command's output as it arrives. */
+/** Receives a command's output on arrival. */
 interface CommandOutput {
-  /** The chunk is valid only until this returns. An error ends the command, and `run` throws it. */
+  /** The chunk is valid only until this returns. An error ends the command, and `run` throws the error. */
   write(stream: 'stdout' | 'stderr', chunk: Buffer): void;
 }
 
@@ -179,7 +179,7 @@ export interface Sandbox extends AsyncDisposable {
   /** Starts a program of Holdpoint for a run. `killAll` of the run kills the program. Node needs 60 ms to start inside. */
   start(run: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>, program: HostProgram): ProgramProcess;
   /**
-   * Kills every sandboxed process of this workspace on this host, including those of other (dead, stopped or superseded) workers.
+   * Kills every sandboxed process of this workspace on this host, including processes of other (dead, stopped or superseded) workers.
    * Called before a workspace is restored, so no process of an earlier attempt can still write to the tree.
    */
   killAll(workspaceId: string): Promise<void>;
@@ -192,7 +192,7 @@ export interface Sandbox extends AsyncDisposable {
    *
    * - Calls for the same workspace may overlap, also in several workers of the host. The last to end thaws the commands.
    * - Processes stopped before the action continue as well.
-   * - When the acting worker dies, each command's own worker thaws the command within a second. While the acting worker is itself stopped,
+   * - When the acting worker dies, each command's own worker thaws the command within a second. While the acting worker is stopped,
    *   commands stay frozen, and new commands wait, until the worker continues or `killAll` is called.
    * - The action gets the number of frozen commands. With 0, no labelled command can run before the action has ended.
    * - The `wall_ms` of a frozen command keeps running.

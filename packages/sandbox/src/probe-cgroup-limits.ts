@@ -10,7 +10,7 @@ const mib = 1024 * 1024;
 const pollMs = 5;
 
 /**
- * Without an enforced limit each trial ends by itself after a fixed amount of work, so a busy host makes it slower but does not change the
+ * Without an enforced limit each trial ends by itself after a fixed amount of work, so a busy host slows the trial but does not change the
  * result. An enforced limit usually shows within 0.2 s.
  */
 interface Trial {
@@ -39,7 +39,7 @@ const trials: Record<keyof CgroupLimits, Trial> = {
   },
 };
 
-/** Exceeds each limit that the driver claims, and checks that the kernel enforces it. */
+/** Exceeds each limit claimed by the driver, and checks whether the kernel enforces the limit. */
 export async function probeCgroupLimits(
   deps: { driver: Driver; signal: AbortSignal },
   workspace: WorkspaceMount,

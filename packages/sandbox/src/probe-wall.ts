@@ -2,7 +2,10 @@ import type { CapabilityReport } from '@holdpoint/contract';
 import { type RunDeps, runCommand } from './run-command.ts';
 import type { WorkspaceMount } from './tree.ts';
 
-/** What a command that only reads must not reach, and what it must. */
+/**
+ * A script to try the wall: a read-only command must not write or start a program of the tree, and must find exactly three programs in each
+ * of two folders.
+ */
 const line = `
 shopt -s nullglob
 : >/workspace/wall 2>/dev/null && echo wrote
@@ -16,7 +19,7 @@ printf '%s\n' "\${#programs[@]}"`;
 /** bash, sh and cat, in /usr/bin and behind its link. */
 const expected = '6\n';
 
-/** Runs a command behind the wall. @returns why there is none on this host; null when it holds */
+/** Runs a command behind the wall. @returns the reason for having no wall on this host; null when the wall holds */
 export async function probeWall(
   deps: RunDeps,
   { workspace, signal }: { workspace: WorkspaceMount; signal: AbortSignal },
@@ -28,7 +31,7 @@ export async function probeWall(
   return `It failed on ${JSON.stringify(result.stdout.text.slice(0, 200))}. ${result.stderr.text.trim().slice(0, 300)}`;
 }
 
-/** The report of a host without a wall says so. */
+/** Adds a note to the report of a host without a wall. */
 export const withWall = (report: CapabilityReport, why: string | null): CapabilityReport =>
   why === null
     ? report

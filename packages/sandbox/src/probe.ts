@@ -25,7 +25,7 @@ const diskNote =
   'Disk use of a workspace, including files without a name, is measured ten times a second and at the end, so a command may exceed ' +
   'its limit for a moment. A command that hides its files is charged with all space that the disk loses.';
 const noCapabilities = '0000000000000000';
-/** The self-check takes 0.2 s of CPU time. A host that needs longer than this is too busy to be judged. */
+/** The self-check takes 0.2 s of CPU time. A slower host is too busy for a judgement. */
 const timeoutMs = 120_000;
 
 export interface ProbeDeps {
@@ -39,7 +39,10 @@ export interface ProbeDeps {
   now(): number;
 }
 
-/** Runs a self-check under the real profile on a temporary workspace. Throws `SandboxError` ESANDBOXSETUP when it does not start. */
+/**
+ * Runs a self-check under the real profile on a temporary workspace. Throws `SandboxError` ESANDBOXSETUP when the self-check does not start
+ * or times out.
+ */
 export async function probe(
   deps: ProbeDeps,
 ): Promise<{ report: CapabilityReport; cgroupLimits: CgroupLimits; walls: boolean }> {
@@ -107,7 +110,7 @@ interface HostFindings extends Pick<ProbeDeps, 'driver' | 'root' | 'owner' | 'ha
   complaint: string;
 }
 
-/** A promise is enforced only if all its findings are there and as expected. */
+/** A promise is enforced only if the self-check printed all its findings, with the expected values. */
 function judge(
   report: CapabilityReport,
   found: ReadonlyMap<string, string | undefined>,
@@ -161,7 +164,10 @@ function judge(
   return { ...report, fs, net, pids, seccomp, uid_drop, ...judgeLimits(host, notes), notes };
 }
 
-/** Limits of whole commands are enforced if the probe saw that. They are partial if only limits of single processes apply. */
+/**
+ * Limits of whole commands are enforced if the probe saw the kernel enforce them. They are partial if only limits of single processes
+ * apply.
+ */
 function judgeLimits(
   { driver, cgroupLimits }: HostFindings,
   notes: string[],
@@ -197,7 +203,7 @@ async function listen() {
   return { port: (server.address() as AddressInfo).port, connected: () => connected, close: () => server.close() };
 }
 
-/** A report in which nothing is enforced. */
+/** A report without any enforced promise. */
 export function absentReport(driver: CapabilityReport['driver'], notes: string[] = []): CapabilityReport {
   const absent = 'absent' as const;
   const files = { fs: absent, disk: absent, uid_drop: absent };

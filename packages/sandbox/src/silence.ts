@@ -1,4 +1,4 @@
-/** Milliseconds without output after which a filter shows its held bytes. */
+/** A filter shows its held bytes after this many milliseconds without output. */
 const silenceMs = 1000;
 
 /** Acts once a stream has printed nothing for a second. */

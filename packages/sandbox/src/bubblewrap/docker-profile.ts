@@ -1,7 +1,7 @@
 /**
- * System calls that Docker's default profile allows to a container without capabilities, with any arguments, limited to those that x64 or
- * arm64 has. Source: github.com/moby/profiles, seccomp/default.json, commit cd3bed8061c7 of 2026-06-30 (after seccomp/v0.2.3).
- * `ptrace` and `process_vm_*` (allowed there from Linux 4.8 on), `personality`, `socket`, `clone` and `modify_ldt` have separate rules.
+ * System calls of x64 or arm64, allowed with any arguments by Docker's default profile to a container without capabilities. Source:
+ * github.com/moby/profiles, seccomp/default.json, commit cd3bed8061c7 of 2026-06-30 (after seccomp/v0.2.3). `ptrace` and `process_vm_*`
+ * (allowed there from Linux 4.8 on), `personality`, `socket`, `clone` and `modify_ldt` have separate rules.
  */
 export const dockerAllows: readonly string[] = `
   accept accept4 access adjtimex alarm bind brk cachestat capget capset chdir chmod chown clock_adjtime clock_getres clock_gettime

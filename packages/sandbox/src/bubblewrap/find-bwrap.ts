@@ -16,7 +16,7 @@ export interface FoundBwrap {
   path: string;
   /** Whether only root may change the program. */
   isRootOwned: boolean;
-  /** Directory that has the set-up's record of the unpacked files. Null for any other bubblewrap. */
+  /** Directory with the set-up's record of the unpacked files. Null for any other bubblewrap. */
   unpacked: string | null;
 }
 
@@ -24,8 +24,8 @@ export interface FoundBwrap {
 const minVersion = [0, 8] as const;
 
 /**
- * Prefers the system's bubblewrap to the unpacked one when it is new enough: a sandbox's uid can never change a program that belongs to
- * root. Null when there is none.
+ * Prefers a new enough bubblewrap of root to the unpacked bubblewrap: a sandbox's uid can never change root's programs. Null when no
+ * bubblewrap is found.
  */
 export function findBwrap({ candidates, unpacked, path }: BwrapSearch): FoundBwrap | null {
   const named = candidates.find(isExecutable);

@@ -4,21 +4,23 @@ import { isExecutable } from '../is-executable.ts';
 import { type BwrapSearch, findBwrap } from './find-bwrap.ts';
 import { type IntegrityCheck, openIntegrityCheck } from './integrity.ts';
 
-/** Absolute paths of the programs that set up a sandbox. */
+/** Absolute paths of the programs to set up a sandbox. */
 export interface HostTools {
   bwrap: string;
   /** Checks bubblewrap. Called before each start. */
   integrity: IntegrityCheck;
   bash: string;
   mkfifo: string;
-  /** Null where the host has none. Only workspaces that their uid cannot reach need it. */
+  /** Null when the host has no such program. Needed only for workspaces unreachable for their uid. */
   setpriv: string | null;
   unshare: string | null;
   nsenter: string | null;
   perl: string | null;
 }
 
-/** Throws `SandboxError` ESANDBOXMISSING, or ESANDBOXCHANGED when bubblewrap is not as the set-up left it. */
+/**
+ * Throws `SandboxError` ESANDBOXMISSING when a needed program is missing, or ESANDBOXCHANGED when bubblewrap has changed since the set-up.
+ */
 export function findHostTools(input: {
   bwrapCandidates: BwrapSearch['candidates'];
   unpackedBwrap?: string | undefined;

@@ -19,7 +19,7 @@ interface CheckedFile {
   seen: string;
 }
 
-/** Checks bubblewrap for changes since the set-up unpacked the program, or since the worker found it at its start. */
+/** Checks bubblewrap for changes since the set-up unpacked the program, or since the worker's start for any other bubblewrap. */
 export interface IntegrityCheck {
   /** Throws `SandboxError` ESANDBOXCHANGED. One stat per file (10 µs) while nothing has changed. */
   check(): void;

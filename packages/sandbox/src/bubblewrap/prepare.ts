@@ -8,23 +8,23 @@ import { collectMounts } from './mounts.ts';
 import { buildFilter } from './seccomp.ts';
 import { Spares, type SparesOptions } from './spares.ts';
 
-/** A driver that the boot check has not accepted yet. */
+/** A driver before the boot check. */
 export interface Candidate {
   driver: Driver;
   /** Whether the driver runs programs behind a system call filter. */
   hasFilter: boolean;
-  /** A driver that relies on these control group limits only. */
+  /** Returns a driver relying on these control group limits only. */
   withOnly(limits: CgroupLimits): Promise<Driver>;
 }
 
-/** What the host gives every driver. */
+/** Settings and programs of the host for every driver. */
 export interface HostParts {
   /** The worker's Node, ripgrep and search path. */
   node: string;
   ripgrep: string;
   path: string;
   toolchains: readonly string[];
-  /** Directory that only this package uses. */
+  /** Directory for this package alone. */
   stateDir: string;
   tmpBytes: number;
   /** Whether the worker is root. */
@@ -63,7 +63,7 @@ export function prepareBubblewrap(
     });
   };
   return {
-    // The boot check removes its workspace, and a spare would outlive it.
+    // The boot check removes its workspace, and a spare would outlive the workspace.
     driver: open(all, { most: 0, idleMs: 0 }),
     hasFilter: filter !== null,
     async withOnly(limits) {

@@ -35,7 +35,8 @@ export function profile(
   return [
     // Without --unshare-user root would keep every capability. --unshare-all alone only tries to unshare the user namespace.
     ['--unshare-user', '--unshare-all', '--disable-userns', '--uid', '1000', '--gid', '1000', '--hostname', 'sandbox'],
-    // bubblewrap's own first process would show the host's program as /proc/1/exe, and the worker's user may own it. enter.sh reaps instead.
+    // bubblewrap's own first process would show the host's bubblewrap as /proc/1/exe, and the worker's user may own this file. enter.sh
+    // reaps instead.
     ['--cap-drop', 'ALL', '--die-with-parent', '--new-session', '--as-pid-1'],
     deps.seccompFd === null ? [] : ['--seccomp', String(deps.seccompFd)],
     request.only === undefined

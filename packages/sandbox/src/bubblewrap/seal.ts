@@ -6,7 +6,7 @@ import type { Starter } from '../starter/starter.ts';
 import { isFilterArchitecture, syscallTables } from './syscall-table.ts';
 
 const program = fileURLToPath(new URL('seal.pl', import.meta.url));
-/** Below these are the programs and libraries of the system, read-only. */
+/** Paths of the system's programs and libraries, mounted read-only. */
 const ofSystem = /^\/(?:usr|bin|sbin|lib|lib32|lib64|libx32)(?:\/|$)/;
 
 export interface SealDeps {
@@ -15,10 +15,10 @@ export interface SealDeps {
 }
 
 /**
- * Keeps what is not of the system from starting in a sandbox: programs of the tree, also by the loader of libraries, and what a command writes.
- * Resolves to why that could not be done; null when it was. The worker believes the table of mounts alone.
+ * Keeps all programs except the system's from starting in a sandbox: programs of the tree, even through the loader of libraries, and files
+ * written by a command. Resolves to the reason of a failure; null on success. The worker trusts only the table of mounts.
  *
- * @param first a process of the sandbox, whose command has not begun
+ * @param first a process of the sandbox, before the command begins
  */
 export async function seal({ starter, perl }: SealDeps, first: ProcessIdentity): Promise<string | null> {
   if (perl === null || !isFilterArchitecture(process.arch)) return 'this host has no perl';
@@ -56,7 +56,7 @@ function ended(starter: SealDeps['starter'], perl: string, args: string[]): Prom
   });
 }
 
-/** A mount of the sandbox where a program could start, or a file of the tree be written; null: there is none. */
+/** Finds a mount of the sandbox allowing a program to start, or a file of the tree or the system to be written. Null when no mount does. */
 function openMount({ pid }: ProcessIdentity): string | null {
   let table: string;
   try {

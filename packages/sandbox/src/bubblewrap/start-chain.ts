@@ -14,18 +14,18 @@ export interface StartedChain {
   stdin: Writable | null;
   stdout: Socket;
   stderr: Socket;
-  /** What bubblewrap and enter.sh say. */
+  /** Status lines of bubblewrap and enter.sh. */
   status: Socket;
-  /** The command for enter.sh. When it ends without one, no command begins. */
+  /** The command for enter.sh. When this stream ends without a command, no command begins. */
   control: Socket;
 }
 
 /**
- * Niceness of commands without control groups, where only the priority keeps the worker ahead of them: 512 busy processes leave it a fifth of
- * a processor, and a five-hundredth at the usual priority. Child processes inherit it.
+ * Niceness of commands without control groups. Only the priority keeps the worker ahead of these commands: 512 busy processes leave the
+ * worker a fifth of a processor, and a five-hundredth at the usual priority. Child processes inherit the niceness.
  */
 const lowPriority = 19;
-/** A file tool does not wait behind them, nor the worker behind a file tool. */
+/** Niceness of tool hosts and programs of Holdpoint: a file tool does not wait behind commands, nor the worker behind a file tool. */
 const ownPriority = 5;
 
 /**
@@ -40,7 +40,7 @@ export function startChain(
 ): StartedChain {
   const { pipes, filter } = deps;
   const isCommand = request.hostFiles === null;
-  // Only a command prints more than the worker wants to hold.
+  // Only commands may print too much for the worker's memory.
   const open = () => (isCommand ? pipes.sharedOutput() : pipes.output());
   const streams = {
     ...{ stdin: isCommand ? null : pipes.input(), stdout: open(), stderr: open() },

@@ -1,10 +1,12 @@
-/** Values of `process.arch` that have a filter. The arm64 table comes from the kernel's headers and has not been run. */
+/** Values of `process.arch` with a filter. The arm64 table comes from the kernel's headers and has not been run. */
 export type FilterArchitecture = 'x64' | 'arm64';
 
 interface Table {
   /** AUDIT_ARCH_* of <linux/audit.h>. */
   auditArch: number;
-  /** Numbers by name, as of Linux 6.18. Those up to 450 come from the headers of Linux 6.1 (<asm/unistd_64.h>, <asm-generic/unistd.h>). */
+  /**
+   * Numbers by name, as of Linux 6.18. Numbers up to 450 come from the headers of Linux 6.1 (<asm/unistd_64.h>, <asm-generic/unistd.h>).
+   */
   numbers: ReadonlyMap<string, number>;
 }
 

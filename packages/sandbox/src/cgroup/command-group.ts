@@ -5,15 +5,15 @@ import type { CgroupDir } from './cgroup-dir.ts';
 import { attachFile, counters, settingsOf, type Usage } from './control-files.ts';
 
 /**
- * The control group of one command: a directory of the same name in each hierarchy. In the hierarchy with the cpu controller it lies in the
- * group of its run. All runs have the same weight, so a run gets no larger share of the processors by running more commands.
+ * The control group of a command: a directory of the same name in each hierarchy. In the hierarchy with the cpu controller the directory
+ * lies in the group of the run. All runs have the same weight, so a run gets no larger share of the processors by running more commands.
  */
 export class CommandGroup {
   readonly #dirs: readonly CgroupDir[];
   readonly #name: string;
   readonly #run: string;
 
-  /** Creates the group and sets its limits. Throws the file system's error and leaves nothing then. */
+  /** Creates the group and sets its limits. On an error of the file system, removes the group and throws the error. */
   constructor(dirs: readonly CgroupDir[], input: { name: string; run: string; limits: ProcessLimits }) {
     this.#dirs = dirs;
     this.#name = input.name;
@@ -26,7 +26,7 @@ export class CommandGroup {
     }
   }
 
-  /** Fds to which a process writes `0` to enter the group. The caller closes them. */
+  /** Fds of the group's files. A process enters the group by writing `0` to each file. The caller closes them. */
   openAttachFds(): number[] {
     const fds: number[] = [];
     try {
@@ -38,7 +38,7 @@ export class CommandGroup {
     return fds;
   }
 
-  /** Use so far. Zero where no controller counts it. */
+  /** Use so far. Zero for a use without a counting controller. */
   usage(): Usage {
     return {
       memory_kills: this.#count('memory_kills'),
@@ -56,7 +56,7 @@ export class CommandGroup {
     return (list ?? '').split('\n').filter(Boolean).map(Number);
   }
 
-  /** False while the kernel still has processes in it. */
+  /** False while the kernel still has processes in the group. */
   tryRemove(): boolean {
     return this.#dirs
       .map((dir) => {

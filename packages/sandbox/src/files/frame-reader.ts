@@ -1,14 +1,14 @@
-/** Splits bytes into lines of limited length. Each line is followed by as many raw bytes as it announces. */
+/** Splits bytes into lines of limited length. Each line announces a number of raw bytes, and the bytes follow the line. */
 export class FrameReader {
   readonly #maxBytes: number;
   readonly #onLine: (line: Buffer) => number;
   readonly #onData: (data: Buffer) => void;
   #parts: Buffer[] = [];
   #bytes = 0;
-  /** Raw bytes that the last line announced. 0 while a line is read. */
+  /** Raw bytes announced by the last line. 0 while reading a line. */
   #announced = 0;
 
-  /** @param onLine returns the number of raw bytes after the line. `onData` gets these in one piece */
+  /** @param onLine returns the number of raw bytes after the line. `onData` gets the raw bytes in a single piece */
   constructor(maxBytes: number, onLine: (line: Buffer) => number, onData: (data: Buffer) => void) {
     this.#maxBytes = maxBytes;
     this.#onLine = onLine;

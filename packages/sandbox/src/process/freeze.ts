@@ -65,7 +65,7 @@ function stopRound(root: number): number[] {
   return running.length > 0 || isSame ? running : [root];
 }
 
-/** Parents first. Yields each process before it lists the children. */
+/** Parents first. Yields each process before listing its children. */
 function* descendants(root: number): Generator<number> {
   for (const pid of childrenOf(root)) {
     yield pid;

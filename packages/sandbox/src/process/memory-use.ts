@@ -40,7 +40,7 @@ export async function memoryUse(input: {
   const visible = whole.RssAnon + whole.VmSwap + tables + Math.max(whole.RssShmem + files, hidden);
   const buffered = buffers(unlinked, now.tcp - before.tcp);
   if (visible + buffered <= limit) return 0;
-  // Pages that several processes map count once.
+  // Pages mapped by several processes count once.
   const part = await sum(processes, 'smaps_rollup', ['Pss_Anon', 'Pss_Shmem', 'SwapPss']);
   return part.Pss_Anon + part.SwapPss + tables + Math.max(part.Pss_Shmem, files, hidden) + buffered;
 }
@@ -64,7 +64,7 @@ async function sum<Name extends string>(
   return sums;
 }
 
-/** Use of the in-memory file systems that a command may write to. All processes of a command see the same ones. */
+/** Use of the command's writable in-memory file systems. All processes of a command see the same file systems. */
 function temporaryBytes(pid: number | undefined): number {
   let bytes = 0;
   for (const directory of pid === undefined ? [] : ['tmp', 'dev/shm']) {
@@ -85,7 +85,7 @@ function temporaryBytes(pid: number | undefined): number {
 export interface HostMemory {
   /** Shared mappings and files in memory. */
   shared: number;
-  /** Memory that programs could still get. */
+  /** Memory still available to programs. */
   available: number;
   /** Buffers of the TCP sockets in all network namespaces. */
   tcp: number;

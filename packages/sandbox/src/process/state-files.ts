@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, renameSync, rmdirSync, unlinkSync, writeFileSyn
 import { dirname, join } from 'node:path';
 import { SandboxError } from '../errors.ts';
 
-/** Directory of the state files of one workspace. It exists only while it has files. */
+/** Directory of a workspace's state files. The directory exists only while there are state files. */
 export function workspaceDirectory(stateDir: string, workspaceId: string): string {
   if (!/^[A-Za-z0-9_-][A-Za-z0-9._-]{0,199}$/.test(workspaceId)) {
     throw new SandboxError(
@@ -17,7 +17,7 @@ export function workspaceDirectory(stateDir: string, workspaceId: string): strin
   return join(stateDir, workspaceId);
 }
 
-/** Writes a file, and creates its directory where it is missing. Another process may remove the empty directory between the calls. */
+/** Writes a file, and creates its directory if missing. Another process may remove the empty directory between the calls. */
 export function writeInto(path: string, data: string): void {
   for (let tries = 1; ; tries++) {
     try {

@@ -4,12 +4,12 @@ import { SandboxError } from '../errors.ts';
 
 /** Most processes are gone within 0.1 ms; the shortest timer takes more than 1 ms. */
 const immediateLooks = 10;
-/** A killed process that takes longer hangs in a disk or network call. */
+/** A killed process still alive after this time hangs in a disk or network call. */
 const timeoutMs = 10_000;
 
 /**
- * Resolves when none of the processes runs. The kernel has no event for the end of a process that is not a child of this one, so this
- * polls: a few times at once, then after 1, 2, 4 … 50 ms. Throws `SandboxError` EKILLFAILED after 10 s.
+ * Resolves when none of the processes runs. The kernel reports only the end of the worker's own children, so `untilGone` polls: a few times
+ * at once, then after 1, 2, 4 … 50 ms. Throws `SandboxError` EKILLFAILED after 10 s.
  */
 export async function untilGone(processes: readonly ProcessIdentity[]): Promise<void> {
   let left = processes.filter(isAlive);

@@ -1,4 +1,7 @@
-/** Program: prints the size of a tree and whether directories were unreadable. Arguments: path, size above which it need not be exact. */
+/**
+ * Program: prints the size of a tree and whether directories were unreadable. Arguments: path, and a size: a larger result need not be
+ * exact.
+ */
 import { walk } from './walk.ts';
 
 const [path = '', enough = ''] = process.argv.slice(2);

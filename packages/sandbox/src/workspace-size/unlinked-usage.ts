@@ -2,7 +2,7 @@ import { type BigIntStats, readdirSync, readFileSync, statSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { setImmediate as yieldToLoop } from 'node:timers/promises';
 
-/** What processes keep open that has no name any more. */
+/** Space and memory of files without a name, kept open by processes. */
 export interface UnlinkedUsage {
   /** Bytes on the disk of the workspace. */
   disk: number;
@@ -11,7 +11,7 @@ export interface UnlinkedUsage {
   /** Numbers of open sockets and pipes. The kernel charges no process for their buffers. */
   sockets: number;
   pipes: number;
-  /** Whether there is more than can be counted. The kernel hides files in flight, and shows an unprivileged user only part of a mapped file. */
+  /** Whether some use is uncountable. The kernel hides files in flight, and shows an unprivileged user only part of a mapped file. */
   uncounted: { disk: boolean; memory: boolean };
 }
 
@@ -19,7 +19,7 @@ export interface UnlinkedUsage {
 const sliceSize = 200;
 /** The count of fds and mappings stops here, after about a second. */
 const maxLooks = 300_000;
-/** Names that the kernel gives to mappings of memory, as opposed to files on disk. */
+/** The kernel's names for mappings of memory, as opposed to files on disk. */
 const memoryNames = ['/memfd:', '/dev/zero (', '/SYSV', '/dev/shm/', '/tmp/'];
 
 /**
@@ -62,7 +62,7 @@ interface Found {
   pipes: Set<bigint>;
   /** Bytes by device and inode. */
   files: Map<string, { bytes: number; onDisk: boolean }>;
-  /** Ends of the mapped ranges of files that are visible as mappings only, by device and inode. */
+  /** Ends of the mapped ranges of files visible as mappings only, by device and inode. */
   extents: Map<string, number>;
   disk: boolean;
   memory: boolean;
@@ -86,7 +86,7 @@ async function livingThread(found: Found, pid: number): Promise<{ path: string; 
 
 async function countDescriptors(found: Found, thread: string): Promise<void> {
   const open = names(`${thread}/fd`);
-  if (open === null) found.disk = found.memory = true; // the process hides itself (PR_SET_DUMPABLE)
+  if (open === null) found.disk = found.memory = true; // the process hides its files (PR_SET_DUMPABLE)
   for (const descriptor of open ?? []) {
     if (found.looks > maxLooks) return;
     await pause(found);
@@ -169,7 +169,7 @@ async function pause(found: Found): Promise<void> {
   if (++found.looks % sliceSize === 0) await yieldToLoop();
 }
 
-/** Null where this user has no access. */
+/** Null when this user has no access. */
 function names(directory: string): string[] | null {
   try {
     return readdirSync(directory);

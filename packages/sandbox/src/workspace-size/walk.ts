@@ -6,7 +6,7 @@ import { setImmediate as yieldToLoop } from 'node:timers/promises';
 const sliceSize = 200;
 /** A tree with more entries has an unknown size. Walking this many takes some seconds. */
 const maxEntries = 2_000_000;
-/** Minimum size of an entry: one block, or for an empty file its share of the inode table. */
+/** Minimum size of an entry: a block, or for an empty file its share of the inode table. */
 const minEntryBytes = 4096n;
 
 export interface Walked {
@@ -17,8 +17,8 @@ export interface Walked {
 }
 
 /**
- * Adds up the disk use of a tree until it is more than `enough`. A file with several names counts once. Mounted file systems do not count.
- * It follows no links and opens only directories. Changes during the walk only make the sum inaccurate.
+ * Adds up the disk use of a tree until the sum is more than `enough`. A file with several names counts once. Mounted file systems do not
+ * count. The walk follows no links and opens only directories. Changes during the walk only make the sum inaccurate.
  */
 export async function walk(root: string, enough: number): Promise<Walked> {
   let unreadable = false;
@@ -45,7 +45,7 @@ export async function walk(root: string, enough: number): Promise<Walked> {
         if (descriptor === null) continue;
         anchors.add(descriptor);
         if (anchors.size > maxAnchors) return { bytes: Number.POSITIVE_INFINITY, unreadable };
-        // The stack returns to the anchor once everything below it has been walked.
+        // The stack returns to the anchor after the walk of all entries below.
         waiting.push({ descriptor });
         directory = `/proc/self/fd/${descriptor}`;
       }
@@ -70,7 +70,7 @@ export async function walk(root: string, enough: number): Promise<Walked> {
   }
 }
 
-/** An open directory that makes the paths below short again: the kernel refuses paths over 4096 bytes. */
+/** An open directory, to shorten the paths below: the kernel refuses paths over 4096 bytes. */
 interface Anchor {
   descriptor: number;
 }

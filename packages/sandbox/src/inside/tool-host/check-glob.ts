@@ -1,13 +1,13 @@
 import picomatch from 'picomatch';
 import { Refusal } from './refusal.ts';
 
-/** fast-glob makes one pattern of each choice of braces. */
+/** fast-glob makes a pattern for each choice of braces. */
 const maxChoices = 1000;
 
-/** @throws Refusal EGLOBINVALID for a pattern that cannot be parsed, or whose braces have too many choices */
+/** @throws Refusal EGLOBINVALID for an invalid pattern, or a pattern with too many choices of braces */
 export function checkGlob(pattern: string): void {
   try {
-    // With `debug`, a character class that is no regular expression is refused, too.
+    // With `debug`, picomatch also refuses character classes invalid in regular expressions.
     picomatch.makeRe(pattern, { strictBrackets: true, posix: true, debug: true });
   } catch (error) {
     throw invalid(pattern, error instanceof Error ? error.message : String(error));

@@ -1,12 +1,12 @@
 import { relative } from 'node:path';
 import { Refusal } from './refusal.ts';
 
-/** Characters that HFS+ ignores in names: zero-width joiners, direction marks, the byte order mark. */
+/** Characters ignored by HFS+ in names: zero-width joiners, direction marks, the byte order mark. */
 const ignoredByHfs = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/gu;
 
 /**
- * Whether some file system treats a name as `.git`: another case, characters that HFS+ ignores, trailing dots and spaces, NTFS streams
- * and the short name. The workspace package has the same rule for bytes. A test in `tests/hostile` checks that both agree.
+ * Whether some file system treats a name as `.git`: another case, characters ignored by HFS+, trailing dots and spaces, NTFS streams and
+ * the short name. The workspace package has the same rule for bytes. A test in `tests/hostile` compares both rules.
  */
 export function isDotGit(name: string): boolean {
   const folded = name.replace(ignoredByHfs, '').toLowerCase();

@@ -2,8 +2,8 @@ import { type Dirent, lstat, lstatSync, readdir, readdirSync, stat, statSync } f
 import type { Options } from 'fast-glob';
 
 /**
- * File names with line breaks, as the matcher of globs gets them: the `.` of its regular expressions matches no line break. Lone surrogates
- * stand for them, which no name has: bytes that are not UTF-8 become U+FFFD.
+ * Stand-ins for line breaks in file names, for the matcher of globs: the `.` of its regular expressions matches no line break. The
+ * stand-ins are lone surrogates. No name has lone surrogates, because bytes outside UTF-8 become U+FFFD.
  */
 const standIns: Readonly<Record<string, string>> = {
   '\n': '\udc0a',
@@ -25,14 +25,14 @@ export const fromGlobName = (name: string): string =>
 
 const isHighSurrogate = (unit: number): boolean => unit >= 0xd800 && unit <= 0xdbff;
 
-/** The file system for fast-glob, with such names. */
+/** The file system for fast-glob, with stand-ins in the names. */
 export const globFileSystem = {
   lstat: (path, done) => lstat(fromGlobName(path), done),
   stat: (path, done) => stat(fromGlobName(path), done),
   readdir: readNames,
 } satisfies Options['fs'];
 
-/** The same without threads. @param onRead gets the number of names in each directory. False: that directory has no names */
+/** The same without threads. @param onRead gets the number of names in each directory. False makes the directory look empty */
 export const globFileSystemSync = (onRead: (names: number) => boolean): Options['fs'] => ({
   lstatSync: (path) => lstatSync(fromGlobName(path)),
   statSync: (path) => statSync(fromGlobName(path)),

@@ -52,10 +52,13 @@ export async function glob(root: string, input: Operations['glob']['input']): Pr
   };
 }
 
-/** Looked through at once, which takes 20 ms. What a larger tree has is read by threads, and is never in memory as a whole. */
+/**
+ * Trees with at most this many names are searched synchronously, in 20 ms. Threads read larger trees, and a larger tree is never in memory
+ * as a whole.
+ */
 const fewNames = 10_000;
 
-/** The matches in a tree that is small enough; threads would take longer than the work. */
+/** The matches in a small tree, because threads would take longer than the work. Undefined for a larger tree. */
 function matchesInFew(patterns: string[], options: Options): string[] | undefined {
   let left = fewNames;
   const fs = globFileSystemSync((names) => {
@@ -81,7 +84,7 @@ function arrange(
   const page = paths.slice(offset, offset + limit);
   if (sort === 'path' && !facts) return { shown: fitReply(page), facts: [] };
   const matches = (sort === 'path' ? page : paths).map((path) => describe(root, path));
-  // Sorting is stable, so equal ones stay in byte order.
+  // Sorting is stable, so equal matches stay in byte order.
   if (sort === 'newest') matches.sort((a, b) => b.mtime_ms - a.mtime_ms);
   if (sort === 'largest') matches.sort((a, b) => b.bytes - a.bytes);
   const shown = fitReply(sort === 'path' ? matches : matches.slice(offset, offset + limit));
@@ -108,7 +111,7 @@ function checkPattern(root: string, pattern: string): string {
   return pattern;
 }
 
-/** fast-glob follows a link that a pattern names literally, and braces can hide `..`. So each directory of a match is checked once. */
+/** fast-glob follows a link named literally in a pattern, and braces can hide `..`. So each directory of a match is checked, once. */
 function insideTest(root: string): (path: string) => boolean {
   const known = new Map<string, boolean>();
   return (path) => {

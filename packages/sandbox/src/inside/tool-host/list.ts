@@ -33,7 +33,7 @@ function findEntries(directory: OpenDirectory, input: { hidden: boolean }): Walk
 }
 
 function findAll(directory: OpenDirectory, input: { hidden: boolean }): Walked[] {
-  readdirSync(directory.path); // refuses a directory that cannot be read itself
+  readdirSync(directory.path); // throws when the top directory is unreadable
   const found: Walked[] = [];
   for (const entry of walk(directory, { enters: (name) => shows(name, input), onUnreadable: () => {} })) {
     found.push(entry);

@@ -21,13 +21,13 @@ export function makeDirectory(
   return { created: fitReply(made.map((below) => [...names.slice(0, there), below].join('/'))) };
 }
 
-/** The highest directory of a path that does not exist. @param path absolute, below the root */
+/** The highest missing directory of a path. @param path absolute, below the root */
 export function firstMissing(root: string, path: string): string {
   const names = relative(root, path).split('/');
   return [root, ...names.slice(0, countThere(root, names) + 1)].join('/');
 }
 
-/** How many of the directories exist. */
+/** Number of existing directories, from the root down. */
 function countThere(root: string, names: readonly string[]): number {
   let count = 0;
   while (count < names.length && isDirectory([root, ...names.slice(0, count + 1)].join('/'))) count++;
@@ -36,7 +36,7 @@ function countThere(root: string, names: readonly string[]): number {
 
 const isDirectory = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
 
-/** @returns what was made, below `parent` */
+/** @returns paths of the new directories, below `parent` */
 function makeBelow(parent: OpenDirectory, names: readonly string[]): string[] {
   const made: string[] = [];
   let directory: OpenDirectory | undefined;
@@ -57,7 +57,7 @@ function makeBelow(parent: OpenDirectory, names: readonly string[]): string[] {
   }
 }
 
-/** Keeps a directory that a command has filled. */
+/** Keeps a directory filled by a command. */
 function removeEmpty(path: string): void {
   try {
     rmdirSync(path);

@@ -5,7 +5,7 @@ import type { Operations } from './protocol.ts';
 import { Refusal } from './refusal.ts';
 import { resolve } from './resolve.ts';
 
-/** Without O_NONBLOCK, opening a FIFO that replaced the file would wait for a writer. */
+/** Without O_NONBLOCK, opening would wait for a writer when a FIFO has replaced the file. */
 const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
 interface ReadFile {
@@ -55,12 +55,12 @@ export function sha256(data: Buffer): string {
   return createHash('sha256').update(data).digest('hex');
 }
 
-/** A buffer of 1 MiB for each small file makes the garbage collector run. Some file systems say that every file is empty. */
+/** A buffer of 1 MiB for each small file makes the garbage collector run. Some file systems report size 0 for every file. */
 const chunkBytes = (size: number): number => Math.min(1024 * 1024, Math.max(size + 1, 16 * 1024));
 
 /**
- * Allocates while it reads: the size of a file may change, and a sparse file costs nothing to make.
- * @param expected how much there probably is. @default more than one buffer
+ * Allocates memory while reading: the size of a file may change, and a huge sparse file takes no disk space.
+ * @param expected probable number of bytes. @default more than a buffer
  */
 function readAtMost(descriptor: number, offset: number, bytes: number, expected = bytes): Buffer {
   const chunks: Buffer[] = [];

@@ -1,6 +1,6 @@
 import type { FileErrorCode } from '@holdpoint/contract';
 
-/** An operation is refused. The worker turns it into a `FileError`. */
+/** Refuses an operation. The worker turns a refusal into a `FileError`. */
 export class Refusal extends Error {
   readonly code: FileErrorCode;
 
@@ -31,7 +31,7 @@ const meanings: Record<string, [FileErrorCode, string]> = {
   ENXIO: ['ESPECIAL', 'not a regular file'],
 };
 
-/** Null for an error that is not about the file, e.g. EIO or EMFILE. */
+/** Null for an error unrelated to the file, e.g. EIO or EMFILE. */
 export function refusalOf(error: unknown): Refusal | null {
   if (error instanceof Refusal) return error;
   const meaning = meanings[(error as NodeJS.ErrnoException).code ?? ''];

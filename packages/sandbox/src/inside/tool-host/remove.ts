@@ -25,9 +25,10 @@ export function remove(root: string, input: Operations['remove']['input']): Oper
   return { removed: [name], total: 1 };
 }
 
-/** A directory that cannot be emptied is refused before anything changes. Then a rename takes all of it away at once. */
+/** Refuses an undeletable directory before any change. Then a rename moves the whole tree out of sight at once. */
 function removeTree(place: ReturnType<typeof openPlace>, name: string): Operations['remove']['output'] {
-  // Changes nothing. A read-only mount refuses it as such, and the look below may first meet entries of other users.
+  // Renaming to the same name has no effect, but fails with EROFS on a read-only mount. `findRemovable` may first meet entries of other
+  // users.
   renameSync(place.path, place.path);
   using directory = openEntry(place.path);
   const below = findRemovable(directory).sort(Buffer.compare);
@@ -37,7 +38,7 @@ function removeTree(place: ReturnType<typeof openPlace>, name: string): Operatio
     empty(directory);
     rmdirSync(away);
   } catch (error) {
-    // A command has made a part unremovable since the check. What is left returns to its name.
+    // A command has made a part unremovable since the check. The rest of the tree gets its name back.
     if (lstatSync(place.path, { throwIfNoEntry: false }) === undefined) renameSync(away, place.path);
     throw error;
   }

@@ -10,7 +10,7 @@ export interface Resolved {
 
 /** How a path is resolved. */
 interface ResolveOptions {
-  /** false: a link that the path itself names is not followed. @default true */
+  /** false: do not follow a link at the end of the path. @default true */
   follow?: boolean;
 }
 
@@ -20,8 +20,8 @@ const maxNameBytes = 255;
 const maxPathBytes = 4096;
 
 /**
- * Resolves a path name by name. Links may lead anywhere inside the root. This gives clear refusals. The protection itself is the sandbox:
- * it contains nothing outside the workspace, so a path that is swapped after the check leads nowhere.
+ * Resolves a path name by name. Links may lead anywhere inside the root. The check gives clear refusals. The sandbox gives the protection:
+ * the sandbox has no files outside the workspace, so a path replaced after the check leads nowhere.
  *
  * @param input relative to the root, or starting with the root or `/workspace`
  */

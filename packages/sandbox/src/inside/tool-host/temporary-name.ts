@@ -1,4 +1,4 @@
 import { randomBytes } from 'node:crypto';
 
-/** The name of an entry that is there while one operation runs. */
+/** Name of a temporary entry during an operation. */
 export const temporaryName = (): string => `.holdpoint-${randomBytes(8).toString('hex')}.tmp`;

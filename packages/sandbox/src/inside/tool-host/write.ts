@@ -22,8 +22,8 @@ import { resolve } from './resolve.ts';
 import { temporaryName } from './temporary-name.ts';
 
 /**
- * Fully synchronous, so that no other request runs between the check and the write. Without fsync: the worker reads the file for the snapshot
- * at once, and after a power cut the boot id makes the whole tree suspect, which is then made again from the snapshot.
+ * Fully synchronous, so no other request runs between the check and the write. Without fsync: the worker reads the file for the snapshot at
+ * once. After a power cut the boot id makes the whole tree suspect, and the worker rebuilds the tree from the snapshot.
  */
 export function write(root: string, input: Operations['write']['input']): Operations['write']['output'] {
   const data = Buffer.from(input.data, 'base64');
