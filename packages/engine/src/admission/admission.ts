@@ -72,7 +72,7 @@ interface Seen {
   yields: boolean;
 }
 
-/** A review of a process mentions the runs used within this time: since the review before. */
+/** A review reports the runs this process worked on within this time: about the time between two reviews. */
 const freshMs = 1500;
 
 const source = readFileSync(new URL('./admission.lua', import.meta.url), 'utf8');

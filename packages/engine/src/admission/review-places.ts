@@ -27,7 +27,7 @@ export async function reviewPlaces(deps: WorkerDeps): Promise<void> {
   await admission.touch(kept);
 }
 
-/** A run does nothing when all its calls wait for background commands. A run in wait for its sub-agents works through them. */
+/** A run does nothing when all its calls wait for background commands. A run waiting for its sub-agents works through them. */
 async function needsPlace(deps: WorkerDeps, run: RunState): Promise<boolean> {
   if (!isInProgress(run)) return false;
   if (run.open === 0 || run.agents > 0) return true;

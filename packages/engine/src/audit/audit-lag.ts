@@ -11,7 +11,7 @@ export type ReadUnsealedSince = () => Promise<number | undefined>;
 const runsAtOnce = 500;
 /** Recently ended runs are not in the index of active runs. */
 const newestLookedAt = 200;
-/** The number of logs read in a single call. The remaining logs are next. */
+/** The number of logs read in one call. The remaining logs are next. */
 const mostLogs = 50;
 
 /**

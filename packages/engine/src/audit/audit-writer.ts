@@ -43,8 +43,8 @@ export async function openAuditWriter(deps: AuditDeps): Promise<AuditWriter> {
       redis.hmget(stateKey(runId), runField.status.name, runField.seq.name),
     ]);
     const sealed = Number(cursor ?? 0);
-    // The last notifications of a run often come when the whole run is sealed: without this check its facts would be learned again from the
-    // whole log.
+    // The last notifications of a run often come when the whole run is sealed: without this check the writer would learn the run's facts
+    // again from the whole log.
     if (sealed > 0 && sealed === Number(seq)) return undefined;
     if (sealed > 0 && !hasEnded(status) && !(await hasRecord(deps, runId, sealed))) return undefined;
     return openProgress(deps, runId, sealed);

@@ -8,7 +8,7 @@ export type SealedRange = AuditLog & { tenant: string };
 
 /**
  * Compares the sealed events of each run with Redis, after Redis went back to an earlier time.
- * @param ranges the sealed ranges not known as sealed to Redis
+ * @param ranges the sealed ranges that Redis does not know as sealed
  * @returns a record per run with lost events, and where sealing continues
  */
 export async function findLosses(

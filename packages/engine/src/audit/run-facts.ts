@@ -7,7 +7,7 @@ import {
   type RunEvent,
 } from '@holdpoint/contract';
 
-/** The facts of a run for records, besides the events of the records. Folded from the run's log; settled calls are dropped. */
+/** The facts about a run which a record needs in addition to its own event. Folded from the run's log; settled calls are dropped. */
 export interface RunFacts {
   tenant: string;
   submittedBy: string;

@@ -61,13 +61,13 @@ export async function firstRecorded(
   return undefined;
 }
 
-/** The records about the new events of a run. Events after the last such record stay open, unless the run has ended. */
+/** The records about the new events of a run. Events after the last event with a record stay open, unless the run has ended. */
 export async function* sealRun(deps: SealDeps, runId: string, progress: RunProgress): AsyncGenerator<Sealable> {
   const { facts } = progress;
   for await (const events of readStored(deps.redis, runId, progress.read + 1)) {
     for (const stored of events) {
       if (stored.id !== `${progress.read + 1}-0`) {
-        // Sealing would hide the gap: verification finds it in the open events.
+        // A seal would hide the gap. Verification finds gaps among unsealed events.
         deps.logger.error(
           { run_id: runId, event: stored.id },
           'a log has a gap: its events after the gap are not sealed',

@@ -1,7 +1,7 @@
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Blobs without a log wait here for a concurrent put and for a restored log. `get` reads from here, too. */
+/** Blobs that no log refers to wait here for a concurrent put and for a restored log. `get` reads from here, too. */
 export const trash = 'trash';
 
 export interface Collected {

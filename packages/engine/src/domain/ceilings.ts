@@ -3,7 +3,7 @@ import { type GivenLimits, type Limits, limitsSchema } from '@holdpoint/contract
 /** The operator's upper bounds, by the names of a run's limits. A limit without a ceiling is not bounded. */
 export type Ceilings = GivenLimits;
 
-/** The setting for ceilings. */
+/** The setting with the ceilings. */
 export const ceilingsSetting = 'HOLDPOINT_LIMITS';
 
 /** A limit above its ceiling. */

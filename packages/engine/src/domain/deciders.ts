@@ -11,7 +11,7 @@ export interface Panel {
   delegations: NonNullable<ApprovalState['delegations']>;
   /** Globs on further names since the escalation. */
   escalated: readonly string[];
-  /** The callers who submitted or forked the run, and the runs above the run. Undefined: not known. */
+  /** The callers who submitted or forked the run or a run above. Undefined: not known. */
   submitters: readonly string[] | undefined;
   /** The persons behind keys with a name. A name not listed here is a person of its own. */
   persons?: ReadonlyMap<string, readonly string[]> | undefined;
@@ -35,7 +35,7 @@ export function whyNot(panel: Panel, caller: Decider): string | undefined {
   return reasons.every((reason) => reason !== undefined) ? reasons[0] : undefined;
 }
 
-/** Why the approvals by these callers, each with a single vote, do not suffice; undefined when they do. */
+/** Why the approvals by these callers, each with one vote, do not suffice; undefined when they do. */
 export function whatIsMissing(panel: Panel, voters: readonly Decider[]): string | undefined {
   for (const entry of panel.deciders) {
     const { quorum = 1 } = entry;
@@ -76,7 +76,7 @@ function whyNotIn(panel: Panel, entry: Deciders, caller: Decider): string | unde
   return `only callers named ${[...(entry.names ?? []), ...panel.escalated].join(' or ')} may decide`;
 }
 
-/** The bars no delegation and no escalation lifts. */
+/** Why the caller may not decide, even with a delegation or an escalation. */
 function whyBarred(panel: Panel, { kinds, not_submitter }: Deciders, caller: Decider): string | undefined {
   if (caller.kind === 'agent') return `${caller.name} is an agent, and agents decide nothing`;
   if (kinds !== undefined && !kinds.includes(caller.kind)) return `only a ${kinds.join(' or ')} may decide`;

@@ -8,7 +8,7 @@ import {
   type ToolsetPolicy,
 } from '@holdpoint/policy';
 
-/** The policies of a run. `operator`: the policies in force when the run, or a run continued by the run, was accepted. */
+/** The policies of a run. `operator`: the policies in force when the run was accepted, or an earlier run which the run continues. */
 export type Bound = Pick<RunSpec, 'policy' | 'policy_pin' | 'operator' | 'operator_versions'>;
 
 /** A policy of the operator. A policy from a file has no version. */

@@ -58,7 +58,7 @@ export function denialOf({ reason, lacks, rule, part }: Verdict, when: 'gate' | 
   };
 }
 
-/** The outcome of a call, or of a background command, after a change of paths forbidden to the run. */
+/** The outcome of a call, or of a background command, that changed paths forbidden to the run. */
 export const forbiddenChange = (paths: readonly string[]): Problem => ({
   code: 'EPERMISSION',
   message: `Taken back: it changed ${listed(paths)}, which this run may not write. Nothing of the call remains.`,

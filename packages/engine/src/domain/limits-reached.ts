@@ -90,7 +90,8 @@ export function reportOf(run: RunState, now: number): AgentReport {
 }
 
 /**
- * Milliseconds of the run in status `running`. Processes with different clocks may have timed its parts: a sum below zero counts as zero.
+ * Milliseconds the run has spent in the status `running`. Processes with different clocks may have timed its parts: a sum below zero counts
+ * as zero.
  */
 const activeMs = (run: RunState, now: number): number =>
   Math.max(0, run.active_ms + (run.status === 'running' ? now : 0));

@@ -16,8 +16,8 @@ export function narrowSpec(parent: RunSpec, asked: AskedGrants): RunSpec {
 }
 
 /**
- * The spec of a sub-agent: a copy of the spec of the run above with another goal, and with fewer rights when the sub-agent is of a kind. A
- * sub-agent publishes nothing.
+ * The spec of a sub-agent: a copy of the spec of the run above with another goal, and with fewer rights when the sub-agent is of a kind.
+ * Nothing is published automatically.
  */
 export function specOfAgent(above: RunSpec, { goal, kind }: AgentSpec, title: string): RunSpec {
   const spec: RunSpec = {

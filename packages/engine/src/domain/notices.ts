@@ -68,6 +68,6 @@ export function giveNotice(approval: ApprovalState, now: number): Transition | u
 
 const isPast = (time: number | undefined, now: number): boolean => time !== undefined && time <= now;
 
-/** Reminders due while no worker ran count as a single reminder. */
+/** Reminders due while no worker ran count as one reminder. */
 const timesBy = (everySeconds: number, { asked }: Given, now: number): number =>
   Math.min(mostReminders, Math.floor((now - asked) / (everySeconds * 1000)));

@@ -8,7 +8,7 @@ export interface Standing {
   reason: string | undefined;
 }
 
-/** The fields of a run behind its standing. */
+/** The fields that give a run its standing. */
 const { status, reason, parked, awaits_calls: awaitsCalls, model_wait: modelWait } = runField;
 export const standingFields = [status.name, reason.name, parked.name, awaitsCalls.name, modelWait.name];
 

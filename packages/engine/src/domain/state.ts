@@ -76,7 +76,7 @@ type Values = readonly (string | null)[];
 export interface StoredStep {
   run: Values;
   step: Values;
-  /** By place, decoded values of some fields of the step. They were checked together with their event. */
+  /** By place, the decoded values of some fields of the step. The check of their event included the values. */
   objects?: readonly (object | undefined)[] | undefined;
   /** An older state of the run: a field unchanged since is not parsed again. */
   before?: { stored: Values; parsed: RunState } | undefined;

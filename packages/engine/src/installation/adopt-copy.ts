@@ -10,8 +10,9 @@ import { writeFileRecord, writeRedisRecord } from './record.ts';
 import { refuseWhileConnected } from './refuse-connected.ts';
 
 /**
- * Makes a copied data directory and its copied Redis an installation of their own: both sides get a new id and lose all files that name the
- * original's processes or open its API. The format stays. When the adoption dies in between, the next call completes the adoption.
+ * Makes a copied data directory and its copied Redis an installation of their own: both sides get a new id, and the data directory loses
+ * all files that name the original's processes or open its API. The format stays. When the adoption dies in between, the next call
+ * completes the adoption.
  *
  * @throws InstallationError when the two sides are not a copy of one installation, or programs are connected to this Redis
  */

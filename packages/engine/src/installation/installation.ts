@@ -9,11 +9,11 @@ import { refuseCopy } from './refuse-copy.ts';
 import type { Sides } from './sides.ts';
 
 /**
- * Checks whether a data directory and a Redis belong together and have the current format. Two new sides are bound and get the number of
- * the format.
+ * Ensures that a data directory and a Redis belong together and have the current format. Two new sides are bound and get the number of the
+ * format.
  *
  * @returns the id of the installation
- * @throws InstallationError when the check fails; then nothing was changed
+ * @throws InstallationError when the sides do not belong together or have another format; then nothing was changed
  */
 export async function bindInstallation(sides: Sides): Promise<string> {
   const { redis, dataDir } = sides;

@@ -20,7 +20,7 @@ const fileSchema = formatSchema
   .partial()
   .extend({ id: z.string().regex(/^[0-9a-f-]{36}$/), home: z.string().optional() });
 
-/** The path is recorded with the id. A copy keeps both, so the path in a copy differs from its own. */
+/** The path is recorded with the id. A copy keeps both, so the recorded path in a copy differs from the copy's own path. */
 const textOf = (dataDir: string, id: string, format: Format): string =>
   `${JSON.stringify({ id, ...format, home: homeOf(dataDir) })}\n`;
 

@@ -1,6 +1,6 @@
 import { EngineError } from '../domain/index.ts';
 
-/** The knowledge of a handler about its job. */
+/** The facts about a job for its handler. */
 export interface JobContext {
   /** Aborted with an `AbortReason`. */
   signal: AbortSignal;
@@ -9,7 +9,7 @@ export interface JobContext {
   /** The queue will not retry the job again. */
   lastTry: boolean;
   /**
-   * Ends the job and fetches the next job, right after the handler's last commands to Redis: a single fsync covers both. The handler then
+   * Ends the job and fetches the next job, right after the handler's last commands to Redis: one fsync covers both. The handler then
    * returns at once and leaves further work to a new job. Without a call of `finish` the job ends when its handler returns.
    */
   finish?: () => void;

@@ -73,7 +73,7 @@ export function asWhole(appended: AppendedParts, parts: number): Appended {
 }
 
 /**
- * Appends several transitions in a single atomic call, each under its own conditions. A refused transition ends the call: the transitions
+ * Appends several transitions in one atomic call, each under its own conditions. A refused transition ends the call: the transitions
  * before are appended, the transitions after are not. When the first transition is bound to a known state, conditions true in this state
  * are not sent: all transitions are refused when anything was appended since, and the state after the append is computed here.
  */

@@ -27,7 +27,10 @@ const facetNames = ({ run, tool, rule, labels }: Omit<ApprovalFacets, 'expiresAt
 export const labelFacet = ([name, value]: readonly [string, string]): string =>
   `label:${JSON.stringify([name, value])}`;
 
-/** Before the append of the request, as for every index. The hash names the lists of an approval, so a decision need not know them. */
+/**
+ * Call before the append of the request, as for every index. The hash names the lists of an approval, so a decision need not know the
+ * lists.
+ */
 export async function listFacets(
   redis: Redis,
   tenant: Tenant,

@@ -1,6 +1,6 @@
 import { redisTrouble } from '../redis/trouble.ts';
 
-/** A list entry with an unreadable stored state, or an unreadable file of its own. The other entries are listed. */
+/** A list entry whose stored state, or a file of the entry, cannot be read. The other entries are listed. */
 export class Damaged {
   readonly id: string;
   readonly error: unknown;

@@ -41,12 +41,15 @@ export async function untrackActive(redis: Redis, runId: string): Promise<void> 
   await Promise.all([redis.zrem(activeIndex, runId), redis.zrem(lookIndex, runId), redis.hdel(idleFactsKey, runId)]);
 }
 
-/** Before an append whose writer may die before sending the wake-up. */
+/** Call before an append: the writer may die before sending the wake-up. */
 export async function lookSoon(redis: Redis, runId: string): Promise<void> {
   await redis.zadd(lookIndex, soon(), runId);
 }
 
-/** A score due at every sweep, whatever clocks say. Two scores differ, so a sweep sees when the run was named again during the look. */
+/**
+ * A score due at every sweep, whatever clocks say. Two scores of a run differ, so a sweep notices when the run was named again during its
+ * look.
+ */
 const soon = (): number => -(Date.now() + Math.random());
 
 /** Records the run of these steps or approvals. */

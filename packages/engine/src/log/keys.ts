@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { RunStatus, Tenant } from '@holdpoint/contract';
 import { defaultTenant } from '@holdpoint/contract/names';
 
-/** Redis keys. All keys of a run share its hash tag, so a single script may touch them all, on a cluster too. */
+/** Redis keys. All keys of a run share its hash tag, so one script may touch them all, on a cluster too. */
 export const stateKey = (runId: string): string => `hp:{${runId}}:state`;
 export const logKey = (runId: string): string => `hp:{${runId}}:log`;
 /** Pub/sub channel: each append announces its last sequence number. A wake-up only: readers read the log. */
@@ -28,11 +28,11 @@ export const ruleIndexOf = (tenant: Tenant): string => `hp:index:rules:${tenant}
 const indexOf = (index: string, tenant: Tenant): string => (tenant === defaultTenant ? index : `${index}:${tenant}`);
 /** A sorted set: when the sweep has to remind of an approval or to escalate the approval. */
 export const noticeIndex = 'hp:index:notices';
-/** The other tenants with at least a single run so far. */
+/** The other tenants that have ever had a run. */
 export const tenantIndex = 'hp:index:tenants';
 /** The runs of a tenant that may be active: the runs counted by a limit. */
 export const placeIndex = (tenant: Tenant): string => `hp:places:${tenant}`;
-/** Runs in possible need of a wake-up: the sweeper checks them. */
+/** Runs that may need a wake-up: the sweeper checks them. */
 export const activeIndex = 'hp:index:active';
 /**
  * A sorted set of the runs in `activeIndex`: when the sweeper looks at each run, milliseconds since the epoch; negative: at the next sweep.
@@ -55,7 +55,7 @@ export const installationKey = 'hp:installation';
 export const formatKey = 'hp:format';
 /** When some periodic work was last done. */
 export const healthKey = (name: string): string => `hp:health:${name}`;
-/** The process with the lock for some periodic work. */
+/** The process doing some periodic work now. */
 export const lockKey = (name: string): string => `hp:lock:${name}`;
 /** Written to check whether Redis accepts writes. */
 export const writeProbeKey = 'hp:health:write';
@@ -79,7 +79,7 @@ export const auditEntriesKey = 'hp:{audit}:entries';
 export const auditChannel = 'hp:audit';
 
 /**
- * Lists of the runs of a tenant. They share a hash tag, so a single script may combine several lists. Each is a sorted set of equal scores:
+ * Lists of the runs of a tenant. They share a hash tag, so one script may combine several lists. Each is a sorted set of equal scores:
  * the runs with a given status, the runs waiting or paused for a given reason, and the runs with a given label.
  */
 const runLists = (tenant: Tenant): string => `hp:{runs:${tenant}}:`;
@@ -97,5 +97,5 @@ export const standingsKey = (tenant: Tenant): string => `${runLists(tenant)}stan
 /** Lists of the pending approvals of a tenant: by tool, rule, run and label, and in the order of their expiry. */
 const approvalLists = (tenant: Tenant): string => `hp:{approvals:${tenant}}:`;
 export const approvalFacetIndexOf = (tenant: Tenant, name: string): string => `${approvalLists(tenant)}by:${name}`;
-/** A hash: the lists of each approval. */
+/** A hash by approval: the names of its lists. */
 export const approvalFacetsKey = (tenant: Tenant): string => `${approvalLists(tenant)}facets`;

@@ -37,7 +37,7 @@ export async function readRun(redis: Redis, runId: string): Promise<RunState | u
   return knowTenant(redis, parseRun(runId, await readFields(redis, runId, runFieldNames)));
 }
 
-/** Several runs in a single round trip, in the order of the ids; undefined for a missing run. */
+/** Several runs in one round trip, in the order of the ids; undefined for a missing run. */
 export async function readRuns(redis: Redis, runIds: readonly string[]): Promise<(RunState | Damaged | undefined)[]> {
   const replies = (await redis.pipeline(runIds.map((id) => ['hmget', stateKey(id), ...runFieldNames])).exec()) ?? [];
   return Promise.all(
@@ -51,7 +51,7 @@ export async function readRuns(redis: Redis, runIds: readonly string[]): Promise
   );
 }
 
-/** A step and its run, in a single round trip. */
+/** A step and its run, in one round trip. */
 export async function readStep(
   redis: Redis,
   runId: string,
@@ -118,7 +118,7 @@ export async function readReceived(redis: Redis, runId: string, number: number) 
   return stored === null ? undefined : receivedCallsSchema.parse(JSON.parse(stored));
 }
 
-/** The calls among these whose cancel a caller asked for. Calls in wait for their turn have no other field. */
+/** The calls among these whose cancel a caller asked for. Calls waiting for their turn have no other field. */
 export async function readCallCancels(
   redis: Redis,
   runId: string,

@@ -90,10 +90,7 @@ async function stand(redis: Redis, { tenant, runId, seq, standing, force = false
 const dueFields = [runField.publication.name, runField.restore.name];
 const duePublications: readonly PublicationStatus[] = ['requested', 'parked', 'discarding'];
 
-/**
- * Compares lists with states. @returns the number of these runs with an error: missing in a list of their own, or listed under another
- * status
- */
+/** Compares lists with states. @returns the number of corrected runs: missing in a list of their own, or listed under another status */
 export async function correctLists(redis: Redis, tenant: Tenant, ids: readonly string[]): Promise<number> {
   const fields = [...standingFields, runField.seq.name, runField.header.name, ...dueFields];
   const states = await Promise.all(ids.map((id) => redis.hmget(stateKey(id), ...fields)));
@@ -154,8 +151,8 @@ export async function countByStanding(redis: Redis, tenant: Tenant): Promise<(St
 
 /**
  * Selects ids present in any of the alternative sets and in all of the required sets, newest first. Looks at a bounded number of entries:
- * the next call continues at `next`. KEYS: the alternative sets, then the required sets. ARGV: the number of alternative sets, before, most
- * ids
+ * the next call continues at `next`.
+ * KEYS: the alternative sets, then the required sets. ARGV: the number of alternative sets, before, most ids
  */
 const pickScript = `local any, before, most = tonumber(ARGV[1]), ARGV[2], tonumber(ARGV[3])
 local alternatives, required, size = {}, {}, 0
@@ -198,7 +195,7 @@ table.sort(ids, function(one, other) return one > other end)
 for at = #ids, most + 1, -1 do ids[at] = nil end
 return {next, ids}`;
 
-/** Pages of ids, newest first. @param sets at least a single set in `any` or `all` */
+/** Pages of ids, newest first. @param sets at least one of `any` and `all` has a set */
 export async function* pick(
   redis: Redis,
   { any, all }: { any: readonly string[]; all: readonly string[] },

@@ -5,9 +5,9 @@ import { readStored, stepPrefix } from './recorded-event.ts';
 
 /**
  * The text of an event in a log: `[type, time, data, step]`. The time is in milliseconds since the epoch; the step's id is in base64url,
- * and left out for an event without a step. Texts common to most events are a single character each (`event-dictionary.ts`). The text
- * leaves out the run, known from the key, and the id of the event, which readers compute. A no-op step takes less than half of the space of
- * whole events, as written by earlier versions: both forms are read.
+ * and left out for an event without a step. Texts common to most events are one character each (`event-dictionary.ts`). The text
+ * leaves out the run, known from the key, and the id of the event, which readers compute.
+ * A no-op step takes less than half the space of whole events. Earlier versions wrote whole events: both forms are read.
  */
 export function toStored(event: RunEvent): string {
   const { type, time, data } = event;

@@ -28,7 +28,7 @@ export interface OutputStore {
    * An unknown task has an empty page. Pages neither begin nor end within a UTF-8 character: an incomplete character waits for its rest,
    * for a second at most. Bytes that are no text become U+FFFD.
    *
-   * @param at.maxBytes a page may always have four bytes, for a single character; with 0 the page has only the total
+   * @param at.maxBytes a page may always have four bytes, for one character; with 0 the page has only the total
    */
   read(taskId: string, at: { stream: OutputStream; from: number; maxBytes: number }): Promise<OutputPage>;
   remove(taskId: string): Promise<void>;

@@ -76,13 +76,13 @@ export interface ExecutionContext {
   snapshot: string;
   /** The permissions of the run. @default everything its policy allows */
   permissions?: readonly string[] | undefined;
-  /** The run is a dry run: some tools answer dry runs without help from the engine. @default false */
+  /** The run is a dry run: some tools have their own answer for dry runs. @default false */
   dryRun?: boolean | undefined;
   /** Called any number of times while the call reads files for the code graph. Counts files of the snapshot. */
   onGraphProgress?(progress: { files: number; total: number }): void;
   /** Records the usage of a request of the call to a model. Does not reject. */
   onModelUse(use: ModelUse): Promise<void>;
-  /** Called at the end of every connection made by the call or refused to the call. */
+  /** Called when a connection ends which the call made, or was refused. */
   onConnection(connection: Connection): void;
   signal: AbortSignal;
 }

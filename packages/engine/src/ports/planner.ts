@@ -28,7 +28,7 @@ export interface PlannedCall {
   isCanceled?: boolean;
 }
 
-/** The text and usage of a planner's answer, recorded with the decision. */
+/** The message, answer and usage of a planner, recorded with the decision. */
 interface Said {
   message: string;
   answer?: Json;
@@ -62,7 +62,7 @@ export type WrittenCompaction = Omit<Compaction, 'summary' | 'carried'> & {
   carried?: Json | undefined;
 };
 
-/** A person's decision to let a call run. */
+/** A decision to let a call run. */
 export interface RunDecision {
   decision: 'approve' | 'edit';
   /** With edit: the arguments of the executed call. The step keeps the requested arguments. */
@@ -95,7 +95,7 @@ export interface PastTurn {
   message: string;
   answer?: Json;
   steps: SettledStep[];
-  /** The error given to calls of the answer without steps of their own. */
+  /** The error for calls of the answer above the limit of a turn. These calls are no steps. */
   refused?: Problem;
   /** Messages of people to the run, written between the planning of the turn before and of this turn. */
   readMessages: string[];
@@ -148,9 +148,9 @@ export interface PlannerInput {
   model: string;
   /** The wait for a model that could not be asked. Undefined when the wait is over. */
   modelWait?: ModelRetrying | undefined;
-  /** The models abandoned by the run, and when. */
+  /** The models the run turned away from, and when. */
   modelsLeft: Record<string, ModelLeft>;
-  /** Number of background commands and sub-agents still running or waiting. */
+  /** Number of background commands and sub-agents not yet over. */
   openTasks: number;
   /** The open tasks, oldest first. */
   listOpenTasks(): Promise<OpenTask[]>;

@@ -45,7 +45,7 @@ export interface PlannedPublish {
   conflicts: (ConflictSummary & { resolvable: boolean })[];
   /** Paths made or changed by the run that cannot be published, for example a socket. A person has to accept them. */
   unpublishable: string[];
-  /** Files to publish that hold the value of a secret. */
+  /** Files to be published although they hold the value of a secret. */
   secrets: readonly { path: string; names: readonly string[] }[];
   plan: PublishPlan;
 }
@@ -64,7 +64,7 @@ export type TreeState =
 
 /** The difference of a tree from a snapshot. */
 export interface Difference {
-  /** The present tree. */
+  /** A snapshot of the present tree. */
   snapshot: string;
   files_changed: number;
   skipped: number;
@@ -81,8 +81,8 @@ export interface WorkspacePort {
   /** A workspace out of another run's snapshot. */
   fork(input: Making & { from: { runId: string; snapshot: string } }): Promise<MadeWorkspace>;
   /**
-   * @param input.paths the changed paths, when the caller knows them; absent: look at the whole tree. Throws `ForbiddenChange` when a path
-   * may not differ but does: no snapshot was taken, and the tree is as found.
+   * Throws `ForbiddenChange` when a path differs but may not: no snapshot was taken, and the tree is as found.
+   * @param input.paths the changed paths, when the caller knows them; absent: look at the whole tree
    * @throws `ESECRETWRITTEN` when a changed file holds the value of a secret of the run. Then nothing is stored
    */
   snapshot(input: {

@@ -61,7 +61,7 @@ export interface Queues {
   /** Makes a step's job run soon: promotes a parked job, adds a missing job. */
   wakeStep(run: JobOwner, stepId: string): Promise<void>;
   /**
-   * Like `wakeStep`, for a call just decided, in a single command where the job is parked. A job in wait for its next try is promoted as
+   * Like `wakeStep`, for a call just decided, in one command where the job is parked. A job waiting for its next try is promoted as
    * well, once per decision.
    */
   wakeDecided(run: JobOwner, stepId: string): Promise<void>;

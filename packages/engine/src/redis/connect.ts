@@ -68,8 +68,8 @@ function openConnection(
 
 /**
  * A script that may have run must not be sent again: the caller reads the state instead. No retry, because ioredis 6.0 never settles a
- * pending command at a lost connection when ioredis neither sends the command again nor is out of retries. A server that hangs (a frozen
- * process, a stalled disk) keeps its connections: only the time limit of a command detects the hang.
+ * pending command at a lost connection when ioredis neither sends the command again nor is out of retries.
+ * A server that hangs (a frozen process, a stalled disk) keeps its connections: only the time limit of a command detects the hang.
  */
 const failsFast = (commandMs: number) => ({
   maxRetriesPerRequest: 0,

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis';
 
 /**
- * Sends all commands of an iteration of the event loop in a single write. The server reads them at once, so with `appendfsync always` a
+ * Sends all commands of an iteration of the event loop in one write. The server reads them at once, so with `appendfsync always` a
  * single fsync covers them all. ioredis alone makes one system call per command; its auto-pipelining has the same effect for 1.7 times the
  * CPU per job.
  */

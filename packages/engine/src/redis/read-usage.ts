@@ -15,7 +15,7 @@ export interface RedisUsage {
     rewriteOk: boolean;
     /** Bytes. */
     size: number | undefined;
-    /** Writes in wait for a slow disk, since the start of the server. */
+    /** Writes delayed by a slow disk, since the start of the server. */
     delayed: number | undefined;
   };
 }

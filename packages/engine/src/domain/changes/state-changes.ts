@@ -20,7 +20,7 @@ interface Mark {
 export class StateChanges {
   // Maps: with objects, each name with an id would be a new shape of object.
   readonly values = new Map<string, string>();
-  /** The values of type object before encoding, so their text need not be parsed. */
+  /** The objects among `values` before their encoding, so their text need not be parsed. */
   readonly objects = new Map<string, object>();
   readonly increments = new Map<string, number>();
   readonly marks: Mark[] = [];
@@ -67,7 +67,7 @@ export class StateChanges {
     this.packed.push(stepId);
   }
 
-  /** Sets a field of a step with a possible record. */
+  /** Sets a field of a step that may have a record already. */
   overrule<Value>({ name, encode }: Cell<Value>, value: NoInfer<Value>): void {
     this.overruled.set(name, encode(value));
   }
@@ -79,7 +79,7 @@ export class StateChanges {
   }
 }
 
-/** The event records a state of the files. */
+/** Lists the event as the place of a snapshot of the files. */
 export const listSnapshot = (state: StateChanges, snapshot: string): void =>
   state.mark(snapshotIndex, runField.seq, { text: ` ${snapshot.slice(0, snapshotDigits)}:`, ahead: 1 });
 

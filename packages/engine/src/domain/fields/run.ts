@@ -145,8 +145,8 @@ const textCell = (name: string) => cell(name, plainText);
 /** The step with this name now. */
 export const namedField = (name: string) => textCell(`named:${name}`);
 /**
- * The steps of a turn, undone steps included: `;step_… step_…@NUMBER` for each planning of the turn. NUMBER is the number of steps before
- * the turn.
+ * The steps of a turn, undone steps included: `;step_… step_…@NUMBER` for each planning of the turn. NUMBER is the number of steps then
+ * standing before the turn.
  */
 export const turnField = (turn: number) => textCell(`turn:${turn}`);
 /**

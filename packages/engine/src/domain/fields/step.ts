@@ -17,7 +17,7 @@ import { cellsById, integer, json, optional, optionalInteger, text, time } from 
 export const stepCancelSchema = z.strictObject({ by: z.string(), at: z.string(), message: z.string().optional() });
 
 /**
- * The fields of a step, named `<step id>:<field>`. When the step settles they become a single field, its record (`settledColumns`): a step
+ * The fields of a step, named `<step id>:<field>`. When the step settles they become one field, its record (`settledColumns`): a step
  * of a run long over costs a sixth of the memory, and a page of steps is read without the rest of the run.
  */
 export const stepTable = {
@@ -84,7 +84,7 @@ export const settledColumns = [
   ...(['queued_ms', 'began_at', 'created_seq', 'settled_seq', 'cancel'] as const),
 ] satisfies (keyof typeof stepTable)[];
 
-/** Between the fields of a record. JSON texts, ids and times never contain the separator; in a name a space replaces the separator. */
+/** Separates the fields of a record. JSON texts, ids and times never contain the separator; in a name a space replaces the separator. */
 export const columnSeparator = '\n';
 
 /** Fields needed only to begin the call. */

@@ -91,7 +91,7 @@ const changedSince = {
   message: 'The files changed after the decision, so it did not run again.',
 };
 
-/** The callers who gave the call its arguments, with the maker of the void decision. */
+/** The callers who gave the call its arguments, including the caller whose decision became void. */
 export function editorsOf({ request, decision }: Pick<ApprovalState, 'request' | 'decision'>): string[] | undefined {
   if (decision?.decision !== 'edit') return request.edited_by;
   return [...new Set([...(request.edited_by ?? []), decision.by])];

@@ -118,7 +118,7 @@ export interface AttemptResult {
   created?: NewEvent;
 }
 
-/** Records the outcome of the running attempt with its snapshot, in a single append. */
+/** Records the outcome of the running attempt with its snapshot, in one append. */
 export function settleAttempt(stepId: string, result: AttemptResult): Transition {
   const { attempt, status, snapshot, created, askedModel: _, ...rest } = result;
   const events: NewEvent[] = created === undefined ? [] : [created];

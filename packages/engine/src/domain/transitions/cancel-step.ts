@@ -32,7 +32,7 @@ interface Open {
 }
 
 /**
- * A caller ends a step. A step without a process settles at once. A running attempt is ended by its worker, and a step in wait for its own
+ * A caller ends a step. A step without a process settles at once. A running attempt is ended by its worker, and a step waiting for its own
  * task settles when the task has ended: a settled step has no process.
  */
 export function requestStepCancel(run: RunState, step: StepState, cancel: StepCancel, open: Open): Transition {
@@ -133,7 +133,7 @@ export function cancelStep(step: StepState, approvalOpen: boolean): Transition {
       ...(approvalOpen && step.approval !== undefined
         ? [approvalCanceled(step, step.approval, 'the run was canceled')]
         : []),
-      // A step in wait for a task or for another attempt has run before.
+      // A step waiting for a task or for another attempt has run before.
       stepEnded(step, step.attempt > 0, error, restore),
     ],
   };

@@ -10,7 +10,7 @@ export const instruct = (run: RunState, data: EventOf<'context.instructed'>['dat
   events: [{ type: 'context.instructed', data }],
 });
 
-/** Records the summary in place of older turns in later requests. */
+/** Records the replacement of older turns in later requests. */
 export const compact = (run: RunState, data: EventOf<'context.compacted'>['data']): Transition => ({
   if: betweenTurns(run),
   events: [{ type: 'context.compacted', data }],

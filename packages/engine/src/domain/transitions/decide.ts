@@ -37,7 +37,7 @@ export interface Decision {
   votes?: Vote[] | undefined;
   /** Made with the decision, for later calls with the same parameters. */
   rule?: RememberedRule | undefined;
-  /** The deciding rule, remembered by `by` with another decision. */
+  /** The deciding rule, made by `by` with another decision. */
   ruleId?: string | undefined;
   /** The deadline passed, and the policy lets the call run then. */
   expired?: true | undefined;

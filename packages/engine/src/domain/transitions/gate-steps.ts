@@ -26,7 +26,7 @@ export interface Answered extends Omit<Held, 'action'> {
   digest: string;
 }
 
-/** A call in wait for a decision. */
+/** A call waiting for a decision. */
 export interface Held {
   step: StepState;
   action: 'hold';
@@ -60,7 +60,7 @@ export const releasable = (steps: readonly StepState[], actionOf: (step: StepSta
     isDenied: step.status === 'pending' && actionOf(step) === 'deny',
   })).filter((step) => step.status === 'pending');
 
-/** Passes steps through the gate, all in a single append. */
+/** Passes steps through the gate, all in one append. */
 export function gateSteps(run: RunState, gates: readonly Gate[]): Transition {
   const held = gates.filter((gate) => gate.action === 'hold').length;
   const waiting = parkedChange(run, held);

@@ -37,7 +37,7 @@ const mayReceive = (run: RunState, { key }: ReceivedCalls): Condition[] => [
 ];
 
 /**
- * Records calls together with their effect on a run in wait for calls: a turn with the calls, or a pause.
+ * Records calls together with their effect on a run waiting for calls: a turn with the calls, or a pause.
  * @param next made for the run returned by `resumedByCalls`
  * @param isOver every call settled when planned
  */

@@ -29,7 +29,7 @@ export interface TurnStep {
 /** The message of a planner, its usage, and the inputs read by the planner. */
 export type PlannerOutput = Omit<EventOf<'turn.planned'>['data'], 'turn' | 'steps'>;
 
-/** Records the turn and all of its steps in a single append, or nothing. */
+/** Records the turn and all of its steps in one append, or nothing. */
 export function planTurn(run: RunState, { steps, ...output }: PlannerOutput & { steps: TurnStep[] }): Transition {
   const number = run.turn + 1;
   return {

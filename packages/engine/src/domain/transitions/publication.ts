@@ -79,7 +79,7 @@ export const recordPublishFailed = (run: RunState, reason: Problem): Transition 
   events: [{ type: 'workspace.publish_failed', data: { snapshot: run.snapshot ?? '', reason } }],
 });
 
-/** A publish in wait for a person. With conflicts, the publication is also conflicted. */
+/** A publish waiting for a person. With conflicts, the publication is also conflicted. */
 export interface Hold {
   approvalId: string;
   kind: Extract<ApprovalKind, 'publish' | 'conflict'>;
@@ -192,7 +192,7 @@ const stillParked = (run: RunState, approval: ApprovalState): Condition[] => [
   parkedIs(run.parked),
 ];
 
-/** A publish in wait for a decision ends with the workspace. No fork may be waiting for its copy: the caller checks `run.forks`. */
+/** A publish waiting for a decision ends with the workspace. No fork may be waiting for its copy: the caller checks `run.forks`. */
 export function requestDiscard(run: RunState, by: string): Transition {
   const parked = run.publication === 'parked' && run.publish_approval !== undefined;
   return {

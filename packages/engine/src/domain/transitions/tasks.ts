@@ -55,8 +55,8 @@ export function reportAgent(run: RunState, task: TaskState, report: AgentReport)
 }
 
 /**
- * Records a report with another sub-agent, which a step of the reporting sub-agent is about to start. The new sub-agent is counted once,
- * however often the step tries. The condition on `agents` fails when this run starts a sub-agent in the same moment.
+ * Records a report with one sub-agent more: a step of the reporting sub-agent is about to start the new sub-agent. The new sub-agent is
+ * counted once, however often the step tries. The condition on `agents` fails when this run starts a sub-agent in the same moment.
  */
 export function reserveAgentFor(stepId: string, run: RunState, task: TaskState, report: AgentReport): Transition {
   const used = { ...report.used, agents: report.used.agents + 1 };
