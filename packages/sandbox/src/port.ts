@@ -23,8 +23,8 @@ export interface WorkspaceMount {
   /** Nothing inside can change the workspace. @default false */
   readOnly?: boolean;
   /**
-   * Set when the workspace has Holdpoint's repository at `.git`. The entries of `fixed` are mounted read-only over the same names in `.git`,
-   * and `objects`, the repository's base objects, at `/holdpoint/objects`. Absolute host paths.
+   * Set when the workspace has Holdpoint's repository at `.git`. The entries of `fixed` are mounted read-only over the same names in
+   * `.git`, and `objects`, the repository's base objects, at `/holdpoint/objects`. Absolute host paths.
    */
   repository?: { fixed: string; objects: string };
   /**
@@ -193,11 +193,12 @@ export interface Sandbox extends AsyncDisposable {
    * - Calls for the same workspace may overlap, also in several workers of the host. The last to end thaws the commands.
    * - Processes stopped before the action continue as well.
    * - When the acting worker dies, each command's own worker thaws the command within a second. While the acting worker is stopped,
-   *   commands stay frozen, and new commands wait, until the worker continues or `killAll` is called.
+   * commands stay frozen, and new commands wait, until the worker continues or `killAll` is called.
    * - The action gets the number of frozen commands. With 0, no labelled command can run before the action has ended.
    * - The `wall_ms` of a frozen command keeps running.
    *
-   * A call without labelled commands costs 0.1 ms. Throws `SandboxError` EFREEZEFAILED, without running the action, when a process does not stop.
+   * A call without labelled commands costs 0.1 ms. Throws `SandboxError` EFREEZEFAILED, without running the action, when a process does not
+   * stop.
    */
   withFrozen<Result>(workspaceId: string, action: (frozen: number) => Promise<Result>): Promise<Result>;
   [Symbol.asyncDispose](): Promise<void>;

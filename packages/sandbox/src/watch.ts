@@ -159,7 +159,7 @@ async function spaceBreach(
   // When the command uses uncountable space, the command is charged with all space lost on the disk since its beginning.
   const lost = unlinked.uncounted.disk || now.unreadable ? before.bytes + before.free - now.free : 0;
   const bytes = Math.max(now.bytes + unlinked.disk, lost);
-  // A command may still shrink a workspace that was over its limit before.
+  // A command may still shrink a workspace already over its limit.
   if (bytes > limit && bytes > before.bytes) return { status: 'quota', quota: 'workspace', limit };
   if (before.memory === null || host === null || processes.length === 0) return null;
   const memory = await memoryUse({ processes, limit: memory_bytes, unlinked, before: before.memory, now: host });

@@ -38,7 +38,7 @@ const hostInsideDirectory = join(import.meta.dirname, '../inside');
 /**
  * @param input.node the running Node binary. Commands find this Node last on PATH, with the npm of the same installation
  * @param input.ripgrep ripgrep's binary on the host
- * @param input.toolchains directories mounted at their own path. Their `bin` is added to PATH, or the directory itself when its name is `bin`
+ * @param input.toolchains directories mounted at their own path. Their `bin` is added to PATH, or a whole directory with the name `bin`
  */
 export function collectMounts(input: { node: string; ripgrep: string; toolchains: readonly string[] }): Mounts {
   const node = realpathSync(input.node);

@@ -266,7 +266,10 @@ export class SandboxProcess {
     this.#concludeExit();
   }
 
-  /** Once bubblewrap has reported the exit code and closed its files, nothing runs. The worker sees both before the starter reports the end. */
+  /**
+   * Once bubblewrap has reported the exit code and closed its files, no process of the sandbox runs. The worker sees both events before the
+   * starter reports the end.
+   */
   #concludeExit(): void {
     if (this.#exitCode !== null && this.#isStatusClosed && this.#isStarted) {
       this.#exit.resolve({ signaled: false });

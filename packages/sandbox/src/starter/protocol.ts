@@ -32,7 +32,10 @@ export interface ViewRequest {
   args: string[];
   /** The files required at these paths in the namespace. `identity` is device, inode and birth time. */
   shows: { path: string; identity: string }[];
-  /** A program to enter the namespace as a trial, and it must succeed. The option with the namespace's name comes between `lead` and `args`. */
+  /**
+   * A program to enter the namespace as a trial. The trial must succeed. The option with the namespace's name comes between `lead` and
+   * `args`.
+   */
   trial: { program: string; lead: string[]; args: string[] };
 }
 

@@ -69,7 +69,9 @@ interface Found {
   looks: number;
 }
 
-/** All threads of a process share memory and (enforced by the system call filter) fds. The first thread may have ended before the others. */
+/**
+ * All threads of a process share memory and (enforced by the system call filter) fds. The first thread may have ended before the others.
+ */
 async function livingThread(found: Found, pid: number): Promise<{ path: string; maps: string } | null> {
   for (const thread of names(`/proc/${pid}/task`) ?? []) {
     const path = `/proc/${thread}`;
