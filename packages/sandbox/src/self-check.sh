@@ -5,7 +5,7 @@ canary=$1 port=$2
 # First, because a redirection makes bash keep a copy of an fd.
 extra_descriptors=no
 for path in /proc/self/fd/*; do
-  # The fd that listed the directory is closed by now.
+  # bash has closed the fd of the listing by now.
   [[ ${path##*/} -gt 2 && -e $path ]] && extra_descriptors=yes
 done
 
@@ -23,12 +23,12 @@ check() {
   if "$@" 2>/dev/null; then printf '%s=yes\n' "$name"; else printf '%s=no\n' "$name"; fi
 }
 connects() { : <>"/dev/tcp/127.0.0.1/$port"; }
-# bubblewrap itself sets this one variable.
+# bubblewrap sets only the variable PWD.
 first_environment() { [[ $(tr '\0' '\n' </proc/1/environ) != PWD=/workspace ]]; }
 write_to() { : >"$1"; }
 unshares() { unshare --user true; }
 sees_host() { [[ -e $canary || -e ${canary%/*/*} ]]; }
-# A link of a process must not lead to a file that this user can change, except in the sandbox's own directories. Pipes have no name.
+# A link of a process must not lead to a file writable for this user, except in the sandbox's own directories. Pipes have no name.
 is_own_file() {
   [[ $1 -ef $2 && ($2 == /workspace || $2 == /workspace/* || $2 == /tmp/* || $2 == /dev/shm/*) ]]
 }

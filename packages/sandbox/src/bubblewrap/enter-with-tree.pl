@@ -1,6 +1,8 @@
-# Starts a program in a view that has the tree of a run besides. A tree can be a mount, which a view must not hold, so only a copy of the view for
-# this program alone has it. Becomes the program, as nsenter does, and needs as long. Loads no module: each takes longer than all the rest.
-# Arguments: --mount=VIEW, the numbers of the system calls below, the tree, where it comes in the view, uid, gid, the program and its arguments.
+# Starts a program in a copy of a view with the tree of a run mounted in the copy. The tree is a mount, and a view must not hold such a
+# mount, so only the program's own copy of the view has the tree. Executes the program, as nsenter does, and takes as long as nsenter. Loads
+# no module: each module takes longer than the whole script.
+# Arguments: --mount=VIEW, the numbers of the system calls below, the tree, the tree's path in the view, uid, gid, the program and its
+# arguments.
 sub refuse {
   print STDERR "$_[0]: $!\n";
   exit 1;
@@ -20,7 +22,7 @@ my ($here, $empty, $from_empty, $at_empty, $recursive) = (-100, '', 4, 0x1000, 0
 my ($clone, $closed_at_exec, $newns, $private) = (1, 0x80000, 0x00020000, 1 << 18);
 $_ += 0 for $uid, $gid;
 
-# In the mount namespace of the host, where the tree is mounted now. With what is mounted below it.
+# Copies the tree's mount, with the mounts below, in the mount namespace of the host.
 my $copy = call('open_tree', $open_tree, $here, $tree, $clone | $closed_at_exec | $recursive);
 my $attributes = pack 'QQQQ', 0, 0, $private, 0;
 call('mount_setattr', $mount_setattr, $copy, $empty, $at_empty | $recursive, $attributes, 32);
@@ -30,7 +32,7 @@ call('setns', $setns, fileno $namespace, $newns);
 call('unshare', $unshare, $newns);
 call('move_mount', $move_mount, $copy, $empty, $here, $place, $from_empty);
 
-# Last: the kernel takes the rights of root with the uid.
+# Last, because with the uid the process loses the rights of root.
 call('setgroups', $setgroups, 0, 0);
 call('setresgid', $setresgid, $gid, $gid, $gid);
 call('setresuid', $setresuid, $uid, $uid, $uid);

@@ -1,6 +1,6 @@
-# Makes paths reachable for a uid that cannot pass their parents (a 0700 home). Runs as root in a private mount namespace, so no other
-# process sees the mounts, and they end with the sandbox. Arguments: `-c` for a command without environment, mount point, files and directories,
-# --, the command. Each program that is started here takes 1 to 2 ms of the processor, in every sandbox.
+# Makes paths reachable for a uid although their parents are closed to the uid (a 0700 home). Runs as root in a private mount namespace, so
+# no other process sees the mounts, and the mounts end with the sandbox. Arguments: `-c` for a command without environment, mount point,
+# files and directories, --, the command. Each program started by this script takes 1 to 2 ms of the processor, in every sandbox.
 set -e
 clear=()
 if [[ $1 == -c ]]; then
@@ -15,7 +15,7 @@ while [[ $1 != -- ]]; do
   shift
 done
 shift
-# With what is mounted below: the tree of a run can be a mount.
+# Binds with the mounts below: the tree of a run can be a mount.
 if ((${#sources[@]} == 1)) && [[ -d ${sources[0]} ]]; then
   mount -n --rbind "${sources[0]}" "$mount_point"
 else

@@ -1,7 +1,7 @@
-# Makes a mount namespace in which a uid can reach directories whose parents it cannot pass, and in which nothing else is mounted that sandboxes
-# do not need. Runs as root in a private mount namespace. The starter opens that namespace when this script says so. It stays for as long as the
-# starter keeps it open, so it must not hold a file system that the host wants to get rid of.
-# Arguments: mount point, directories, --, the mount points to keep beside /, each after those above it.
+# Makes a mount namespace for many sandboxes (a view): a uid reaches directories below parents closed to the uid, and unneeded mounts are
+# left out. Runs as root in a private mount namespace. The starter opens the namespace when this script prints `ready`. The namespace lives
+# as long as the starter keeps it open, so it must not hold a file system that the host may want to unmount.
+# Arguments: mount point, directories, --, the mount points to keep in addition to /, each after the mount points above.
 set -e
 mount_point=$1
 shift
@@ -12,8 +12,8 @@ while [[ $1 != -- ]]; do
 done
 shift
 
-# A new root, because to unmount what is not needed takes 0.2 s for each mount of a busy host. Never with what is mounted below: a tree that is a
-# mount would be held.
+# A new root, because unmounting the unneeded mounts takes 0.2 s for each mount of a busy host. Binds without the mounts below: the view
+# must not hold a tree on a mount of its own.
 root=$mount_point
 mount -n --bind / "$root"
 for point in "$@"; do mount -n --bind "$point" "$root$point"; done

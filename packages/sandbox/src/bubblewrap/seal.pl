@@ -1,7 +1,8 @@
-# Takes the right to start a program from every mount of a sandbox that does not belong to the system, before its command begins. bubblewrap has
-# no option for that. Loads no module: each takes longer than all the rest.
-# Arguments: pid of a process in the sandbox, its mount namespace as /proc/PID/ns/mnt names it, the numbers of setns and mount_setattr.
-# The name keeps a pid that was used again from leading elsewhere. As a plain user it becomes the owner of the sandbox first.
+# Sets noexec on every mount of a sandbox except the system's mounts, before the command begins. bubblewrap has no option to set noexec.
+# Loads no module: each module takes longer than the whole script.
+# Arguments: pid of a process in the sandbox, the process's mount namespace as named by /proc/PID/ns/mnt, the numbers of setns and
+# mount_setattr. The script compares the namespace's name, because the pid may belong to another process by now. As a plain user the script
+# first enters the sandbox's user namespace, as its owner.
 sub refuse {
   print STDERR "$_[0]: $!\n";
   exit 1;
