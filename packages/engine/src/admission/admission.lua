@@ -1,4 +1,4 @@
--- Which runs are in progress, and which wait for a place. Times in milliseconds, by the clock of Redis.
+-- Keeps the runs in progress, and the runs waiting for a place. Times in milliseconds, by the clock of Redis.
 -- KEYS: held (hash by run), line (hash by run: kind, tenant and turn), lines (set of `KIND TENANT`), workers (hash)
 -- ARGV: operation, time ('' in production), worker, its places for runs that work, its places for runs that ask a model, ...
 local held, line, lines, workers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
@@ -8,11 +8,11 @@ if not now then
   now = t[1] * 1000 + math.floor(t[2] / 1000)
 end
 local worker_lost = 15000
--- A run that had a place for so long gives it to one that waits, at its next turn.
+-- After this many steps or milliseconds in a place, a run gives its place to a waiting run, at its next turn.
 local quantum_steps, quantum_ms = 32, 120000
 local kinds = { 'w', 'a', 'n' }
 
--- Places of all workers. A tenant that has few finds some beside those that one tenant can fill: its reserve.
+-- Places of all workers. A tenant with few places finds a reserve: places in addition to all places a single tenant can fill.
 if me ~= '' then redis.call('HSET', workers, me, ARGV[4] .. ' ' .. ARGV[5] .. ' ' .. (now + worker_lost)) end
 local cap = { w = 0, a = 0 }
 local all = redis.call('HGETALL', workers)
@@ -22,7 +22,7 @@ for at = 1, #all, 2 do
   else cap.w, cap.a = cap.w + tonumber(w), cap.a + tonumber(a) end
 end
 local spare = { w = math.ceil(cap.w / 4), a = math.ceil(cap.a / 4) }
--- Short runs (kind 's') find as many beside all others. So a run of one call waits for no long one.
+-- Short runs (kind 's') find as many places again, apart from all others. So a run of one call waits for no long run.
 cap.s = spare.w
 
 -- held: 'KIND TENANT SINCE STEPS RANK TOUCHED'
@@ -60,7 +60,7 @@ local function may(kind, tenant)
   if kind == 's' then return fits('w', tenant) or used.s < cap.s end
   return fits(kind, tenant)
 end
--- The kind of the place that a run gets which may have one. A run that has begun keeps its place.
+-- The kind of the place for a run that may have a place. A run already begun keeps its place.
 local function as(kind, tenant)
   if kind == 'n' then return 'a' end
   if kind == 's' then return fits('w', tenant) and 'w' or 's' end
@@ -99,7 +99,7 @@ local function waiting()
   return found
 end
 local function has(tenant) return (by.w[tenant] or 0) + (by.a[tenant] or 0) + (by.s[tenant] or 0) end
--- The next place goes to the tenant that has fewest, and there to the run that is first.
+-- The next place goes to the tenant with the fewest places, and to the tenant's first run in line.
 local function grant()
   local granted = {}
   while true do
@@ -117,13 +117,13 @@ local function grant()
     granted[#granted + 1] = best.run .. ' ' .. (turn or '1')
   end
 end
--- Why a run that has a place should give it to one that waits and could take it: '', 'share' or 'quantum'.
+-- Why a run should give its place to a waiting run that could take the place: '', 'share' or 'quantum'.
 local function why_yield(run, steps)
   local e = entries[run]
   if e.kind == 's' then return '' end
   local is_over = steps - e.steps >= quantum_steps or now - e.since >= quantum_ms
   local why, all_waiting = '', waiting()
-  -- More runs than places: the reserve of the others is in use, or runs that waited for people all came back. The largest tenant gives way.
+  -- More runs than places: the reserve of the others is in use, or runs waiting for people all came back. The largest tenant gives way.
   local bound = cap[e.kind] + (#all_waiting > 0 and 0 or spare[e.kind])
   if used[e.kind] > bound then
     local most = 0
@@ -159,13 +159,13 @@ if op == 'enter' then
   return { entries[run] and 1 or 0, unpack(granted) }
 end
 
--- Runs that this worker just worked for: they have begun, so they have a place, whatever there is.
+-- Runs of this worker since its last review: they have begun, so they get a place even when no place is free.
 if op == 'review' then
   for at = 6, #ARGV, 5 do
     local run, kind, tenant, steps, rank = ARGV[at], ARGV[at + 1], ARGV[at + 2], tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])
     local e = entries[run]
     if e then keep(run, { kind = held_as(e, kind), tenant = e.tenant, since = e.since, steps = e.steps, rank = e.rank, touched = now })
-    -- The job of a run in line sleeps: it just gave its place to another.
+    -- The job of a run in line sleeps: the run has just given its place to another run.
     elseif redis.call('HEXISTS', line, run) == 0 then
       keep(run, { kind = kind, tenant = tenant, since = now, steps = steps, rank = rank, touched = now })
     end
@@ -177,7 +177,7 @@ if op == 'review' then
     if entries[ARGV[at]] and why_yield(ARGV[at], tonumber(ARGV[at + 3])) ~= '' then yields[#yields + 1] = ARGV[at] end
   end
   for run, e in pairs(entries) do
-    -- One that was given a place, and was not mentioned since, may not have been woken.
+    -- A run with a new place, not mentioned since, may not have been woken.
     if now - e.touched >= ((some or e.touched == e.since) and 3000 or 30000) then idle[#idle + 1] = run end
   end
   return { granted, yields, idle }
@@ -204,7 +204,8 @@ if op == 'close' then
   return {}
 end
 
--- state of one run: 'held', 'stale', 'free' (in line although a place is free for it), 'line' or 'none'; the counts; and its kind, in line
+-- state of a run: 'held', 'stale', 'free' (in line although a place is free for the run), 'line' or 'none';
+-- the counts; and the kind of a run in line
 local run = ARGV[6]
 local state, ahead, kind = 'none', 0, ''
 local was = redis.call('HGET', line, run)

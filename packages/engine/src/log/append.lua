@@ -1,25 +1,25 @@
 -- The only way to change a run: test the conditions, apply the changes, add the events with the next sequence numbers.
--- A call has one or more parts, in order. The first part whose conditions do not hold ends it: the parts before it are appended.
+-- A call has one or more parts, in order. The first part with a failed condition ends the call: the parts before are appended.
 -- KEYS 1: state hash  2: log stream
 -- ARGV: channel,
 --       id of a step: the fields of the run and of the step are returned (empty: none),
 --       parts: n, then n times:
 --         deadline (milliseconds since the epoch by the clock of this server; empty: none),
---         conditions: n, then n fields, then n times: k, k values (an absent field is the same as an empty one),
+--         conditions: n, then n fields, then n times: k, k values (an absent field is the same as an empty field),
 --         marks: n, then n times: field, text, counter or empty, integer, width (the text and the sum of both numbers go behind the field;
---           with a width the field is that of an index, and the number its remainder),
+--           with a width, the field is a field of an index, and the number is stored as its remainder),
 --         sets: n, then n times: field, value,
 --         increments: n, then n times: field, integer,
---         raises: n, then n times: field, the least integer that it is to have,
---         settled steps: n, then n ids (their fields become one record each),
---         sets after that: n, then n times: field, value,
+--         raises: n, then n times: field, the least integer of the field after the call,
+--         settled steps: n, then n ids (the fields of each step become one record),
+--         sets after the settled steps: n, then n times: field, value,
 --         events: n, then n JSON texts
--- Returns {parts that were appended, failed field, its value, seq, open, parked, status, field of the run, ..., field of the step, ...};
+-- Returns {number of appended parts, failed field, its value, seq, open, parked, status, field of the run, ..., field of the step, ...};
 -- without a part {0, failed field, its value}.
--- Where each field of a step lies in its record, and the fields that a record does not have (`domain/fields/step.ts`).
+-- The fields of a step in the order of its record, and the fields left out of a record (`domain/fields/step.ts`).
 local columns = {--[[columns]]}
 local dropped = {--[[dropped]]}
--- The index of the turns with steps that settled in one way.
+-- The index of the turns by the status of their settled steps.
 local settled, turns_at_once = --[[settled]]
 local state, log = KEYS[1], KEYS[2]
 
@@ -32,7 +32,7 @@ end
 
 -- Lua's stack holds 8000 values.
 local most = 4000
--- The next arguments as those of one command, or of several when they are too many.
+-- Calls `act` with the next arguments: once, or several times when the arguments are too many for a call.
 local function each(count, act)
   local last = at + count - 1
   while at <= last do
@@ -55,7 +55,7 @@ local function recorded(field)
   return ''
 end
 
--- The field whose condition does not hold, and its value.
+-- The field with the failed condition, and the field's value.
 local function refusal()
   local deadline = tonumber(take())
   if deadline then
@@ -98,7 +98,7 @@ local function pack_step(id)
   redis.call('HSET', state, id, table.concat(values, '\n'))
   local facts = {}
   for index, column in ipairs(columns) do facts[column] = values[index] end
-  -- The turn is the first key of a call. To decode all of it could fail: it may have arguments of any depth.
+  -- The turn is the first key of a call. Decoding the whole call could fail: its arguments may have any depth.
   local turn = tonumber(string.match(facts.call, '^{"turn":(%d+)'))
   if turn then add(settled .. facts.status .. ':', ' ', turn, turns_at_once) end
   for _, column in ipairs(dropped) do names[#names + 1] = id .. ':' .. column end
