@@ -23,7 +23,7 @@ const holding = specOf([[{ args: { effect: 'workspace' } }]], {
   policy: { rules: [{ match: { effect: 'workspace' }, action: 'hold' }] },
 });
 
-/** A worker with one place. @param lateMs its clock, and that of the places, are so far ahead */
+/** A worker with one place. @param lateMs the clocks of the worker and of its places are so far ahead */
 function worker(lateMs = 0): WorkerDeps {
   const { deps } = inMemoryWorker(engine);
   const now = () => Date.now() + lateMs;
@@ -36,14 +36,14 @@ const submit = async (deps: WorkerDeps, one = spec): Promise<string> =>
   (await submitRun(deps, { spec: one, by: 'ann' })).runId;
 const statusOf = async (deps: WorkerDeps, id: string) => (await readRun(deps.redis, id))?.status;
 
-/** Handles one turn job, as far as a worker does. */
+/** Handles a turn job, as a worker does. */
 async function turn(deps: WorkerDeps): Promise<void> {
   const job = await taker.take('turns');
   if (job === undefined) throw new Error('no turn is due');
   await job.end(deps, await job.handle(deps));
 }
 
-/** One run that has the only place and did its first turn, and one in line. */
+/** A run with the only place, after its first turn, and a run in line. */
 async function crowd(deps: WorkerDeps): Promise<[string, string]> {
   const first = await submit(deps);
   await turn(deps);
@@ -96,7 +96,7 @@ test('a worker that dies before it gives a place back costs seconds: the log of 
   const dead = worker();
   const [first, second] = await crowd(dead);
   await requestPause(dead, first, 'ann');
-  // Another process, which knows nothing of the runs of the dead one.
+  // Another process, without knowledge of the dead process's runs.
   await reviewPlaces(worker());
   expect((await worker().admission?.standing(second))?.state).toBe('line');
   await reviewPlaces(worker(4000));
@@ -165,7 +165,7 @@ test('runs that all come back from people are brought to the bound again, one tu
     await turn(deps);
     expect(await statusOf(deps, id)).toBe('running');
   }
-  // All have begun. What this process did for them says so.
+  // All have begun, as this process's work for them shows.
   for (const id of runs) {
     const run = await readRun(deps.redis, id);
     if (run) deps.admission?.mayContinue(run);

@@ -6,7 +6,7 @@ import { type Admission, openAdmission } from './admission.ts';
 
 const engine = useTestEngine({ fresh: true });
 
-/** A number generator with a seed, so that a failure can be made again. */
+/** A number generator with a seed, so a failure can be repeated. */
 function randomFrom(seed: number): () => number {
   let state = seed;
   return () => {
@@ -20,7 +20,7 @@ interface Life {
   tenant: string;
   planner: 'scripted' | 'model';
   priority: 'high' | 'normal' | 'low';
-  /** Steps that it makes in all. */
+  /** All steps of the run. */
   of: number;
   steps: number;
   createdAt: number;
@@ -29,7 +29,7 @@ interface Life {
   awake: boolean;
 }
 
-/** Runs that all go through one admission, without workers: time and steps are numbers. */
+/** Runs in the same admission, without workers: time and steps are numbers. */
 class World {
   now = Date.UTC(2030, 0, 1);
   readonly lives = new Map<string, Life>();
@@ -58,7 +58,7 @@ class World {
     return one;
   }
 
-  /** One second: each run that is awake makes a turn of one step, if it may. @param slots steps per second of all runs */
+  /** A second: each awake run makes a turn of one step, if the admission allows the turn. @param slots steps per second of all runs */
   async tick(slots = this.places + 2 * Math.ceil(this.places / 4)): Promise<void> {
     this.now += 1000;
     const queue = [...this.lives.values()].filter(({ awake, endedAt }) => awake && endedAt === undefined);
@@ -252,7 +252,7 @@ describe('whatever comes, goes, dies and is forgotten', () => {
   });
 });
 
-/** As `reviewPlaces` does, with the lives for logs. A sleeping job asks again by itself after a minute. */
+/** As in `reviewPlaces`, with the lives for logs. A sleeping job asks again without a wake-up after a minute. */
 async function review(world: World): Promise<void> {
   const idle = await world.admission.review();
   for (const id of idle) {

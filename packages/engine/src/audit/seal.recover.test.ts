@@ -66,7 +66,7 @@ async function expectSealedOnce(runIds: string[]): Promise<void> {
   }
 }
 
-/** Kills a writer at its n-th script. @returns false when it had fewer */
+/** Kills a writer at its n-th script. @returns false when the writer had fewer scripts */
 async function killAt(n: number, when: 'before' | 'after'): Promise<boolean> {
   const child = spawn(process.execPath, [program, engine.address, dataDir, String(n), when], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -87,7 +87,7 @@ test('seals everything once, wherever a writer is killed', { timeout: 300_000 },
       await rm(join(dataDir, 'audit'), { recursive: true, force: true });
       if (!(await killAt(n, when))) break;
       kills += 1;
-      // The second writer is killed, too, at the first thing that it does.
+      // The second writer is killed, too, at its first script.
       if (when === 'after') await killAt(1, when);
       await sealAll(deps);
       await expectSealedOnce(runIds);
@@ -111,7 +111,7 @@ test('completes a batch that is torn at any byte, or ends in zeros', async () =>
       await copy.restore();
       await truncate(file, size);
       await appendFile(file, Buffer.alloc(Math.min(zeros, whole - size)));
-      // What is there of the batch is no finding while it is being written.
+      // The written part of the batch is no finding during the writing.
       if (zeros === 0) expect((await verifyAudit(deps)).ok).toBe(true);
       await sealAll(deps);
       await expectSealedOnce(runIds);

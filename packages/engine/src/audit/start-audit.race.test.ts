@@ -85,7 +85,7 @@ test('one of several processes writes, and another takes over when it is killed'
     await start();
     for (let n = 0; n < 5; n++) runs.push(await addRun());
     await expectSealed(runs.at(-1) ?? '');
-    // Two patterns: that of the notifications, and that of the entries.
+    // Two patterns: for the notifications, and for the entries.
     expect(await listeners()).toBe(2);
     first.kill('SIGKILL');
     await once(first, 'exit');

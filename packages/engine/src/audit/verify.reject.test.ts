@@ -11,7 +11,7 @@ import type { AuditDeps } from './audit-writer.ts';
 import { listSegments } from './segments.ts';
 import { verifyAudit } from './verify-audit.ts';
 
-/** Two ended runs and one that waits for a decision, in two files. */
+/** Two ended runs and a run waiting for a decision, in two files. */
 let engine: TestEngine;
 let deps: AuditDeps;
 let sound: string;
@@ -109,7 +109,7 @@ async function changeFile(
       return writeLines(file, lines.toSpliced(at, 0, lines[at] ?? ''));
     case 'swap': {
       const other = (at + 1) % lines.length;
-      // A file with one line gets it twice.
+      // A file with one line gets the line twice.
       if (other === at) return writeLines(file, [...lines, ...lines]);
       return writeLines(file, lines.with(at, lines[other] ?? '').with(other, lines[at] ?? ''));
     }
@@ -145,7 +145,7 @@ test('finds any single change of the log of a run, and names the event', async (
   );
 });
 
-/** @returns the ids of the events that were touched */
+/** @returns the ids of the changed events */
 async function changeLog(runId: string, { kind, at, by }: { kind: string; at: number; by: number }): Promise<string[]> {
   const { redis } = engine.deps;
   const key = logKey(runId);

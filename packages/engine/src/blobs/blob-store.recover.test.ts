@@ -17,7 +17,7 @@ const fileOf = (sha256: string) => join(directory, sha256.slice(0, 2), sha256.sl
 const collect = (needed: string[], trashMs = -hour) =>
   blobs.collect({ needed: new Set(needed), idleMs: hour, trashMs, now: Date.now() });
 
-/** A blob that was last put two hours ago. */
+/** A blob with its last put two hours ago. */
 async function old(text: string): Promise<string> {
   const sha256 = await blobs.put(Buffer.from(text));
   const then = new Date(Date.now() - 2 * hour);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { type Panel, whatIsMissing, whyNoDelegation, whyNot } from './deciders.ts';
 
-/** Numbers from 0 to 1 that are the same for the same seed. */
+/** Numbers from 0 to 1, the same for the same seed. */
 function seeded(seed: number): () => number {
   let state = seed;
   return () => {
@@ -26,7 +26,7 @@ test('keys of one person, however many, and as delegates of anyone, take one sea
       random() < 0.5 ? [{ quorum: 2 }] : [{ quorum: 2, names: [random() < 0.5 ? 'k*' : '*'] }];
     const panel: Panel = { deciders, delegations, escalated: [], submitters: [], persons };
     expect([seed, whatIsMissing(panel, names.map(caller))]).toEqual([seed, expect.stringContaining('2 of the')]);
-    // With one more person it passes.
+    // With another person the vote passes.
     const isNamed = deciders[0]?.names?.[0] !== 'k*';
     if (isNamed) expect(whatIsMissing(panel, [...names, 'ann'].map(caller))).toBeUndefined();
   }

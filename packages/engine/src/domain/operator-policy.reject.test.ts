@@ -39,7 +39,7 @@ test('a call is allowed only if the policy of the run and every one of the opera
       const { action } = judgeCall({ policy, operator: recorded }, now === null ? undefined : inForce(now), one);
       expect(strictness(action)).toBeGreaterThanOrEqual(strictness(judgeCall({ policy }, undefined, one).action));
       for (const each of [...recorded, ...(now === null ? [] : [now])]) {
-        // The verdict of one operator policy alone: the run allows everything.
+        // The verdict of a single operator policy: the run allows everything.
         const all = policySchema.parse({ rules: [{ match: {}, action: 'allow' }] });
         expect(strictness(action)).toBeGreaterThanOrEqual(
           strictness(judgeCall({ policy: all }, inForce(each), one).action),

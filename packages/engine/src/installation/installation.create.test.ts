@@ -174,7 +174,7 @@ describe('the data format', () => {
     rmSync(join(dataDir, 'runs'), { recursive: true });
     await engine.deps.redis.zadd(runIndex, 0, 'run_1');
     await byAll();
-    // One side of an installation that lost its number.
+    // A side of an installation without its number.
     addToFile({ data_format: dataFormat });
     await byAll();
   });

@@ -7,7 +7,7 @@ import { startTestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { readRun } from './read-state.ts';
 
-/** Other servers that a user may bring. All other tests use the embedded one. */
+/** Other servers of users. All other tests use the embedded server. */
 describe.skipIf(!engineRuns())('on other servers, in containers', () => {
   test.each(['valkey/valkey:8-alpine', 'redis:8-alpine'])(
     '%s carries a run to its end',

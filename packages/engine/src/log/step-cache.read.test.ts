@@ -14,7 +14,7 @@ const engine = useTestEngine();
 const read = { args: { effect: 'read' } };
 const write = { args: { effect: 'workspace' } };
 
-/** A run whose first calls were handled, and the step that is next. */
+/** A run with its first calls handled, and the next step. */
 async function handled(calls: number, plan: Parameters<typeof specOf>[0]) {
   const { deps, executions } = inMemoryWorker(engine);
   const { runId: run_id } = await submitRun(deps, { spec: specOf(plan), by: 'test' });

@@ -37,7 +37,7 @@ async function restore(redis: Redis, image: Image): Promise<void> {
   for (const [key, value] of image) await redis.restore(key, 0, value);
 }
 
-/** Two runs, one of them with a held call, as format 1 had them. */
+/** Two runs in format 1, one of them with a held call. */
 async function writeFormat1(): Promise<{ runs: string[]; states: Record<string, string>[] }> {
   const { deps } = inMemoryWorker(engine);
   const { redis } = deps;
@@ -70,7 +70,7 @@ test('a migration that is killed before any of its writes continues, and the dat
   const redis = new Redis(server.path);
   const before = await imageOf(engine.deps.redis);
   const state = () => readInstallation({ redis, dataDir });
-  /** @param n the write before which it dies; 0: none */
+  /** @param n the process dies before this write; 0: never */
   const migrateUntil = async (n: number): Promise<string> => {
     const child = spawn(process.execPath, [program, server.path, dataDir, String(n)], {
       stdio: ['ignore', 'ignore', 'inherit'],

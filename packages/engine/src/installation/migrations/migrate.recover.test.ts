@@ -70,7 +70,7 @@ async function migrateHere(known = [upperCase]): Promise<void> {
   await migrate({ connections, dataDir }, known).finally(() => connections.close());
 }
 
-/** @returns whether the process died after its n-th change of Redis; false: it made fewer */
+/** @returns whether the process died after its n-th change of Redis; false: the process made fewer changes */
 async function killAfter(changes: number): Promise<boolean> {
   const child = spawn(process.execPath, [program, server.path, dataDir, String(changes)], {
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
@@ -126,7 +126,7 @@ test('continues after kill -9 behind every single change of Redis', async () => 
     writeFileSync(join(dataDir, 'installation'), JSON.stringify({ id, data_format: dataFormat }));
     for (const name of names) writeFileSync(join(dataDir, `value-${name}`), name);
   }
-  // The process of the last round ended by itself: it made eight changes.
+  // The process of the last round ended without a kill, after eight changes.
   expect(changes).toBe(9);
   expect(await formats()).toEqual([{ data_format: next }, { data_format: next }]);
 });
