@@ -10,7 +10,7 @@ import { OutputPace } from './output-pace.ts';
 import type { MeasuredUse } from './process/command-use.ts';
 import { Silence } from './silence.ts';
 import { type Command, type Driver, SandboxError, type Tree, type TreeEnd, type TreeRequest } from './tree.ts';
-import { sizeBefore, watch } from './watch.ts';
+import { sizeAtStart, sizeBefore, watch } from './watch.ts';
 import type { WorkspaceSizes } from './workspace-size/sizes.ts';
 
 export interface RunDeps {
@@ -110,7 +110,11 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
       command.onBegun?.();
     },
   };
-  const start = () => startTree(deps.driver, request);
+  let size: ReturnType<typeof sizeAtStart> | undefined;
+  const start = () => {
+    size = before === undefined ? sizeAtStart(deps, { path, limits }) : undefined;
+    return startTree(deps.driver, request);
+  };
   const starting = deps.frozenStart?.(command.workspace, start) ?? start();
   const tree = starting instanceof Promise ? await starting : starting;
   let cause = null as KillCause | null;
@@ -185,7 +189,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
       await tree.ended.catch(() => {}); // `run` reports the error
     },
   });
-  const watching = watch(deps, { tree, path, limits, before, onBreach: kill });
+  const watching = watch(deps, { tree, path, limits, before: before ?? size, onBreach: kill });
   try {
     const end = await tree.ended;
     for (const silence of silences) silence.stop();

@@ -33,7 +33,7 @@ export interface WatchInput {
   path: string;
   limits: ProcessLimits;
   /** Size of the workspace before the start of the tree. When undefined, the watch measures the size at once. */
-  before: Size | undefined;
+  before: Size | Promise<Size> | undefined;
   /** Called at the first breach. */
   onBreach(breach: LimitBreach): void;
 }
@@ -114,18 +114,25 @@ interface Beginning extends Size {
   memory: HostMemory | null;
 }
 
+type Place = Pick<WatchInput, 'path' | 'limits'>;
+
 /**
  * Measures a workspace over its limit before the command starts, so files added by the command do not count as earlier files. Other
- * workspaces are measured during the start.
+ * workspaces are measured during the start, by `sizeAtStart`.
  */
-export async function sizeBefore(
-  { sizes, driver: { walkUnreadable } }: WatchDeps,
-  input: Pick<WatchInput, 'path' | 'limits'>,
-): Promise<Size | undefined> {
-  const { path, limits } = input;
-  const limit = limits.workspace_bytes;
-  if (!sizes.wasOver(path, limit)) return undefined;
-  return await sizes.measure({ path, limit, enough: Number.POSITIVE_INFINITY, walkUnreadable });
+export async function sizeBefore(deps: WatchDeps, place: Place): Promise<Size | undefined> {
+  if (!deps.sizes.wasOver(place.path, place.limits.workspace_bytes)) return undefined;
+  return await size(deps, place, Number.POSITIVE_INFINITY);
+}
+
+/**
+ * Begins to measure a workspace, directly before the start of a command. The first 200 entries are counted when the function returns, so
+ * the early writes of a command in a small tree add nothing to the size. The caller who awaits the promise gets the failure.
+ */
+export function sizeAtStart(deps: WatchDeps, place: Place): Promise<Size> {
+  const measured = size(deps, place, Number.POSITIVE_INFINITY);
+  measured.catch(() => {});
+  return measured;
 }
 
 /** @param end undefined while the tree runs */
@@ -168,7 +175,7 @@ async function spaceBreach(
 
 function size(
   { sizes, driver: { walkUnreadable } }: WatchDeps,
-  { path, limits }: WatchInput,
+  { path, limits }: Place,
   enough: number,
 ): Promise<Size> {
   return sizes.measure({ path, limit: limits.workspace_bytes, enough, walkUnreadable });

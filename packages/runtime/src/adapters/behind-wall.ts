@@ -9,7 +9,7 @@ const notShown = /\/(?:usr|opt|etc)\/[^\n]*: No such file or directory$/m;
 
 /**
  * Adds advice to the result of a command restricted to reading. Where the kernel stopped the command, the advice says why, and how to have
- * the line judged as a writing line: the model cannot know the policy's judgement of the line.
+ * the line judged as a writing line: the author of the line cannot know the policy's judgement.
  */
 export function withAdvice(result: CommandResult, programs: readonly string[], isCombined: boolean): CommandResult {
   const stream = isCombined ? 'stdout' : 'stderr';

@@ -17,7 +17,10 @@ export function createWorkspacePort(
   sandbox: Pick<Sandbox, 'withFrozen' | 'killAll'>,
   secrets: Secrets,
 ): WorkspacePort {
-  /** Freezes background commands, so the snapshot shows a single moment. Only files of runs with secrets are searched for secrets. */
+  /**
+   * Freezes background commands, so the snapshot shows a single moment. Only a run with secrets can have
+   * written one, so the files of other runs are not searched.
+   */
   const takeSnapshot = ({ scope, ...input }: Parameters<WorkspacePort['snapshot']>[0]): Promise<Snapshot> =>
     sandbox.withFrozen(input.runId, (frozen) => {
       const names = keptOutOfFiles(scope);

@@ -19,8 +19,17 @@ export const namespaceOf = (pid: number | string): string => linkOf(`/proc/${pid
 
 /** Paths and names of the mount namespaces that are kept. */
 function views(): { path: string; name: string }[] {
-  const paths = starters().flatMap((pid) => readdirSync(`/proc/${pid}/fd`).map((fd) => `/proc/${pid}/fd/${fd}`));
+  const paths = starters().flatMap((pid) => descriptorsOf(pid).map((fd) => `/proc/${pid}/fd/${fd}`));
   return paths.map((path) => ({ path, name: linkOf(path) })).filter(({ name }) => name.startsWith('mnt:'));
+}
+
+/** Empty when the process has ended. */
+function descriptorsOf(pid: number): string[] {
+  try {
+    return readdirSync(`/proc/${pid}/fd`);
+  } catch {
+    return [];
+  }
 }
 
 export const openViews = (): string[] => views().map(({ name }) => name);

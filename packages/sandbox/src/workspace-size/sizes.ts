@@ -16,10 +16,17 @@ export type WalkUnreadable = (path: string, enough: number) => Promise<number | 
 interface Measured extends Size {
   at: number;
   took_ms: number;
+  /** The tree has so few entries that every check walks the tree. */
+  isSmall: boolean;
 }
 
 /** Measuring one workspace takes at most 1/20 of the time. */
 const maxShare = 20;
+/**
+ * A walk of so many entries takes 5 ms of work, 1/20 of the interval of checks. The time of a small walk on a busy host says nothing about
+ * its work, and the free space says nothing where other programs free space: a size out of date would let a command pass its limit.
+ */
+const smallTree = 1000;
 const maxKnown = 1000;
 
 /** The last known sizes of workspaces. */
@@ -40,8 +47,8 @@ export class WorkspaceSizes {
   }
 
   /**
-   * The size of the tree, at most a single measurement out of date. A tree with long walks is walked rarely, unless the file system has
-   * lost much space and the tree may be over its limit.
+   * The size of the tree; for more than 1,000 entries at most a single measurement out of date. A tree with long walks is walked rarely,
+   * unless the file system has lost much space and the tree may be over its limit.
    *
    * @param input.limit the limit to compare with
    * @param input.enough a larger size need not be exact
@@ -60,7 +67,7 @@ export class WorkspaceSizes {
     const last = this.#known.get(path);
     const started = this.#now();
     const grown = last ? last.free - free : 0;
-    const isRecent = last && started - last.at < maxShare * last.took_ms;
+    const isRecent = last && !last.isSmall && started - last.at < maxShare * last.took_ms;
     if (isRecent && last.bytes <= limit && grown < (limit - last.bytes) / 2) return { ...last, free };
     const walking = this.#walk(input, free);
     const ended = walking.catch(() => {}).then(() => this.#walks.delete(path));
@@ -82,7 +89,8 @@ export class WorkspaceSizes {
     const now = this.#now();
     const size = { bytes: all ?? walked.bytes, free, unreadable: all === null };
     this.#known.delete(path);
-    this.#known.set(path, { ...size, at: now, took_ms: now - started });
+    const isSmall = !walked.unreadable && walked.entries <= smallTree;
+    this.#known.set(path, { ...size, at: now, took_ms: now - started, isSmall });
     const [oldest] = this.#known.keys();
     if (this.#known.size > maxKnown && oldest !== undefined) this.#known.delete(oldest);
     return size;

@@ -14,6 +14,8 @@ export interface Walked {
   bytes: number;
   /** This user may not read a directory; its content is not counted. */
   unreadable: boolean;
+  /** Number of names read. */
+  entries: number;
 }
 
 /**
@@ -26,7 +28,7 @@ export async function walk(root: string, enough: number): Promise<Walked> {
     unreadable = true;
   };
   const top = stat(() => lstatSync(root, { bigint: true }), onDenied);
-  if (!top) return { bytes: 0, unreadable };
+  if (!top) return { bytes: 0, unreadable, entries: 0 };
   const seen = new Set<bigint>();
   const waiting: (string | Anchor)[] = [root];
   const anchors = new Set<number>();
@@ -44,14 +46,14 @@ export async function walk(root: string, enough: number): Promise<Walked> {
         const descriptor = open(directory, onDenied);
         if (descriptor === null) continue;
         anchors.add(descriptor);
-        if (anchors.size > maxAnchors) return { bytes: Number.POSITIVE_INFINITY, unreadable };
+        if (anchors.size > maxAnchors) return { bytes: Number.POSITIVE_INFINITY, unreadable, entries: visited };
         // The stack returns to the anchor after the walk of all entries below.
         waiting.push({ descriptor });
         directory = `/proc/self/fd/${descriptor}`;
       }
       for (const name of list(directory, onDenied)) {
         if (++visited % sliceSize === 0) await yieldToLoop();
-        if (visited > maxEntries) return { bytes: Number.POSITIVE_INFINITY, unreadable };
+        if (visited > maxEntries) return { bytes: Number.POSITIVE_INFINITY, unreadable, entries: visited };
         const path = join(directory, name);
         const entry = stat(() => lstatSync(path, { bigint: true }), onDenied);
         if (!entry || entry.dev !== top.dev) continue;
@@ -61,10 +63,10 @@ export async function walk(root: string, enough: number): Promise<Walked> {
           seen.add(entry.ino);
         }
         bytes += diskBytes(entry);
-        if (bytes > enough) return { bytes: Number(bytes), unreadable };
+        if (bytes > enough) return { bytes: Number(bytes), unreadable, entries: visited };
       }
     }
-    return { bytes: Number(bytes), unreadable };
+    return { bytes: Number(bytes), unreadable, entries: visited };
   } finally {
     for (const descriptor of anchors) closeSync(descriptor);
   }

@@ -1,7 +1,12 @@
-import { linkSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, linkSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { useTestHost } from '../testing/host.ts';
+import { SpaceGuard } from '../disk-space/space-guard.ts';
+import type { FrozenStart } from '../frozen-start.ts';
+import { absentReport } from '../probe.ts';
+import { runCommand } from '../run-command.ts';
+import { openTestDriver, until, useTestHost } from '../testing/host.ts';
+import { WorkspaceSizes } from './sizes.ts';
 import { walk } from './walk.ts';
 
 const mib = 1024 * 1024;
@@ -27,6 +32,39 @@ test('a command that ends before the first poll is still checked', async ({ work
   const limits = { workspace_bytes: 4 * mib };
   expect((await host.run(workspace, 'head -c 3M /dev/zero > a', { limits })).end).toEqual(clean);
   expect((await host.run(workspace, 'head -c 3M /dev/zero > b', { limits })).end).toEqual(quota(4 * mib));
+});
+
+test('what a command writes before its worker continues is no earlier file', async ({ workspace }) => {
+  const driver = openTestDriver(mkdtempSync(join(host.directory, 'state-')));
+  const now = () => performance.now();
+  const deps = {
+    ...{ driver, capabilities: absentReport('bubblewrap'), limits: undefined, sizes: new WorkspaceSizes(now), now },
+    ...{ guard: new SpaceGuard({ floor: 0, now }), closing: new AbortController().signal },
+  };
+  const written = join(workspace.path, 'written');
+  const late: FrozenStart = async (_, start) => {
+    const tree = start();
+    await until(() => existsSync(written));
+    return tree;
+  };
+  const argv = ['/bin/bash', '-c', 'head -c 6M /dev/zero > big; touch written; sleep 0.2'] as const;
+  const signal = new AbortController().signal;
+  const limits = { workspace_bytes: 4 * mib };
+  const { end } = await runCommand({ ...deps, frozenStart: late }, { workspace, argv, signal, limits });
+  expect(end).toEqual(quota(4 * mib));
+});
+
+test('the size of a small tree is never out of date, however long its last walk took and whatever others free', async () => {
+  const { path } = host.makeWorkspace();
+  writeFileSync(join(host.directory, 'of others'), Buffer.alloc(64 * mib, 1), { flush: true });
+  let time = 0;
+  const sizes = new WorkspaceSizes(() => (time += 1000));
+  const measure = () => sizes.measure({ path, limit: 4 * mib, enough: Number.POSITIVE_INFINITY });
+  writeFileSync(join(path, 'a'), Buffer.alloc(3 * mib, 1), { flush: true });
+  expect((await measure()).bytes).toBeGreaterThanOrEqual(3 * mib);
+  rmSync(join(host.directory, 'of others'));
+  writeFileSync(join(path, 'b'), Buffer.alloc(3 * mib, 1), { flush: true });
+  expect((await measure()).bytes).toBeGreaterThanOrEqual(6 * mib);
 });
 
 test('a command may shrink a workspace over its limit, but not grow it', async ({ workspace }) => {
