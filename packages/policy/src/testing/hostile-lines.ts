@@ -448,6 +448,7 @@ export const hostileLines: Readonly<Record<string, readonly string[]>> = {
     `echo "$(ls \${x-$'}; rm a; : '})"`,
     `echo "$(ls \${x:+\${y-a$'\\x60rm a\\x60'}})"`,
     `echo "$(ls <<<\${x-$'$(rm a)'})"`,
+    `echo "$([[ a =~ (b|$'\`rm a\`') ]])"`,
     'ls <&\t-rm a; >& \\\n-rm a',
     'ls 2>&-rm a\n2>&-rm a',
     'cat <<-E\n$(cat <<F\n\tF\nrm a\nF\n)\nE\n',

@@ -23,9 +23,9 @@ export function checkLeaf(region: Region, leaf: Leaf, quoting: Quoting): void {
     case 'AnsiCQuoted':
       if (!/^\$'(?:[^'\\]|\\[\s\S])*'$/.test(text)) refuse('a quote ends elsewhere', pos);
       if (isQuoted(quoting)) refuse('a quote is inside of a quote', pos);
-      // Inside of `"$( )"` bash puts the value of `${x-$'…'}` into the text without quotes.
-      if (quoting === 'operand' && /[$`"'\\<>(){};&|]/.test(String(leaf.value)))
-        refuse('a quote is inside of an expansion', pos);
+      // Inside of `"$( )"` bash puts the value of `${x-$'…'}` and of `=~ ($'…')` into the text without quotes.
+      if (quoting !== 'word' && /[$`"'\\<>(){};&|]/.test(String(leaf.value)))
+        refuse('a quote is inside of an expansion or a pattern', pos);
       return;
     case 'SimpleExpansion':
       checkVariable(region, pos, end);
