@@ -14,7 +14,7 @@ export async function findStep(
   runId: string,
   named: string,
 ): Promise<{ id: string; number: number | null }> {
-  const known = await findListed(client, runId, named);
+  const known = (await findListed(client, runId, named)) ?? (await findWaiting(client, runId, named));
   if (known !== undefined) return known;
   const steps = await allSteps(client, runId);
   const short = shortIdIn(named, 'step');
@@ -34,6 +34,13 @@ async function findListed(client: Client, runId: string, named: string) {
   if (!isNumber && !stepIdSchema.safeParse(named).success) return undefined;
   const page = client.listStepSummaries(runId, { from: isNumber ? Number(named) : named, limit: 1 });
   return page.then(({ data }) => data[0]).catch(unlessNotFound);
+}
+
+/** A call of an open run that waits behind an earlier turn is in no list yet: by its whole id. */
+async function findWaiting(client: Client, runId: string, named: string) {
+  if (!stepIdSchema.safeParse(named).success) return undefined;
+  const step = await client.getStep(named).catch(unlessNotFound);
+  return step?.run_id === runId ? { id: step.id, number: null } : undefined;
 }
 
 /** A name may be a number, too. */

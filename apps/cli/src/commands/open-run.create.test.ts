@@ -11,6 +11,7 @@ const directory = (): string => {
   writeFileSync(join(path, 'a.txt'), 'one\n');
   return path;
 };
+const openRun = async (): Promise<string> => (await holdpoint('run', '--open')).stdout.trim();
 const call = (tool: string, args: unknown) => JSON.stringify({ tool, args });
 
 it('an open run takes calls until it is finished, and is published like any other', async () => {
@@ -37,6 +38,25 @@ it('an open run takes calls until it is finished, and is published like any othe
   expect((await holdpoint('runs', 'publish', run)).code).toBe(0);
   expect(readFileSync(join(source, 'b.txt'), 'utf8')).toBe('two\n');
   expect((await holdpoint('run', '--open', 'and a prompt')).code).toBe(2);
+});
+
+it('a call that waits behind another turn is shown and canceled by its whole id, with or without its run', async () => {
+  const [run, other] = await Promise.all([openRun(), openRun()]);
+  await holdpoint('calls', run, call('bash', { command: 'until [ -e go ]; do sleep 0.1; done' }), '--detach');
+  const writes = ['b', 'c', 'd'].map((path) => call('write_file', { path, content: path }));
+  const sent = await holdpoint('calls', run, `[${writes.join(',')}]`, '--detach', '--json');
+  const [b, c, d] = JSON.parse(sent.stdout).steps.map(({ id }: { id: string }) => id);
+  expect((await holdpoint('steps', 'show', run, b)).stdout).toContain('pending');
+  const foreign = await holdpoint('steps', 'cancel', other, b);
+  expect([foreign.code, foreign.stderr]).toEqual([7, expect.stringContaining(`The run has no step ${b}`)]);
+  expect((await holdpoint('steps', 'cancel', b)).stdout).toBe(`${b} is canceled\n`);
+  expect((await holdpoint('steps', 'cancel', run, c, '--message', 'not c')).stdout).toBe(`${c} is canceled\n`);
+  const first = JSON.parse((await holdpoint('runs', 'steps', run, '--json')).stdout).data[0].id;
+  expect((await holdpoint('steps', 'cancel', first)).stdout).toMatch(`${first} is`);
+  await holdpoint('calls', run, call('read_file', { path: 'd' }));
+  const steps = JSON.parse((await holdpoint('runs', 'steps', run, '--json')).stdout).data;
+  const ends = Object.fromEntries(steps.map(({ id, status }: { id: string; status: string }) => [id, status]));
+  expect(ends).toMatchObject({ [first]: 'killed', [b]: 'canceled', [c]: 'canceled', [d]: 'succeeded' });
 });
 
 it('a tool is called on a copy, and its changes are brought back only when asked for', async () => {

@@ -1,3 +1,4 @@
+import { stepIdSchema } from '@holdpoint/contract';
 import type { Command } from 'commander';
 import type { Shell } from '../shell/index.ts';
 import { findId, type IdKind, idKinds, isShort, refuseOtherKind } from './find-id.ts';
@@ -15,7 +16,8 @@ export async function completeIds(shell: Shell, command: Command): Promise<void>
   for (const [index, argument] of command.registeredArguments.entries()) {
     const kind = idKinds.find((one) => one === argument.name());
     const text: unknown = command.processedArgs[index];
-    if (kind !== undefined && typeof text === 'string') command.processedArgs[index] = await whole(kind, text);
+    if (kind === undefined || typeof text !== 'string' || standsAlone(command, text)) continue;
+    command.processedArgs[index] = await whole(kind, text);
   }
   for (const option of command.options) {
     const kind = idKinds.find((one) => option.flags.includes(`<${one}>`));
@@ -24,3 +26,8 @@ export async function completeIds(shell: Shell, command: Command): Promise<void>
     if (kind !== undefined && typeof text === 'string') command.setOptionValue(name, await whole(kind, text));
   }
 }
+
+/** The whole id of a step names its run, so a command with an optional `[step]` takes the id in place of the run. */
+const standsAlone = (command: Command, text: string): boolean =>
+  stepIdSchema.safeParse(text).success &&
+  command.registeredArguments.some((argument) => argument.name() === 'step' && !argument.required);

@@ -13,7 +13,9 @@ export const showStepCommand = (shell: Shell): Command =>
     .action(async (runId: string, named: string, { url, json }: ApiOptions) => {
       const client = await shell.connect(url);
       const { id, number } = await findStep(client, runId, named);
-      const [step, attempts] = await Promise.all([client.getStep(id), client.listAttempts(id)]);
+      const step = await client.getStep(id);
+      // A call that waits for its turn has no attempts.
+      const attempts = step.turn === null ? [] : await client.listAttempts(id);
       const { patch, left_out } = await changesOf(client, step);
       if (json) return shell.printJson({ ...step, number, attempts_made: attempts, patch, left_out });
       for (const line of stepText(shell, { step, number, attempts })) shell.print(line);
