@@ -1,5 +1,5 @@
 import type { Client } from '@holdpoint/client';
-import type { Approval, CreateRun, RunDetail } from '@holdpoint/contract/wire';
+import type { Approval, CreateRun, Run, RunDetail } from '@holdpoint/contract/wire';
 
 type Step = { name?: string; tool: string; args: Record<string, never> | Record<string, string | number | boolean> };
 
@@ -18,10 +18,7 @@ export const bash = (command: string, name?: string): Step => ({ name, tool: 'ba
 
 /** Waits until the run has an open approval. */
 export async function nextApproval(client: Client, runId: string): Promise<Approval> {
-  const run = await client.waitForRun(runId, {
-    until: (now) => now.pending_approvals > 0,
-    signal: AbortSignal.timeout(waitMs),
-  });
+  const run = await waitFor(client, runId, (now) => now.pending_approvals > 0);
   const [approval] = (await client.listApprovals({ run_id: runId })).data;
   if (!approval) throw new Error(`the run ${runId} is ${run.status} and has no open approval`);
   return approval;
@@ -51,10 +48,29 @@ export async function succeed(...request: Parameters<typeof finish>): Promise<Ru
 }
 
 export const published = (client: Client, runId: string): Promise<RunDetail> =>
-  client.waitForRun(runId, {
-    until: ({ publication }) => publication.status === 'published',
-    signal: AbortSignal.timeout(waitMs),
-  });
+  waitFor(client, runId, ({ publication }) => publication.status === 'published');
 
-export const finished = async (client: Client, runId: string): Promise<RunDetail> =>
-  client.waitForRun(runId, { signal: AbortSignal.timeout(waitMs) });
+export const finished = (client: Client, runId: string): Promise<RunDetail> => waitFor(client, runId);
+
+/** @throws after `waitMs`, with the state of the run and its last events */
+async function waitFor(client: Client, runId: string, until?: (run: Run) => boolean): Promise<RunDetail> {
+  const signal = AbortSignal.timeout(waitMs);
+  try {
+    return await client.waitForRun(runId, { until, signal });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    throw new Error(`not within ${waitMs} ms: ${await describe(client, runId)}`);
+  }
+}
+
+async function describe(client: Client, runId: string): Promise<string> {
+  const { status, reason, pending_approvals } = await client.getRun(runId);
+  const events: string[] = [];
+  for (let after: number | undefined = 0; after !== undefined; ) {
+    const page = await client.listEvents(runId, { after });
+    events.push(...page.data.map((event) => JSON.stringify(event).slice(0, 300)));
+    after = page.data.at(-1)?.seq;
+  }
+  const state = JSON.stringify({ status, reason, pending_approvals });
+  return [`the run ${runId} is ${state}, its last events are`, ...events.slice(-12)].join('\n');
+}
