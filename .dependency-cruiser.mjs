@@ -90,7 +90,6 @@ const apps = {
 
 const test = '\\.test\\.ts$|/testing/|/fixtures/|^(tests|bench)/';
 const engine = '^packages/engine/src/';
-const adapters = 'blobs|files|installation|log|outputs|queues|redis|space';
 
 /**
  * The rules of a package or an app: the packages for its code, and those for its tests.
@@ -225,24 +224,6 @@ const rules = [
     comment: 'The domain imports packages/contract, packages/policy, zod, node:crypto and itself.',
     from: { path: `${engine}domain/`, pathNot: test },
     to: { pathNot: `${engine}domain/|^packages/(contract|policy)/|node_modules/zod/|^crypto$` },
-  },
-  {
-    name: 'engine-adapters',
-    comment: 'Adapters import the domain, the ports and other adapters, never what uses them.',
-    from: { path: `${engine}(${adapters})/`, pathNot: test },
-    to: { path: `${engine}[^/]+/`, pathNot: `${engine}(domain|ports|${adapters})/` },
-  },
-  {
-    name: 'engine-queries',
-    comment: 'Queries import no command and no handler.',
-    from: { path: `${engine}queries/`, pathNot: test },
-    to: { path: `${engine}(commands|handlers)/` },
-  },
-  {
-    name: 'engine-commands',
-    comment: 'Commands import no handler.',
-    from: { path: `${engine}commands/`, pathNot: test },
-    to: { path: `${engine}handlers/` },
   },
 ];
 

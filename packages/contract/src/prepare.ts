@@ -31,6 +31,9 @@ export const prepareSchema = z.strictObject({
 });
 export type Prepare = z.infer<typeof prepareSchema>;
 
+/** The tools whose rules bind a command of `prepare`, besides the shell of the run's toolset. */
+export const toolsOfPrepare = ['prepare', 'bash'] as const;
+
 /** Most characters of a command's output in the log, taken from the end. */
 export const longestTail = 4000;
 /** Most characters of a command line in an event; the spec of the run has the whole line. */

@@ -26,7 +26,6 @@ import {
   requestPause,
   requestPublication,
   requestResume,
-  requestTaskKill,
   retryRun,
   type Submission,
   sendCalls,
@@ -89,6 +88,7 @@ import {
   runsChangedSince,
 } from './queries/index.ts';
 import { redisTime } from './redis/redis-time.ts';
+import { requestTaskKill } from './tasks/kill-task.ts';
 
 /** The engine for requests. Each request names its caller. */
 export function openEngine(deps: EngineDeps) {

@@ -1,11 +1,10 @@
 import { agentGoalSchema, limitsSchema } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import { beginTask } from '../attempts/begin-task.ts';
-import { appendWithTask } from '../attempts/index.ts';
 import { forkRun, requestCancel, submitRun } from '../commands/index.ts';
 import type { RunState } from '../domain/index.ts';
 import { readRun, readStep } from '../log/index.ts';
 import { listAgents, listRuns, listSteps } from '../queries/index.ts';
+import { appendWithTask, beginTask } from '../tasks/begin-task.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';

@@ -1,4 +1,4 @@
-import { hasNetwork, longestLine, policySchema, type RunSpec, type Verdict } from '@holdpoint/contract';
+import { hasNetwork, longestLine, policySchema, type RunSpec, toolsOfPrepare, type Verdict } from '@holdpoint/contract';
 import { openHosts } from '@holdpoint/policy';
 import type { EngineDeps } from '../deps.ts';
 import { judgeCall, judgeGrants } from '../domain/index.ts';
@@ -15,7 +15,7 @@ const allowed = policySchema.parse({ rules: [{ match: {}, action: 'allow' }] });
 
 /** Tools whose rules bind a command of `prepare`: otherwise `prepare` would be a way around a rule that denies the toolset's shell. */
 const judgedAs = ({ catalog }: Pick<EngineDeps, 'catalog'>, { toolset }: RunSpec): readonly string[] => [
-  ...new Set(['prepare', 'bash', ...catalog.grants(toolset).shells]),
+  ...new Set([...toolsOfPrepare, ...catalog.grants(toolset).shells]),
 ];
 
 /**

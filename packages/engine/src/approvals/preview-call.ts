@@ -1,9 +1,9 @@
 import { ForbiddenChange, hasNetwork, type Payload, type RunSpec, type Shown, type Verdict } from '@holdpoint/contract';
-import { previewMerge } from '../attempts/task-handle.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { forbiddenChange, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import { openPast } from '../queries/past-calls.ts';
+import { previewMerge } from '../tasks/task-handle.ts';
 import { describeCall } from './describe-call.ts';
 import { previewResult, usesOf } from './result-preview.ts';
 

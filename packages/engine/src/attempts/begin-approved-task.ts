@@ -12,8 +12,8 @@ import {
   type TaskState,
 } from '../domain/index.ts';
 import { append, readSpec, readStep } from '../log/index.ts';
+import { appendWithTask } from '../tasks/begin-task.ts';
 import { isBound } from './begin-approved.ts';
-import { appendWithTask } from './begin-task.ts';
 
 /** The call settles when its command has begun or ended, after any time. */
 const longestWaitMs = 365 * 24 * 3600 * 1000;

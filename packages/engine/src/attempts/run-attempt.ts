@@ -12,6 +12,11 @@ import { openHosts } from '@holdpoint/policy';
 import { modelOfRun, modelRefused } from '../agents/model-of-run.ts';
 import { judgeBegun } from '../approvals/judge-step.ts';
 import { approvedResult, dropResult } from '../approvals/result-preview.ts';
+import { captureCall, dropChanges } from '../calls/capture-call.ts';
+import { seedOf, tookSince } from '../calls/determinism.ts';
+import { appendForTheRecord, openConnectionRecorder } from '../calls/record-connections.ts';
+import { type ModelUseRecorder, openModelUseRecorder } from '../calls/record-model-use.ts';
+import { reportGraphProgress } from '../calls/report-graph-progress.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   type AttemptResult,
@@ -28,14 +33,9 @@ import {
 import { abortReason, HandBack, type JobContext, leaveIfAborted, readError } from '../jobs/index.ts';
 import { fromPayload, readSpec, readStep, toResult } from '../log/index.ts';
 import { openPast } from '../queries/past-calls.ts';
-import { beginTask } from './begin-task.ts';
-import { captureCall, dropChanges } from './capture-call.ts';
-import { seedOf, tookSince } from './determinism.ts';
-import { appendForTheRecord, openConnectionRecorder } from './record-connections.ts';
-import { type ModelUseRecorder, openModelUseRecorder } from './record-model-use.ts';
+import { beginTask } from '../tasks/begin-task.ts';
+import { openTaskHandle } from '../tasks/task-handle.ts';
 import type { Interruption } from './recover-attempt.ts';
-import { reportGraphProgress } from './report-graph-progress.ts';
-import { openTaskHandle } from './task-handle.ts';
 
 /** How a call ended: with an outcome and a snapshot, with a wait for a task, or without a known outcome. */
 export type Executed =

@@ -1,7 +1,6 @@
 export { requestCancelOfStep } from './cancel-step.ts';
 export { finishRun } from './finish-run.ts';
 export { forkRun } from './fork-run.ts';
-export { requestTaskKill } from './kill-task.ts';
 export { retryRun } from './retry-run.ts';
 export { sendCalls } from './send-calls.ts';
 export { sendMessage } from './send-message.ts';

@@ -3,14 +3,7 @@ import { expireStep } from '../approvals/expire-step.ts';
 import { parkAttempt } from '../approvals/hold-attempt.ts';
 import { awaitDecision } from '../approvals/index.ts';
 import { dropResult } from '../approvals/result-preview.ts';
-import {
-  type Again,
-  appendWithTask,
-  beginAttempt,
-  endCanceled,
-  recoverAttempt,
-  whileFrozen,
-} from '../attempts/index.ts';
+import { type Again, beginAttempt, endCanceled, recoverAttempt, whileFrozen } from '../attempts/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   cancelStep,
@@ -31,6 +24,7 @@ import { append, readSpec, readStep, takeCachedStep } from '../log/index.ts';
 import type { StepJob } from '../queues/queues.ts';
 import { openGateAhead, reconcile } from '../reconcile/reconcile.ts';
 import { isWaitOver } from '../reconcile/wait-over.ts';
+import { appendWithTask } from '../tasks/begin-task.ts';
 import { forward, refusal, settle } from './settle-step.ts';
 
 const mostRounds = 20;

@@ -1,13 +1,13 @@
 import { limitsSchema } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
-import { requestTaskKill } from '../commands/kill-task.ts';
 import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { undoSteps } from '../commands/undo-run.ts';
 import { readTasks } from '../log/index.ts';
 import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';
+import { requestTaskKill } from '../tasks/kill-task.ts';
 import { approveFirst } from '../testing/decide.ts';
 import { calm } from '../testing/deliver-all.ts';
 import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';

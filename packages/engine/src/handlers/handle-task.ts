@@ -1,18 +1,9 @@
 import { ForbiddenChange, isIdOf, isTaskOver, isTerminal, type TaskOutcome } from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
-import { mergeAgent } from '../agents/merge-agent.ts';
-import { superviseAgent } from '../agents/supervise-agent.ts';
-import {
-  appendForTheRecord,
-  dropChanges,
-  dropped,
-  meetsApproved,
-  openConnectionRecorder,
-  refuseChanged,
-  secretWritten,
-  settleCall,
-  tookSince,
-} from '../attempts/index.ts';
+import { meetsApproved, refuseChanged, settleCall } from '../attempts/index.ts';
+import { dropChanges, dropped, secretWritten } from '../calls/capture-call.ts';
+import { tookSince } from '../calls/determinism.ts';
+import { appendForTheRecord, openConnectionRecorder } from '../calls/record-connections.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   captureTask,
@@ -36,6 +27,8 @@ import { abortReason, done, doneAt, type JobContext, type JobEnd, lockLost, read
 import { append, fromPayload, readRun, readSpec, readStep, readTask } from '../log/index.ts';
 import type { TaskJob } from '../queues/queues.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
+import { mergeAgent } from '../supervising/merge-agent.ts';
+import { superviseAgent } from '../supervising/supervise-agent.ts';
 import { guardTree } from '../trees/inspect-tree.ts';
 
 const mostRounds = 20;

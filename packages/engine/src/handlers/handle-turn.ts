@@ -1,5 +1,4 @@
 import { defaultTenant, fixedTime } from '@holdpoint/contract';
-import { inLine, leavePlace, takePlace } from '../admission/take-place.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   afterModelWait,
@@ -19,6 +18,7 @@ import {
   readError,
 } from '../jobs/index.ts';
 import { append, readRun, readSpec } from '../log/index.ts';
+import { inLine, leavePlace, takePlace } from '../places/take-place.ts';
 import { planNext, plannerInput, recordPlan } from '../planning/index.ts';
 import { prepareRun } from '../preparing/prepare-run.ts';
 import type { TurnJob } from '../queues/queues.ts';

@@ -1,12 +1,5 @@
 import type { Problem } from '@holdpoint/contract';
-import {
-  type Again,
-  appendWithTask,
-  beginApprovedTask,
-  bindTask,
-  endCanceled,
-  settleAndRelease,
-} from '../attempts/index.ts';
+import { type Again, beginApprovedTask, bindTask, endCanceled, settleAndRelease } from '../attempts/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   type AttemptResult,
@@ -19,6 +12,7 @@ import { done, doneAt, type JobContext, type JobEnd } from '../jobs/index.ts';
 import { append, appendParts, asWhole, readTurnSteps } from '../log/index.ts';
 import { type Planned, planAhead, recordAfter } from '../planning/index.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
+import { appendWithTask } from '../tasks/begin-task.ts';
 
 /**
  * Records the outcome of an attempt, together with the task that the attempt starts within the limits. When nothing else of the turn is

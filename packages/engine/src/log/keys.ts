@@ -57,8 +57,6 @@ export const formatKey = 'hp:format';
 export const healthKey = (name: string): string => `hp:health:${name}`;
 /** The process doing some periodic work now. */
 export const lockKey = (name: string): string => `hp:lock:${name}`;
-/** Written to check whether Redis accepts writes. */
-export const writeProbeKey = 'hp:health:write';
 /** A counter that only rises; the data directory keeps the counter's last known value. */
 export const highWaterKey = 'hp:high-water';
 

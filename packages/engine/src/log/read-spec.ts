@@ -1,10 +1,16 @@
 import { payloadSchema, type RunSpec, runSpecSchema } from '@holdpoint/contract';
+import type { Redis } from 'ioredis';
 import type { BlobStore } from '../blobs/blob-store.ts';
-import type { EngineDeps } from '../deps.ts';
 import { type Ceilings, cutAtCeilings } from '../domain/ceilings.ts';
 import { specField } from '../domain/fields/run.ts';
 import { stateKey } from './keys.ts';
 import { fromPayload } from './payload.ts';
+
+interface Deps {
+  redis: Redis;
+  blobs: BlobStore;
+  ceilings?: Ceilings;
+}
 
 interface Known {
   spec: RunSpec;
@@ -17,10 +23,7 @@ const parsed = new WeakMap<BlobStore, Map<string, Known>>();
 const mostKept = 200;
 
 /** The job description of a run, with its limits cut at the operator's current ceilings. */
-export async function readSpec(
-  deps: Pick<EngineDeps, 'redis' | 'blobs' | 'ceilings'>,
-  run: { id: string },
-): Promise<RunSpec> {
+export async function readSpec(deps: Deps, run: { id: string }): Promise<RunSpec> {
   const known = await readSubmitted(deps, run);
   const { ceilings } = deps;
   if (ceilings === undefined || Object.keys(ceilings).length === 0) return known.spec;
@@ -30,7 +33,7 @@ export async function readSpec(
   return known.cut.spec;
 }
 
-async function readSubmitted(deps: Pick<EngineDeps, 'redis' | 'blobs'>, { id }: { id: string }): Promise<Known> {
+async function readSubmitted(deps: Deps, { id }: { id: string }): Promise<Known> {
   const known = parsed.get(deps.blobs) ?? new Map<string, Known>();
   parsed.set(deps.blobs, known);
   const spec = known.get(id) ?? { spec: await readStored(deps, id) };
@@ -41,7 +44,7 @@ async function readSubmitted(deps: Pick<EngineDeps, 'redis' | 'blobs'>, { id }: 
   return spec;
 }
 
-async function readStored({ redis, blobs }: Pick<EngineDeps, 'redis' | 'blobs'>, id: string): Promise<RunSpec> {
+async function readStored({ redis, blobs }: Deps, id: string): Promise<RunSpec> {
   const text = await redis.hget(stateKey(id), specField.name);
   return runSpecSchema.parse(await fromPayload(blobs, payloadSchema.parse(JSON.parse(text ?? ''))));
 }

@@ -1,7 +1,7 @@
 import { ForbiddenChange, type Prepare, type PrepareResult, type Problem, type RunSpec } from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
 import { hostsOf, lineOf, refusedCommand } from '../approvals/judge-prepare.ts';
-import { secretWritten } from '../attempts/index.ts';
+import { secretWritten } from '../calls/capture-call.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   beginPrepare,

@@ -1,7 +1,7 @@
 import { readStanding } from '../admission/admission.ts';
-import { isInProgress } from '../admission/take-place.ts';
 import type { EngineDeps } from '../deps.ts';
 import { isWaitingForModel, type RunState } from '../domain/index.ts';
+import { isInProgress } from '../places/take-place.ts';
 
 /** The reason why a run waits in line. */
 export interface PlaceWait {

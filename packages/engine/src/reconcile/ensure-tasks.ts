@@ -1,8 +1,8 @@
 import { isTaskOver } from '@holdpoint/contract';
-import { requestTaskKill } from '../commands/kill-task.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, TaskState } from '../domain/index.ts';
 import { readTasks } from '../log/index.ts';
+import { requestTaskKill } from '../tasks/kill-task.ts';
 
 /** Adds the jobs that a run's open tasks need. */
 export async function ensureTasks(deps: WorkerDeps, run: RunState): Promise<void> {

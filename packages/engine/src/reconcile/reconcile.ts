@@ -1,5 +1,4 @@
 import { isSettled, isTerminal, type RunSpec } from '@holdpoint/contract';
-import { isInProgress, leavePlace } from '../admission/take-place.ts';
 import { failPaused, reportEnd, reportToParent } from '../agents/index.ts';
 import { findAnswer } from '../approvals/answer-by-rule.ts';
 import { judgeStep, pendingApproval, previewCall, requestApproval } from '../approvals/index.ts';
@@ -30,6 +29,7 @@ import {
   untrackActive,
   untrackApproval,
 } from '../log/index.ts';
+import { isInProgress, leavePlace } from '../places/take-place.ts';
 import { judgeTree } from '../trees/inspect-tree.ts';
 import { endIfIdle } from './end-idle.ts';
 import { endTasks, ensureTasks } from './ensure-tasks.ts';

@@ -1,5 +1,4 @@
 import type { Redis } from 'ioredis';
-import { writeProbeKey } from '../log/keys.ts';
 
 /** The facts a server reports about itself. A setting is undefined when the server does not report the setting. */
 export interface ServerFacts {
@@ -32,6 +31,9 @@ export async function readServer(redis: Redis): Promise<ServerFacts> {
     policy: field('maxmemory_policy') ?? (await setting('maxmemory-policy')),
   };
 }
+
+/** Written to check whether Redis accepts writes. */
+const writeProbeKey = 'hp:health:write';
 
 /** A server that answers PING may still refuse every write. @throws the error of the server or of the connection */
 export async function probeWrite(redis: Pick<Redis, 'set'>, now: number): Promise<void> {

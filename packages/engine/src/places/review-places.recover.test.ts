@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { openAdmission } from '../admission/admission.ts';
 import { requestCancel, requestPause, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import type { WorkerDeps } from '../deps.ts';
@@ -7,7 +8,6 @@ import { readPlaceWait } from '../queries/index.ts';
 import { inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { type JobTaker, openJobTaker } from '../testing/job-taker.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
-import { openAdmission } from './admission.ts';
 import { reviewPlaces } from './review-places.ts';
 
 const engine = useTestEngine({ fresh: true });

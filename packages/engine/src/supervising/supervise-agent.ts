@@ -1,4 +1,6 @@
 import { isTerminal } from '@holdpoint/contract';
+import { reportToParent } from '../agents/report-agent.ts';
+import { reportEnd } from '../agents/report-end.ts';
 import { requestCancel } from '../commands/steer-run.ts';
 import { wakeRun } from '../commands/submit-run.ts';
 import type { WorkerDeps } from '../deps.ts';
@@ -16,8 +18,6 @@ import { doneAt, type JobContext, type JobEnd } from '../jobs/index.ts';
 import { append, fromPayload, readRun, readSpec, toPayload, trackRun } from '../log/index.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { traceOfCaller } from '../tracing/index.ts';
-import { reportToParent } from './report-agent.ts';
-import { reportEnd } from './report-end.ts';
 
 /** Creates the run of a sub-agent, cancels the run when its end was requested, and reports its end to the run above. */
 export async function superviseAgent(

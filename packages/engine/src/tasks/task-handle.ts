@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isTaskOver, type MergePreview, type MergeResult, type TaskHandle, type TaskView } from '@holdpoint/contract';
 import { findKind } from '../agents/find-kind.ts';
-import { requestTaskKill } from '../commands/kill-task.ts';
+import { secretWritten } from '../calls/capture-call.ts';
+import { snapshotMessage } from '../calls/determinism.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { type RunState, type StepState, scopeOf, type TaskState } from '../domain/index.ts';
 import { readError } from '../jobs/index.ts';
 import { readRun, readSpec, readTask, readTasks } from '../log/index.ts';
-import { secretWritten } from './capture-call.ts';
-import { snapshotMessage } from './determinism.ts';
 import { findMerge } from './find-merge.ts';
+import { requestTaskKill } from './kill-task.ts';
 
 const killPatienceMs = 10_000;
 const lookEveryMs = 20;

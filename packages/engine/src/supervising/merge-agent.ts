@@ -1,6 +1,5 @@
 import { ForbiddenChange, isSettled, isTerminal, type TaskOutcome } from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
-import { findMerge } from '../attempts/find-merge.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   distrustTree,
@@ -19,6 +18,7 @@ import {
 import { abortReason, HandBack, type JobContext, type JobEnd, readError } from '../jobs/index.ts';
 import { append, readRun, readSpec, readTasks, readTurnSteps } from '../log/index.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
+import { findMerge } from '../tasks/find-merge.ts';
 import { guardTree } from '../trees/inspect-tree.ts';
 
 /** Time to the next try while another writer has the tree. `turnMs`: while an earlier sub-agent merges. */
