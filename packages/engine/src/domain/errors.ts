@@ -84,7 +84,7 @@ const registry = {
   run_not_succeeded: { retryable: false, next: 'Read the diff, or download it as a patch and apply it yourself.' },
   run_not_publishable: {
     retryable: false,
-    next: 'What a sub-agent changed is brought into the run that it works for, with task_merge, and published with that.',
+    next: 'Merge what the sub-agent changed into the run that it works for, and publish that run.',
   },
   dry_run: {
     retryable: false,
