@@ -126,7 +126,6 @@ test('when the workspace moved it asks again with a new result', async () => {
   expect(previews(run.id)).toEqual([(second.preview as Shown).snapshot]);
   await decide(second);
   await until('it is applied', () => existsSync(join(system.tree(run.id), 'new')));
-  await system.client.cancelRun(run.id);
   await finished(system.client, run.id);
 });
 
