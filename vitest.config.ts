@@ -33,8 +33,8 @@ const programs = [
  * more on layers where the host can mount them.
  */
 const forms = [
-  'packages/workspace/src/{take-over.race,snapshot.create,restore.recover,inspect-tree.recover}.test.ts',
-  'packages/workspace/src/{fork,maintenance,prepared}/**/*.test.ts',
+  'packages/workspace/src/{run,snapshots}/{take-over.race,snapshot.create,restore.recover,inspect-tree.recover,workspace.fork}.test.ts',
+  'packages/workspace/src/{maintenance,prepared}/**/*.test.ts',
   'tests/runs/{runs.fork,deterministic.create}.test.ts',
 ];
 

@@ -1,17 +1,17 @@
 import type { Bounds } from './bounds/bounds.ts';
 import type { DiffProcesses } from './host-git/diff-processes.ts';
 import type { Git } from './host-git/git.ts';
-import type { Layers } from './layers/port.ts';
-import type { Owner } from './port.ts';
-import type { RemoteGit } from './remote/port.ts';
-import type { Looks } from './run/looks.ts';
-import type { RunStates } from './run/run-state.ts';
-import type { Serial } from './run/serial.ts';
-import type { Holder } from './run/tree-head.ts';
+import type { Layers } from './port/layers.ts';
+import type { Logger } from './port/logger.ts';
+import type { RemoteGit } from './port/remote-git.ts';
+import type { Owner } from './port/workspaces.ts';
+import type { Looks } from './run-folder/looks.ts';
+import type { Serial } from './run-folder/serial.ts';
+import type { Holder } from './run-folder/tree-head.ts';
 import type { ScanLimits } from './tree/index.ts';
+import type { RunStates } from './tree/run-state.ts';
 
 export { errnoOf, unlessMissing, WorkspaceError } from './errors.ts';
-export type { ObjectWriter } from './git-objects/object-writer.ts';
 export type {
   Call,
   Compared,
@@ -30,9 +30,10 @@ export type {
   TreeListing,
   TreeState,
   Workspaces,
-} from './port.ts';
-export type { RunFolder } from './run/run-folder.ts';
-export type { WorkspaceRecord } from './run/workspace-record.ts';
+} from './port/workspaces.ts';
+export type { RunFolder } from './run-folder/run-folder.ts';
+export type { WorkspaceRecord } from './run-folder/workspace-record.ts';
+export type { ObjectWriter } from './store/objects/object-writer.ts';
 
 /** The dependencies of every operation of this package. */
 export interface Deps {
@@ -83,10 +84,4 @@ export interface Limits extends ScanLimits {
   diffBytes: number;
   /** `diff` shows larger text files as binary; patches contain them in full. Bytes. */
   hunkBytes: number;
-}
-
-/** The part of a pino logger that this package uses. */
-export interface Logger {
-  info(fields: object, message: string): void;
-  warn(fields: object, message: string): void;
 }

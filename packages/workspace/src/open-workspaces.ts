@@ -1,33 +1,30 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { createBounds, type Roots } from './bounds/bounds.ts';
-import { compareSnapshots } from './compare.ts';
-import { type Deps, errnoOf, type Limits, type Logger, type Owner, WorkspaceError, type Workspaces } from './deps.ts';
-import { diffSnapshots } from './diff.ts';
-import { discard } from './discard.ts';
-import { forkWorkspace } from './fork/fork-workspace.ts';
+import { type Deps, errnoOf, type Limits, type Owner, WorkspaceError, type Workspaces } from './deps.ts';
+import { diffSnapshots } from './diff/diff.ts';
+import { patchSnapshots } from './diff/patch.ts';
+import { nameDamagedOf } from './diff/unreadable.ts';
 import { createDiffProcesses } from './host-git/diff-processes.ts';
 import { createGit } from './host-git/git.ts';
-import { admitWriter, inspectFiles, inspectTree } from './inspect-tree.ts';
-import { createRecovery } from './journal/index.ts';
 import { createLayers, defaultLayers, type LayersSetting, mountedTree } from './layers/index.ts';
 import { configuredRepositories } from './left-out/changed-repositories.ts';
-import { nameDamagedOf } from './left-out/unreadable.ts';
 import { collectObjects } from './maintenance/collect-objects.ts';
 import { dropTree, hasTree, restoreTree } from './maintenance/drop-tree.ts';
 import { measureRuns } from './maintenance/measure-runs.ts';
 import { tidyFolders } from './maintenance/tidy-folders.ts';
 import { checkSource } from './materialise/check-source.ts';
+import { removeAbandonedBuilds } from './materialise/create-run-folder.ts';
 import { materialise } from './materialise/materialise.ts';
-import { mergeRun } from './merge.ts';
-import { patchSnapshots } from './patch.ts';
+import type { Logger } from './port/logger.ts';
+import type { RemoteGit } from './port/remote-git.ts';
 import { applyPrepared } from './prepared/apply-prepared.ts';
 import { measurePrepared } from './prepared/evict-prepared.ts';
 import { inputDigest } from './prepared/input-digest.ts';
 import { keepPrepared } from './prepared/keep-prepared.ts';
-import { markPrepared } from './prepared/mark.ts';
-import { applyPreview, dropPreviews, keepPreview } from './preview.ts';
+import { markPrepared } from './prepared/mark-prepared.ts';
 import { branchName } from './publish/git/git-input.ts';
+import { readConflict } from './publish/merge/read-conflict.ts';
 import { planPublish, previewPublish, publish } from './publish/publish.ts';
 import { archiveFiles } from './read/archive-files.ts';
 import { listFiles } from './read/list-files.ts';
@@ -35,24 +32,28 @@ import { listTree } from './read/list-tree.ts';
 import { listUnknown } from './read/list-unknown.ts';
 import { readContents } from './read/read-contents.ts';
 import { readSnapshotFile } from './read/read-file.ts';
-import type { RemoteGit } from './remote/port.ts';
 import { repositoryMounts } from './repository/index.ts';
+import { discard } from './run/discard.ts';
+import { forkWorkspace } from './run/fork-workspace.ts';
+import { admitWriter, inspectFiles, inspectTree } from './run/inspect-tree.ts';
+import { mergeRun } from './run/merge.ts';
+import { applyPreview, dropPreviews, keepPreview } from './run/preview.ts';
+import { takeOver } from './run/take-over.ts';
 import {
   assertCurrent,
   cacheOf,
   createLooks,
-  createRunStates,
   createSerial,
   highestEpoch,
-  removeAbandonedBuilds,
   requireRecord,
   runFolder,
   thisProcess,
-} from './run/index.ts';
-import { takeSnapshot } from './snapshot.ts';
+} from './run-folder/index.ts';
+import { compareSnapshots } from './snapshots/compare.ts';
+import { takeSnapshot } from './snapshots/snapshot.ts';
 import { findFolders } from './source-folders/index.ts';
-import { takeOver } from './take-over.ts';
-import { readConflict } from './three-way/read-conflict.ts';
+import { createRecovery } from './store/journal/index.ts';
+import { createRunStates } from './tree/index.ts';
 
 export interface WorkspacesOptions {
   /** Runs are stored in `<dataDir>/runs/<runId>/…`. Created when missing. A local file system. */

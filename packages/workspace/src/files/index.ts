@@ -1,4 +1,5 @@
 export { assertFreeSpace } from './free-space.ts';
+export { linkFile } from './link-file.ts';
 export {
   type Directory,
   deniesOwner,
@@ -22,6 +23,7 @@ export {
   isDotGit,
   isPlainName,
   isWithin,
+  isWithinAny,
   join,
   toText,
 } from './path-name.ts';

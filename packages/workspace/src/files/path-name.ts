@@ -87,3 +87,10 @@ export function join(path: BytePath, name: string): BytePath {
 export function isWithin(path: BytePath, folder: BytePath): boolean {
   return folder === '' || path === folder || path.startsWith(`${folder}/`);
 }
+
+/** Whether `paths` has the path or a parent folder of the path. */
+export function isWithinAny(paths: ReadonlyMap<string, unknown>, path: string): boolean {
+  if (paths.size === 0) return false;
+  const names = path.split('/');
+  return names.some((_, index) => paths.has(names.slice(0, index + 1).join('/')));
+}

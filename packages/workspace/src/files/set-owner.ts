@@ -1,5 +1,5 @@
 import { fchmodSync, fchownSync, lchownSync } from 'node:fs';
-import type { Owner } from '../port.ts';
+import type { Owner } from '../port/workspaces.ts';
 
 /** Sets the owner and mode of an open file. The owner first: a change of the owner clears bits of the mode. */
 export function setFileOwner(fd: number, owner: Owner | undefined, mode: number): void {

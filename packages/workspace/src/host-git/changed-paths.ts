@@ -1,13 +1,14 @@
-import { type Deps, type SnapshotId, WorkspaceError } from '../deps.ts';
 import { createYielder } from '../files/index.ts';
-import type { RunFolder } from '../run/index.ts';
-import { type Change, canonicalMode, type Leaf } from '../tree/index.ts';
+import { type SnapshotId, WorkspaceError } from '../port/workspaces.ts';
+import type { RunFolder } from '../run-folder/index.ts';
+import { type Change, canonicalMode, type Leaf } from '../store/objects/index.ts';
+import type { DiffProcesses } from './diff-processes.ts';
 
 const shape = ['-r', '--raw', '-z', '--no-abbrev', '--no-renames', '--stdin', '--no-commit-id'];
 
 /** The changed files between two snapshots, without reading their content. */
 export async function changedPaths(
-  deps: Pick<Deps, 'diffProcesses'>,
+  deps: { diffProcesses: DiffProcesses },
   { folder, from, to }: { folder: RunFolder; from: SnapshotId; to: SnapshotId },
 ): Promise<Change[]> {
   const args = [`--git-dir=${folder.shadow}`, 'diff-tree', ...shape];

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { createYielder, fromPlain, fromText, isWithin, type Yielder } from '../files/index.ts';
-import { type SnapshotId, WorkspaceError } from '../port.ts';
-import type { RunFolder } from '../run/index.ts';
+import { type SnapshotId, WorkspaceError } from '../port/workspaces.ts';
+import type { RunFolder } from '../run-folder/index.ts';
 import type { DiffProcesses } from './diff-processes.ts';
 import type { Git, GitOptions } from './git.ts';
 

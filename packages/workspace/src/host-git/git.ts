@@ -2,7 +2,7 @@ import { delimiter, dirname, isAbsolute } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { execa } from 'execa';
 import { errnoOf, WorkspaceError } from '../errors.ts';
-import { signature } from '../git-objects/index.ts';
+import { signature } from '../store/objects/index.ts';
 
 /**
  * The host's git. The host's git runs on bare repositories and on sources, never inside a tree written by an agent: opening such a tree

@@ -2,8 +2,8 @@ import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Deps, errnoOf, WorkspaceError } from '../deps.ts';
 import { removeFolder } from '../files/index.ts';
-import { temporaryPath } from '../run/index.ts';
-import type { Folder } from '../tree/index.ts';
+import { temporaryPath } from '../run-folder/index.ts';
+import type { Folder } from '../store/objects/index.ts';
 import { noteSound, soundLayer } from './check-layer.ts';
 import {
   filesOf,

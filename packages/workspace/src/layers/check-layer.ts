@@ -1,8 +1,8 @@
 import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { type Deps, errnoOf } from '../deps.ts';
 import { type BytePath, fromPlain, toText } from '../files/index.ts';
-import { objectId } from '../git-objects/index.ts';
-import { setAside } from '../run/index.ts';
+import { setAside } from '../run-folder/index.ts';
+import { objectId } from '../store/objects/index.ts';
 import { type Layer, readLayer } from './layer.ts';
 import { digestStatuses, type ListedPath, plainPath, readLayerList } from './layer-list.ts';
 

@@ -15,7 +15,8 @@ import {
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test as plainTest } from 'vitest';
-import type { Logger, Workspaces } from '../deps.ts';
+import type { Workspaces } from '../deps.ts';
+import type { Logger } from '../port/logger.ts';
 import { publishNow, readTree, runId, type Temporary, temporary } from '../testing/index.ts';
 import { findDamagedLayers } from './find-damage.ts';
 import { digestStatuses } from './layer-list.ts';

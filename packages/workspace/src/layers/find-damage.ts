@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { damageFile, trashFolder } from '../run/index.ts';
-import { thisProcess } from '../run/tree-head.ts';
+import { damageFile, trashFolder } from '../run-folder/index.ts';
+import { thisProcess } from '../run-folder/tree-head.ts';
 import { findDamage } from './check-layer.ts';
 import { layersFolder, readLayer } from './layer.ts';
 

@@ -1,3 +1,4 @@
+export { defaultLayers, type LayersSetting } from '../port/layers.ts';
 export { beginLayer } from './build-layer.ts';
 export { findLayer, takeLayer } from './find-layer.ts';
 export { type Layer, type LayerContent, layerContent } from './layer.ts';
@@ -7,7 +8,6 @@ export { makeMountPoint, makeOverlay, makeOverlayTree } from './make-overlay.ts'
 export { asideOf, mountedTree, openMounted } from './mounted-tree.ts';
 export { isMountPoint, mountPointsIn, moveMount, unmountIn } from './mounts.ts';
 export { formerLayer, keepPlain, staysPlain, upperOf } from './overlay-record.ts';
-export { defaultLayers, type LayersSetting } from './port.ts';
 export { knownTree, readTree } from './read-tree.ts';
 export { removeTrees, renameTree } from './remove-trees.ts';
 export { tidyLayers } from './tidy-layers.ts';

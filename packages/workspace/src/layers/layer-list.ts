@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type BigIntStats, lstatSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join as joinPath } from 'node:path';
 import { type BytePath, createYielder, fromPlain, isAscii, join, type Yielder } from '../files/index.ts';
-import { type Folder, find, isFolder } from '../tree/index.ts';
+import { type Folder, find, isFolder } from '../store/objects/index.ts';
 
 /**
  * The list of a layer has the status of every file and folder when the layer was made, and the object id of every file. A write by any

@@ -1,5 +1,6 @@
 import type { Deps, RunFolder } from '../deps.ts';
-import { addEmptyFolder, type Folder, loadTree, type SnapshotCache } from '../tree/index.ts';
+import type { Folder } from '../store/objects/index.ts';
+import { addEmptyFolder, loadTree, type SnapshotCache } from '../tree/index.ts';
 import type { Layer } from './layer.ts';
 
 /** The layers used last in this process: a tree of 10,000 files takes 3 MB. */

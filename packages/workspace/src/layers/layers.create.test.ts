@@ -20,7 +20,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test as plainTest } from 'vitest';
 import type { Deps, Workspaces } from '../deps.ts';
-import { runFolder, thisProcess } from '../run/index.ts';
+import { runFolder, thisProcess } from '../run-folder/index.ts';
 import { readTree, runId, type Temporary, temporary, unmountBelow } from '../testing/index.ts';
 import { boundMounts } from './bound-mounts.ts';
 import { openMounted, takeLayer } from './index.ts';

@@ -2,9 +2,9 @@ import { chownSync, mkdirSync, renameSync, rmdirSync, rmSync, statfsSync, statSy
 import { join } from 'node:path';
 import { errnoOf, WorkspaceError } from '../deps.ts';
 import { removeFolder } from '../files/index.ts';
-import { makingFolder, temporaryPath } from '../run/index.ts';
+import type { Layers, LayersSetting } from '../port/layers.ts';
+import { makingFolder, temporaryPath } from '../run-folder/index.ts';
 import { mountOverlay, unmountIn } from './mounts.ts';
-import type { Layers, LayersSetting } from './port.ts';
 
 /**
  * With 3 files a run, a fork and a take-over on a layer compute about as long as on copies, and with 60 files two thirds. A mount costs

@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Deps, type Owner, type RunFolder, WorkspaceError } from '../deps.ts';
-import { createHead } from '../run/index.ts';
+import { createHead } from '../run-folder/index.ts';
 import { boundMounts } from './bound-mounts.ts';
 import type { Layer } from './layer.ts';
 import { mountOverlay } from './mounts.ts';

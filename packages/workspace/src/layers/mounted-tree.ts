@@ -2,7 +2,7 @@ import { fchmodSync, fstatSync, statSync, utimesSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Deps, type RunFolder, WorkspaceError } from '../deps.ts';
 import { type Directory, openTop, openTree } from '../files/index.ts';
-import { requireRecord } from '../run/index.ts';
+import { requireRecord } from '../run-folder/index.ts';
 import { boundMounts } from './bound-mounts.ts';
 import { soundLayer } from './check-layer.ts';
 import { type Layer, layerFile } from './layer.ts';

@@ -2,7 +2,7 @@ import { readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { unescapeOctal } from '@holdpoint/process/mountinfo';
-import { type Owner, WorkspaceError } from '../port.ts';
+import { type Owner, WorkspaceError } from '../port/workspaces.ts';
 import { askMounter, MountError } from './mounter.ts';
 import { foreignMounts } from './other-namespaces.ts';
 

@@ -1,13 +1,13 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { LayersSetting } from '../port/layers.ts';
 import { createLayers } from './layers.ts';
 import { mountPointsIn, unmountUnused } from './mounts.ts';
 import { deviceOf, devicesInUse } from './other-namespaces.ts';
-import type { LayersSetting } from './port.ts';
 
+export { defaultLayers, layersSettings } from '../port/layers.ts';
 export { findDamagedLayers, listSetAside } from './find-damage.ts';
-export { defaultLayers, layersSettings } from './port.ts';
 
 /** Why the trees of an existing data directory are copies on this host; undefined when they stand on shared layers. */
 export const whyCopies = (input: { setting: LayersSetting; dataDir: string }): Promise<string | undefined> =>

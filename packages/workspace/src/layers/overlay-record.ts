@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readJson } from '../files/index.ts';
-import type { RunFolder } from '../run/run-folder.ts';
+import type { RunFolder } from '../run-folder/run-folder.ts';
 
 /** The layer below a tree of a run. In the folder of the overlay, next to `upper` and `work`. */
 const overlaySchema = z.strictObject({

@@ -1,14 +1,7 @@
 import type { Deps, RunFolder } from '../deps.ts';
 import type { Directory } from '../files/index.ts';
-import {
-  type Entry,
-  type Folder,
-  type KnownTree,
-  type Permissions,
-  type Scan,
-  type SnapshotCache,
-  scanChildren,
-} from '../tree/index.ts';
+import type { Entry, Folder } from '../store/objects/index.ts';
+import { type KnownTree, type Permissions, type Scan, type SnapshotCache, scanChildren } from '../tree/index.ts';
 import { describeDamage, dropLayer } from './check-layer.ts';
 import type { Layer } from './layer.ts';
 import { layerRoot } from './layer-root.ts';

@@ -1,17 +1,13 @@
 import { type BigIntStats, lstatSync } from 'node:fs';
 import { errnoOf } from '../errors.ts';
 import { type Directory, fromPlain, join, namesIn, openChild, openTop, statIn } from '../files/index.ts';
+import { type Entry, type Folder, find, isFolder, reuseIfSame } from '../store/objects/index.ts';
 import {
   countKnown,
-  type Entry,
-  type Folder,
-  find,
-  isFolder,
   isTooDeep,
   noteFolder,
   openReadable,
   type Permissions,
-  reuseIfSame,
   type Scan,
   scanChildren,
   scanListedEntry,

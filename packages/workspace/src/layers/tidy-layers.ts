@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { type Deps, errnoOf, unlessMissing } from '../deps.ts';
 import { removeFolder } from '../files/index.ts';
-import { temporaryPath } from '../run/index.ts';
+import { temporaryPath } from '../run-folder/index.ts';
 import { boundMounts } from './bound-mounts.ts';
 import { dropLayer, sampleLayer, soundLayer } from './check-layer.ts';
 import { layerFile, layersFolder, readLayer, syncedMark } from './layer.ts';

@@ -2,18 +2,8 @@ import type { ChangedRepository, LeftOut } from '@holdpoint/contract';
 import type { Deps, RunFolder, SnapshotId } from '../deps.ts';
 import { type BytePath, isDotGit, join, toText } from '../files/index.ts';
 import { blobSizes } from '../host-git/stream-blobs.ts';
-import { loadRepositories } from '../repository/index.ts';
-import {
-  changesBetween,
-  emptyFolder,
-  type Folder,
-  find,
-  isFolder,
-  isLeaf,
-  loadSnapshot,
-  modes,
-  readManifests,
-} from '../tree/index.ts';
+import { changesBetween, emptyFolder, type Folder, find, isFolder, isLeaf, modes } from '../store/objects/index.ts';
+import { loadRepositories, loadSnapshot, readManifests } from '../tree/index.ts';
 import { limitEntries } from './summarise.ts';
 
 /**

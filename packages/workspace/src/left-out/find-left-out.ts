@@ -1,8 +1,8 @@
 import type { LeftOut } from '@holdpoint/contract';
 import type { Deps, RunFolder, WorkspaceRecord } from '../deps.ts';
 import { type BytePath, fromText, isWithin } from '../files/index.ts';
-import { createSelection } from '../materialise/selection.ts';
-import { type Change, type Folder, find } from '../tree/index.ts';
+import { createSelection } from '../source/selection.ts';
+import { type Change, type Folder, find } from '../store/objects/index.ts';
 import { ignoredPaths } from './ignored-paths.ts';
 import { preparedPaths } from './prepared-paths.ts';
 

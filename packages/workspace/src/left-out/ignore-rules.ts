@@ -13,9 +13,10 @@ import { join as joinPath } from 'node:path';
 import { type Deps, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../deps.ts';
 import { type BytePath, join } from '../files/index.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
-import { createSelection, selectAll } from '../materialise/selection.ts';
-import { openOrigin, type Repository, readGit } from '../source-repository/repository.ts';
-import { type Folder, find, isLeaf, loadTree, modes } from '../tree/index.ts';
+import { openOrigin, type Repository, readGit } from '../source/git/repository.ts';
+import { createSelection, selectAll } from '../source/selection.ts';
+import { type Folder, find, isLeaf, modes } from '../store/objects/index.ts';
+import { loadTree } from '../tree/index.ts';
 
 /** All rule files of a query together, bytes. */
 const mostBytes = 16 * 1024 * 1024;

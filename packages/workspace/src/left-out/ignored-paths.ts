@@ -1,6 +1,6 @@
 import { type Deps, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../deps.ts';
 import { type BytePath, join } from '../files/index.ts';
-import type { Folder } from '../tree/index.ts';
+import type { Folder } from '../store/objects/index.ts';
 import { openIgnoreRules, type PathQuery } from './ignore-rules.ts';
 
 /** A subtree with at most this many paths is asked path by path: a single process answers at any depth. */

@@ -1,7 +1,8 @@
 import type { Deps, RunFolder, WorkspaceRecord } from '../deps.ts';
 import type { BytePath } from '../files/index.ts';
-import { preparedSnapshot } from '../prepared/mark.ts';
-import { type Folder, find, isFolder, isSame, loadSnapshot } from '../tree/index.ts';
+import { preparedSnapshot } from '../run-folder/index.ts';
+import { type Folder, find, isFolder, isSame } from '../store/objects/index.ts';
+import { loadSnapshot } from '../tree/index.ts';
 
 /**
  * Whether the commands of `prepare` made a change: the file is in the state after `prepare`, or lies in a folder made by `prepare`. A file of

@@ -3,7 +3,8 @@ import type { Deps, RunFolder } from '../deps.ts';
 import { type BytePath, toText } from '../files/index.ts';
 import { blobSizes } from '../host-git/stream-blobs.ts';
 import { modifiedAt } from '../read/list-unknown.ts';
-import { type Change, type Folder, find, isFolder, type Skipped } from '../tree/index.ts';
+import type { Skipped } from '../run-folder/index.ts';
+import { type Change, type Folder, find, isFolder } from '../store/objects/index.ts';
 
 /** Entries of a list; further entries are summed up per reason. */
 const mostEntries = 200;

@@ -3,11 +3,11 @@ import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Deps, unlessMissing, WorkspaceError } from '../deps.ts';
 import { syncFile } from '../files/index.ts';
-import { commitPack, newPackPaths, objectsIn } from '../git-objects/index.ts';
 import { bigFileFlags } from '../host-git/git.ts';
-import { foldAll, listedSnapshots } from '../journal/index.ts';
-import { dropPreviews } from '../preview.ts';
-import { type RunFolder, readRecord, runFolder } from '../run/index.ts';
+import { dropPreviews } from '../run/preview.ts';
+import { type RunFolder, readRecord, runFolder } from '../run-folder/index.ts';
+import { foldAll, listedSnapshots } from '../store/journal/index.ts';
+import { commitPack, newPackPaths, objectsIn } from '../store/objects/index.ts';
 import { findStored, removeSuperseded } from './stored-objects.ts';
 
 /**

@@ -4,9 +4,9 @@ import type { Call, Deps } from '../deps.ts';
 import { removeFolder, syncFolder, writeDurably } from '../files/index.ts';
 import { removeTrees, renameTree } from '../layers/index.ts';
 import { removeBaseObjects } from '../repository/index.ts';
-import { restoreSnapshot } from '../restore.ts';
-import { dropMark, epochsIn, isDropped, requireRecord, runFolder } from '../run/index.ts';
-import { buildTree } from '../take-over.ts';
+import { buildTree } from '../run/take-over.ts';
+import { dropMark, epochsIn, isDropped, requireRecord, runFolder } from '../run-folder/index.ts';
+import { restoreSnapshot } from '../snapshots/restore.ts';
 
 /** Whether the run has a tree. */
 export const hasTree = (deps: Pick<Deps, 'dataDir'>, runId: string): boolean =>

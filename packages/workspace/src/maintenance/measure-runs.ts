@@ -2,9 +2,9 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Deps, type RunSize, unlessMissing } from '../deps.ts';
-import { allSnapshots } from '../journal/index.ts';
 import { isMountPoint } from '../layers/index.ts';
-import { isRunId, runFolder } from '../run/index.ts';
+import { isRunId, runFolder } from '../run-folder/index.ts';
+import { allSnapshots } from '../store/journal/index.ts';
 
 /** Disk use of every run's workspace, largest first. Reads the status of every file, in the time of `du`. */
 export async function measureRuns(deps: Deps): Promise<RunSize[]> {

@@ -2,8 +2,8 @@ import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Deps, errnoOf } from '../deps.ts';
 import { syncFolder } from '../files/index.ts';
-import { objectsIn } from '../git-objects/index.ts';
-import type { RunFolder } from '../run/index.ts';
+import type { RunFolder } from '../run-folder/index.ts';
+import { objectsIn } from '../store/objects/index.ts';
 
 /** The objects of a shadow repository at a moment. */
 export interface Stored {

@@ -2,21 +2,14 @@ import { mkdirSync, renameSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Deps, errnoOf, unlessMissing, WorkspaceError } from '../deps.ts';
-import { discardingFolder, removeNow, runOf } from '../discard.ts';
 import { removeFolder, syncFolder } from '../files/index.ts';
 import { removeTrees, tidyLayers, unmountIn } from '../layers/index.ts';
+import { removeAbandonedBuilds } from '../materialise/create-run-folder.ts';
 import { evictPrepared } from '../prepared/evict-prepared.ts';
 import { recoverPublish } from '../publish/directory/publish-directory.ts';
 import { remotesFolder } from '../remote/fetched.ts';
-import {
-  isRunId,
-  makingFolder,
-  readRecord,
-  removeAbandonedBuilds,
-  runFolder,
-  type Serial,
-  trashFolder,
-} from '../run/index.ts';
+import { discardingFolder, removeNow, runOf } from '../run/discard.ts';
+import { isRunId, makingFolder, readRecord, runFolder, type Serial, trashFolder } from '../run-folder/index.ts';
 import { evictSources } from '../sources/evict-sources.ts';
 
 const hour = 3_600_000;

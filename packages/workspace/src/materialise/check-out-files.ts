@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { type Deps, WorkspaceError } from '../deps.ts';
 import { fromPlain, isAscii, join as joinNames, openTop, setFolderOwner } from '../files/index.ts';
 import { bigFileFlags } from '../host-git/git.ts';
-import { indexOf } from '../repository/index.ts';
-import { type Folder, gitPermissions, isFolder, kindOf, leavesOf } from '../tree/index.ts';
+import { type Folder, isFolder, leavesOf } from '../store/objects/index.ts';
+import { gitPermissions, indexOf, kindOf } from '../tree/index.ts';
 import { statusNumbers } from './import/copy-files.ts';
 import { bytesDone, fileDone, type ImportContext, type ImportProgress } from './import-context.ts';
 

@@ -1,14 +1,14 @@
 import { type Deps, type Materialised, WorkspaceError } from '../deps.ts';
 import { toText } from '../files/index.ts';
-import { newPackPaths, objectsIn } from '../git-objects/index.ts';
 import { mostListed } from '../host-git/read-rows.ts';
-import type { FoundSource } from '../source-repository/found-source.ts';
-import { pipePack } from '../source-repository/pipe-pack.ts';
-import { asOwner, listGit, readGit, rethrowBroken } from '../source-repository/repository.ts';
-import { type Folder, type Listing, leavesOf, modes, readListing } from '../tree/index.ts';
+import type { FoundSource } from '../source/git/found-source.ts';
+import { pipePack } from '../source/git/pipe-pack.ts';
+import { asOwner, listGit, readGit, rethrowBroken } from '../source/git/repository.ts';
+import { selectTree } from '../source/selection.ts';
+import { type Folder, leavesOf, modes, newPackPaths, objectsIn } from '../store/objects/index.ts';
+import { type Listing, readListing } from '../tree/index.ts';
 import { type Copied, newCopied } from './copy-directory.ts';
 import { assertUsablePath, countBytes, countEntry, type ImportContext } from './import-context.ts';
-import { selectTree } from './selection.ts';
 
 export type GitFound = Extract<FoundSource, { type: 'git' }>;
 

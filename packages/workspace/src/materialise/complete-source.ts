@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { GitSource } from '@holdpoint/contract';
 import { WorkspaceError } from '../errors.ts';
 import type { Git } from '../host-git/git.ts';
-import { gitDirName, linkedWorkTree, listGit, type Repository, readGit } from '../source-repository/repository.ts';
+import { gitDirName, linkedWorkTree, listGit, type Repository, readGit } from '../source/git/repository.ts';
 
 interface Input {
   source: GitSource;

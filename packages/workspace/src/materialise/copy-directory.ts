@@ -13,8 +13,8 @@ import {
   setLinkOwner,
   statIn,
 } from '../files/index.ts';
-import type { ObjectWriter } from '../git-objects/index.ts';
-import { emptyFolder, type Folder, isPrivate, keptBits, modes, specialKind } from '../tree/index.ts';
+import { emptyFolder, type Folder, modes, type ObjectWriter } from '../store/objects/index.ts';
+import { isPrivate, keptBits, specialKind } from '../tree/index.ts';
 import { type CopyFolder, type CopyResult, statusFields } from './import/copy-files.ts';
 import type { Importer } from './import/importer.ts';
 import { assertUsablePath, countBytes, countEntry, fileDone, type ImportContext } from './import-context.ts';

@@ -1,11 +1,14 @@
 import { statSync } from 'node:fs';
 import type { Deps, Materialised } from '../deps.ts';
 import { createYielder } from '../files/index.ts';
-import { hashTree } from '../git-objects/index.ts';
 import { findLayer, makeOverlayTree, rememberRoot } from '../layers/index.ts';
 import { type Ancestry, commitsAsked, takeHistory } from '../repository/index.ts';
-import { assertUnchanged } from '../source-repository/repository.ts';
-import { compact, emptyFolders, hashOnly, type Skipped } from '../tree/index.ts';
+import type { Skipped } from '../run-folder/index.ts';
+import { assertUnchanged } from '../source/git/repository.ts';
+import { createSelection, selectAll } from '../source/selection.ts';
+import { emptyFolders, hashTree } from '../store/objects/index.ts';
+import { compact, hashOnly } from '../tree/index.ts';
+import { createLearner } from '../tree/learner.ts';
 import { extractArchive } from './archive/extract-archive.ts';
 import { type Commit, describeCommit, type GitFound, readCommitTree, takeTree } from './check-out.ts';
 import { checkOutFiles } from './check-out-files.ts';
@@ -16,9 +19,7 @@ import type { ImportSettings } from './import/import-job.ts';
 import { Importer } from './import/importer.ts';
 import { bytesDone, fileDone, type ImportContext } from './import-context.ts';
 import { intoTree, type Place } from './into-tree.ts';
-import { createLearner } from './learner.ts';
 import { scanTree, scanUnstored } from './scan-unstored.ts';
-import { createSelection, selectAll } from './selection.ts';
 import { watchSpace } from './watch-space.ts';
 
 export interface Filled extends Omit<Copied, 'unstored'> {

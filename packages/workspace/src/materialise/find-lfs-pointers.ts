@@ -1,9 +1,10 @@
 import { type LfsPointers, mostAbsentPaths } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
 import { toText } from '../files/index.ts';
-import { isPointer, largestPointer } from '../publish/git/attributes/lfs-pointer.ts';
-import { readGit } from '../source-repository/repository.ts';
-import { type Folder, type Listing, leavesOf, modes } from '../tree/index.ts';
+import { readGit } from '../source/git/repository.ts';
+import { isPointer, largestPointer } from '../source/lfs-pointer.ts';
+import { type Folder, leavesOf, modes } from '../store/objects/index.ts';
+import type { Listing } from '../tree/index.ts';
 import type { GitFound } from './check-out.ts';
 
 const largestAttributes = 1024 * 1024;

@@ -9,7 +9,7 @@ import {
   statIn,
   type Yielder,
 } from '../files/index.ts';
-import type { Owner } from '../port.ts';
+import type { Owner } from '../port/workspaces.ts';
 
 /** Gives an unused tree to its owner alone. */
 export async function giveTree(path: string, owner: Owner): Promise<void> {

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync } from 'node:fs';
 import type { Deps, Owner } from '../deps.ts';
 import { openTop, setFolderOwner } from '../files/index.ts';
 import { beginLayer, keepPlain, type LayerContent, makeOverlayTree, rememberRoot } from '../layers/index.ts';
-import { createHead, makeTree } from '../run/index.ts';
+import { createHead, makeTree } from '../run-folder/index.ts';
 import type { Fill } from './fill.ts';
 import { giveTree } from './give-tree.ts';
 import type { Scanned } from './scan-unstored.ts';

@@ -3,41 +3,42 @@ import { join } from 'node:path';
 import { isRemote, type Source, sourceFoldersOf } from '@holdpoint/contract';
 import type { Call, Deps, Materialised, Owner } from '../deps.ts';
 import { assertFreeSpace, openTree, syncFolder } from '../files/index.ts';
-import { createObjectWriter, type ObjectWriter, PackStream, writeRef } from '../git-objects/index.ts';
-import { createShadow, syncShadow } from '../host-git/shadow.ts';
-import { preparedSnapshot } from '../prepared/mark.ts';
+import { baseCommitContent, createBaseObjects, createRepository } from '../repository/index.ts';
 import {
-  baseCommitContent,
-  createBaseObjects,
-  createRepository,
-  scanRepositories,
-  storeRepositories,
-} from '../repository/index.ts';
-import {
-  createRunFolder,
+  preparedSnapshot,
   type RunFolder,
   readRecord,
   runFolder,
+  skippedPaths,
+  toSkips,
   type WorkspaceRecord,
   writeRecord,
-} from '../run/index.ts';
-import { commitTree, startScan } from '../snapshot.ts';
+} from '../run-folder/index.ts';
+import { commitTree, startScan } from '../snapshots/snapshot.ts';
+import type { FoundSource } from '../source/git/found-source.ts';
+import { markShallow } from '../source/git/take-commit.ts';
 import { makeMountPoints, topOf } from '../source-folders/index.ts';
-import type { FoundSource } from '../source-repository/found-source.ts';
-import { markShallow } from '../source-repository/take-commit.ts';
 import { openSourcePool } from '../sources/source-pool.ts';
 import {
-  compact,
   countChanges,
+  createObjectWriter,
   emptyFolders,
+  type ObjectWriter,
+  PackStream,
+  writeRef,
+} from '../store/objects/index.ts';
+import { createShadow, syncShadow } from '../store/shadow.ts';
+import {
+  compact,
   type LoadedSnapshot,
   loadSnapshot,
   noteObjects,
-  skippedPaths,
-  toSkips,
+  scanRepositories,
+  storeRepositories,
   withLeftOut,
 } from '../tree/index.ts';
 import { findSource } from './check-source.ts';
+import { createRunFolder } from './create-run-folder.ts';
 import type { Fill } from './fill.ts';
 import { type Filled, fillTree } from './fill-tree.ts';
 

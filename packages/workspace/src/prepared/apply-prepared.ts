@@ -1,32 +1,26 @@
 import { join, relative } from 'node:path';
 import { ForbiddenChange, type PreparedFrom } from '@holdpoint/contract';
 import { type Call, type Deps, errnoOf, type RunFolder, type Snapshot } from '../deps.ts';
-import { assertFreeSpace, fromText, syncFolder, toText } from '../files/index.ts';
-import { linkFile } from '../fork/link-objects.ts';
-import { createObjectWriter } from '../git-objects/index.ts';
-import { applyChanges } from '../publish/index.ts';
-import { restoreSnapshot } from '../restore.ts';
-import { assertCurrent, requireRecord, runFolder, setAside } from '../run/index.ts';
-import { commitTree } from '../snapshot.ts';
+import { assertFreeSpace, fromText, linkFile, syncFolder, toText } from '../files/index.ts';
+import { assertCurrent, requireRecord, runFolder, setAside } from '../run-folder/index.ts';
+import { restoreSnapshot } from '../snapshots/restore.ts';
+import { commitTree } from '../snapshots/snapshot.ts';
 import {
+  applyChanges,
   canonicalMode,
   changesBetween,
+  createObjectWriter,
   emptyFolder,
   emptyFolders,
   type Folder,
   find,
   isFolder,
   isSame,
-  kindOf,
   type Leaf,
-  type LoadedSnapshot,
-  loadSnapshot,
-  loadTree,
-  type Permissions,
-  permissionsAt,
   type Entry as TreeEntry,
   withEntry,
-} from '../tree/index.ts';
+} from '../store/objects/index.ts';
+import { kindOf, type LoadedSnapshot, loadSnapshot, loadTree, type Permissions, permissionsAt } from '../tree/index.ts';
 import { type Entry, entryFolder, packFile, readEntry, touchEntry } from './entry.ts';
 import { removePrepared } from './evict-prepared.ts';
 import { placeFolders } from './place-folders.ts';

@@ -1,6 +1,6 @@
 import type { Deps, RunFolder } from '../deps.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
-import { createSelection } from '../materialise/selection.ts';
+import { createSelection } from '../source/selection.ts';
 import type { LoadedSnapshot } from '../tree/index.ts';
 import { filesIn } from './files-in.ts';
 import { installed, lifecycleScripts, runFiles } from './known-inputs.ts';

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Deps, unlessMissing } from '../deps.ts';
-import { removeAside } from '../run/index.ts';
+import { removeAside } from '../run-folder/index.ts';
 import { entryFile, preparedFolder } from './entry.ts';
 
 interface Kept {

@@ -1,4 +1,4 @@
-import { type Folder, isFolder, type Leaf } from '../tree/index.ts';
+import { type Folder, isFolder, type Leaf } from '../store/objects/index.ts';
 
 /** The wanted files of a tree, in byte order of their paths. */
 export function filesIn(root: Folder, has: (path: string) => boolean): { path: string; leaf: Leaf }[] {

@@ -2,21 +2,20 @@ import { mkdirSync, renameSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type Call, type Deps, errnoOf, type ObjectWriter } from '../deps.ts';
 import { assertFreeSpace, removeFolder, syncFile, syncFolder, toText, writeDurably } from '../files/index.ts';
-import { createObjectWriter } from '../git-objects/index.ts';
 import { bigFileFlags } from '../host-git/git.ts';
 import { newlySkipped } from '../publish/index.ts';
-import { type RunFolder, requireRecord, runFolder, temporaryPath } from '../run/index.ts';
+import { type RunFolder, requireRecord, runFolder, temporaryPath } from '../run-folder/index.ts';
 import {
   type Change,
   changesBetween,
+  createObjectWriter,
   emptyFolder,
   type Folder,
   isFolder,
   isSame,
-  type LoadedSnapshot,
-  loadSnapshot,
   type Entry as TreeEntry,
-} from '../tree/index.ts';
+} from '../store/objects/index.ts';
+import { type LoadedSnapshot, loadSnapshot } from '../tree/index.ts';
 import { bindingOf } from './binding.ts';
 import { type Entry, entryFile, entryFolder, fileDigest, packFile, writeEntry } from './entry.ts';
 import { evictPrepared } from './evict-prepared.ts';

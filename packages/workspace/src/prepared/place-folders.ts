@@ -14,20 +14,19 @@ import {
 import { mountedTree } from '../layers/index.ts';
 import { checkOutFiles } from '../materialise/check-out-files.ts';
 import { noProgress } from '../materialise/import-context.ts';
-import { createLearner } from '../materialise/learner.ts';
-import { type RunState, temporaryPath, type WorkspaceRecord } from '../run/index.ts';
+import { temporaryPath, type WorkspaceRecord } from '../run-folder/index.ts';
+import { type Folder, isFolder, withEntry } from '../store/objects/index.ts';
 import {
-  type Folder,
-  isFolder,
   type KnownTree,
   knownRoot,
   type LoadedSnapshot,
   type MtimeOf,
   type Permissions,
   permissionsAt,
+  type RunState,
   trustedStats,
-  withEntry,
 } from '../tree/index.ts';
+import { createLearner } from '../tree/learner.ts';
 import { setTimes } from './times.ts';
 
 interface Input {

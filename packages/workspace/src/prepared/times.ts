@@ -2,7 +2,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RunFolder } from '../deps.ts';
 import { createYielder, type Directory, openChain, setMtime, statIn } from '../files/index.ts';
-import { type Folder, fileSystemClock, isFolder, leavesOf, type MtimeOf, type StatCache } from '../tree/index.ts';
+import { type Folder, isFolder, leavesOf } from '../store/objects/index.ts';
+import { fileSystemClock, type MtimeOf, type StatCache } from '../tree/index.ts';
 
 const timesFile = (entry: string): string => join(entry, 'times');
 

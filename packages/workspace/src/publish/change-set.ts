@@ -1,15 +1,11 @@
 import type { LeftOut } from '@holdpoint/contract';
 import type { Deps, SnapshotId } from '../deps.ts';
+import { isWithinAny } from '../files/index.ts';
 import { findLeftOut, type Scope } from '../left-out/find-left-out.ts';
 import { summarise } from '../left-out/summarise.ts';
-import {
-  type Change,
-  changesBetween,
-  isSameSkip,
-  type LoadedSnapshot,
-  loadSnapshot,
-  type Skipped,
-} from '../tree/index.ts';
+import { isSameSkip, type Skipped } from '../run-folder/index.ts';
+import { type Change, changesBetween } from '../store/objects/index.ts';
+import { type LoadedSnapshot, loadSnapshot } from '../tree/index.ts';
 
 /** The changes of a publish to the source: the difference of two snapshots, without skipped paths and left out paths. */
 export interface ChangeSet {
@@ -54,11 +50,4 @@ export function newlySkipped(before: LoadedSnapshot, after: LoadedSnapshot): Map
   return new Map(
     [...after.manifest.skipped].filter(([path, skip]) => !isSameSkip(before.manifest.skipped.get(path), skip)),
   );
-}
-
-/** Whether `paths` has the path or a parent folder of the path. */
-export function isWithinAny(paths: ReadonlyMap<string, unknown>, path: string): boolean {
-  if (paths.size === 0) return false;
-  const names = path.split('/');
-  return names.some((_, index) => paths.has(names.slice(0, index + 1).join('/')));
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { FileVersion } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
-import type { Leaf } from '../tree/index.ts';
+import type { Leaf } from '../store/objects/index.ts';
 
 /** Largest text of a version, bytes. */
 export const largestText = 64 * 1024;

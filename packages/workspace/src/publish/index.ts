@@ -1,6 +1,5 @@
 // The common part of a publish to a directory and a publish to a branch.
-export { applyChanges } from './apply-changes.ts';
-export { type ChangeSet, changeSet, isWithinAny, leftOutOf, newlySkipped } from './change-set.ts';
+export { type ChangeSet, changeSet, leftOutOf, newlySkipped } from './change-set.ts';
 export { createTextBudget, readVersions } from './conflict-versions.ts';
 export { keepConflicts, oidsOf } from './keep-conflicts.ts';
 export { toPlanFiles, withDigest } from './plan-digest.ts';

@@ -1,7 +1,6 @@
 import type { Conflict } from '@holdpoint/contract';
 import type { RunFolder, WorkspaceRecord } from '../deps.ts';
-import { type ObjectWriter, writeRef } from '../git-objects/index.ts';
-import { type Leaf, modes } from '../tree/index.ts';
+import { type Leaf, modes, type ObjectWriter, writeRef } from '../store/objects/index.ts';
 
 /** All oids of the versions shown by a conflict. */
 export const oidsOf = ({ versions }: Conflict): string[] =>

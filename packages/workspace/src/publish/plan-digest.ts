@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { PublishPlan } from '@holdpoint/contract';
 import { toText } from '../files/index.ts';
-import type { Change } from '../tree/index.ts';
+import type { Change } from '../store/objects/index.ts';
 
 /**
  * Adds the digest: a plan with any other effect has another digest. The digest also covers files outside of every snapshot: the manifest of the

@@ -1,8 +1,8 @@
 import type { PublishPlan } from '@holdpoint/contract';
 import type { Deps, PublishRequest, PublishResult, RunFolder, WorkspaceRecord } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
-import { withBorrowedShadow } from '../host-git/borrowed-shadow.ts';
-import { requireRecord, runFolder } from '../run/index.ts';
+import { requireRecord, runFolder } from '../run-folder/index.ts';
+import { withBorrowedShadow } from './borrowed-shadow.ts';
 import { openTarget } from './directory/open-target.ts';
 import { planDirectory } from './directory/plan-directory.ts';
 import { publishDirectory, recoverPublish } from './directory/publish-directory.ts';

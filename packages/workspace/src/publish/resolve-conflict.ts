@@ -1,7 +1,7 @@
 import type { Resolution } from '@holdpoint/contract';
 import type { Deps, ObjectWriter } from '../deps.ts';
-import { isByLines, mergeByLines, mergedMode, type Versions } from '../three-way/conflict-lines.ts';
-import type { Leaf } from '../tree/index.ts';
+import type { Leaf } from '../store/objects/index.ts';
+import { isByLines, mergeByLines, mergedMode, type Versions } from './merge/conflict-lines.ts';
 
 interface Conflicting {
   /** The shadow repository. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Deps, RunFolder, SnapshotId } from '../deps.ts';
 import type { BytePath } from '../files/index.ts';
-import type { Change } from '../tree/index.ts';
+import type { Change } from '../store/objects/index.ts';
 
 /**
  * The changes of a set not made by any snapshot of the run: git compares each stored snapshot with the snapshot before, so neither the

@@ -1,8 +1,8 @@
 import type { PublishPlan } from '@holdpoint/contract';
 import type { Deps, ObjectWriter } from '../deps.ts';
 import { toText } from '../files/index.ts';
-import { findMoves } from '../three-way/find-moves.ts';
-import type { Folder } from '../tree/index.ts';
+import type { Folder } from '../store/objects/index.ts';
+import { findMoves } from './merge/find-moves.ts';
 
 type PlanFiles = PublishPlan['files'];
 

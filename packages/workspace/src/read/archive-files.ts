@@ -5,19 +5,10 @@ import type { Readable } from 'node:stream';
 import { createGzip } from 'node:zlib';
 import { type Call, type Deps, WorkspaceError } from '../deps.ts';
 import { removeFolder, writeDurably } from '../files/index.ts';
-import { createObjectWriter } from '../git-objects/index.ts';
-import { shadowAttributes } from '../host-git/shadow.ts';
-import { type RunFolder, requireRecord, runFolder } from '../run/index.ts';
-import {
-  assertSnapshot,
-  emptyFolder,
-  type Folder,
-  find,
-  isLeaf,
-  knownRoot,
-  loadSnapshot,
-  withEntry,
-} from '../tree/index.ts';
+import { type RunFolder, requireRecord, runFolder } from '../run-folder/index.ts';
+import { createObjectWriter, emptyFolder, type Folder, find, isLeaf, withEntry } from '../store/objects/index.ts';
+import { shadowAttributes } from '../store/shadow.ts';
+import { assertSnapshot, knownRoot, loadSnapshot } from '../tree/index.ts';
 import { assertPortable } from './assert-portable.ts';
 import { lazyOutput, type Producer } from './lazy-output.ts';
 import { checkedPath, manifestOf } from './list-unknown.ts';

@@ -2,7 +2,7 @@ import { posix } from 'node:path';
 import { type Deps, type RunFolder, WorkspaceError } from '../deps.ts';
 import { toText } from '../files/index.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
-import { changesBetween, type Folder, modes } from '../tree/index.ts';
+import { changesBetween, type Folder, modes } from '../store/objects/index.ts';
 
 /**
  * Refuses a ZIP whose files could be unpacked outside its folder: a backslash separates folders on Windows, so `..\\..\\x` leads out, and so

@@ -1,8 +1,7 @@
 import type { Call, Deps, FileEntry } from '../deps.ts';
-import { isWithin, toText } from '../files/index.ts';
+import { isWithin, isWithinAny, toText } from '../files/index.ts';
 import { readRows } from '../host-git/read-rows.ts';
-import { isWithinAny } from '../publish/index.ts';
-import { requireRecord, runFolder } from '../run/index.ts';
+import { requireRecord, runFolder } from '../run-folder/index.ts';
 import { assertSnapshot } from '../tree/index.ts';
 import { checkedPath, manifestOf } from './list-unknown.ts';
 

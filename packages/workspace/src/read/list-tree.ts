@@ -1,7 +1,8 @@
 import type { Call, Deps, TreeListing } from '../deps.ts';
 import { createYielder, join, toText } from '../files/index.ts';
-import { requireRecord, runFolder } from '../run/index.ts';
-import { changesBetween, type Folder, isFolder, knownRoot, type Leaf, loadSnapshot, modes } from '../tree/index.ts';
+import { requireRecord, runFolder } from '../run-folder/index.ts';
+import { changesBetween, type Folder, isFolder, type Leaf, modes } from '../store/objects/index.ts';
+import { knownRoot, loadSnapshot } from '../tree/index.ts';
 
 /** The paths of a snapshot with the ids of their contents, or the differences from a snapshot in the memory of this process. */
 export async function listTree(deps: Deps, { runId, snapshot, since }: Call<'listing'>): Promise<TreeListing> {

@@ -1,8 +1,8 @@
 import type { UnknownContent } from '@holdpoint/contract';
 import { type Call, type Deps, type SnapshotId, WorkspaceError } from '../deps.ts';
 import { type BytePath, fromText, isWithin, toText } from '../files/index.ts';
-import { requireRecord, runFolder } from '../run/index.ts';
-import { assertSnapshot, isSameSkip, type Manifest, readManifests, type Skipped } from '../tree/index.ts';
+import { isSameSkip, requireRecord, runFolder, type Skipped } from '../run-folder/index.ts';
+import { assertSnapshot, type Manifest, readManifests } from '../tree/index.ts';
 
 /** The paths whose content a snapshot could not hold, in byte order. */
 export async function listUnknown(

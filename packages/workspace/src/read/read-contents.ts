@@ -1,6 +1,6 @@
 import { type Call, type Deps, WorkspaceError } from '../deps.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
-import { requireRecord, runFolder } from '../run/index.ts';
+import { requireRecord, runFolder } from '../run-folder/index.ts';
 
 /** git is stopped before sending more useless bytes than this: git cannot skip a blob. */
 const skippedBytes = 8 * 1024 * 1024;

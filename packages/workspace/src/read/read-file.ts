@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { UnknownContent } from '@holdpoint/contract';
 import { type Call, type Deps, type FileEntry, WorkspaceError } from '../deps.ts';
 import { fromText, isWithin, toText } from '../files/index.ts';
-import { runFolder } from '../run/index.ts';
+import { runFolder } from '../run-folder/index.ts';
 import { lazyOutput } from './lazy-output.ts';
 import { listFiles } from './list-files.ts';
 import { checkedPath, listUnknown } from './list-unknown.ts';

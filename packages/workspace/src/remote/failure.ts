@@ -1,5 +1,5 @@
 import { WorkspaceError, type WorkspaceErrorCode } from '../errors.ts';
-import type { RemoteAccess, RemoteGit } from './port.ts';
+import type { RemoteAccess, RemoteGit } from '../port/remote-git.ts';
 
 /** Messages of hosts and git, the more significant first. */
 const kinds: readonly (readonly [RegExp, WorkspaceErrorCode])[] = [

@@ -13,17 +13,24 @@ import { copyFile, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { type Deps, errnoOf, type Owner, type Progress, WorkspaceError } from '../deps.ts';
-import { type Directory, openChain, openTop, removeFolder, syncFolder, writeDurably } from '../files/index.ts';
-import { linkFile } from '../fork/link-objects.ts';
-import { writeRef } from '../git-objects/index.ts';
+import {
+  type Directory,
+  linkFile,
+  openChain,
+  openTop,
+  removeFolder,
+  syncFolder,
+  writeDurably,
+} from '../files/index.ts';
 import { bigFileFlags, pipeInput } from '../host-git/git.ts';
-import { createBare } from '../host-git/shadow.ts';
-import { temporaryPath } from '../run/index.ts';
-import type { Repository } from '../source-repository/repository.ts';
+import type { RemoteAccess } from '../port/remote-git.ts';
+import { temporaryPath } from '../run-folder/index.ts';
+import type { Repository } from '../source/git/repository.ts';
+import { writeRef } from '../store/objects/index.ts';
+import { createBare } from '../store/shadow.ts';
 import { assertDone } from './failure.ts';
 import { asRepository, findFetched, folderOf, nameOf, newestFetched } from './fetched.ts';
 import { remoteGit } from './list-refs.ts';
-import type { RemoteAccess } from './port.ts';
 import { readProgress } from './read-progress.ts';
 import { withStaging } from './staging.ts';
 

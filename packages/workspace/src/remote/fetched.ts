@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deps } from '../deps.ts';
-import type { Repository } from '../source-repository/repository.ts';
-import type { RemoteAccess } from './port.ts';
+import type { RemoteAccess } from '../port/remote-git.ts';
+import type { Repository } from '../source/git/repository.ts';
 
 /**
  * Repositories fetched from remotes: a repository for each commit and depth, unchanged once named. So no lock is needed, and a dying

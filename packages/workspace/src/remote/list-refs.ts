@@ -1,7 +1,7 @@
 import { type Deps, type Owner, WorkspaceError } from '../deps.ts';
-import { isRefName } from '../git-objects/index.ts';
+import type { RemoteAccess } from '../port/remote-git.ts';
+import { isRefName } from '../store/objects/index.ts';
 import { assertDone } from './failure.ts';
-import type { RemoteAccess } from './port.ts';
 import { withStaging } from './staging.ts';
 
 /** Reads refs of a remote: full names and their objects. A tag has its commit under `refs/tags/NAME^{}`. */

@@ -1,11 +1,11 @@
 import { parseRemote, type RemoteSource } from '@holdpoint/contract';
 import { type Deps, type Progress, WorkspaceError } from '../deps.ts';
+import type { RemoteAccess } from '../port/remote-git.ts';
 import { commitsAsked } from '../repository/index.ts';
-import type { Repository } from '../source-repository/repository.ts';
+import type { Repository } from '../source/git/repository.ts';
 import { fetchCommit } from './fetch-commit.ts';
 import { findFetched, folderOf, unlimited } from './fetched.ts';
 import { findRemoteRef } from './list-refs.ts';
-import type { RemoteAccess } from './port.ts';
 
 /** Throws for an unusable URL, and for a host not opened by the operator. Contacts nothing. */
 export function accessTo(deps: Pick<Deps, 'bounds'>, source: RemoteSource, tenant: string): RemoteAccess {

@@ -1,8 +1,8 @@
 import { type Deps, type Owner, type RunFolder, WorkspaceError } from '../deps.ts';
-import { writeRef } from '../git-objects/index.ts';
-import { pipePack } from '../source-repository/pipe-pack.ts';
-import type { RemoteTarget } from '../source-repository/repository.ts';
-import { markShallow } from '../source-repository/take-commit.ts';
+import { pipePack } from '../source/git/pipe-pack.ts';
+import type { RemoteTarget } from '../source/git/repository.ts';
+import { markShallow } from '../source/git/take-commit.ts';
+import { writeRef } from '../store/objects/index.ts';
 import { assertDone, lastWords } from './failure.ts';
 import { folderOf } from './fetched.ts';
 import { listRefs, remoteGit } from './list-refs.ts';

@@ -1,4 +1,4 @@
-import type { Progress } from '../port.ts';
+import type { Progress } from '../port/workspaces.ts';
 
 const units = { bytes: 1, KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 } as const;
 

@@ -2,8 +2,8 @@ import { chownSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Deps, Owner } from '../deps.ts';
 import { removeFolder } from '../files/index.ts';
-import { createBare } from '../host-git/shadow.ts';
-import { temporaryPath } from '../run/index.ts';
+import { temporaryPath } from '../run-folder/index.ts';
+import { createBare } from '../store/shadow.ts';
 
 /**
  * Acts on a new bare repository with another user as a permitted writer. Removed afterwards; when the process dies, the next process removes it with

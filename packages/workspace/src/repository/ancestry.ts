@@ -1,6 +1,6 @@
 import type { Git } from '../host-git/git.ts';
 import { streamObjects } from '../host-git/stream-blobs.ts';
-import { asOwner, listGit, type Repository } from '../source-repository/repository.ts';
+import { asOwner, listGit, type Repository } from '../source/git/repository.ts';
 
 /** A commit and the newest of its ancestors. */
 export interface Ancestry {

@@ -2,9 +2,8 @@ import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { type Deps, errnoOf, type Owner } from '../deps.ts';
-import { openTop, removeFolder, setFolderOwner, syncFile } from '../files/index.ts';
-import { linkFile } from '../fork/link-objects.ts';
-import type { RunFolder } from '../run/index.ts';
+import { linkFile, openTop, removeFolder, setFolderOwner, syncFile } from '../files/index.ts';
+import type { RunFolder } from '../run-folder/index.ts';
 import { linkHistory } from './history.ts';
 import { fixedFilesOf, fixedFolders, repositoryFolder } from './repository-files.ts';
 

@@ -1,8 +1,8 @@
 import { isDotGit } from '../files/index.ts';
 import type { Git } from '../host-git/git.ts';
-import type { RunFolder, RunState } from '../run/index.ts';
-import { type Checkout, checkoutTree, knownRoot, type LoadedSnapshot } from '../tree/index.ts';
-import { loadRepositories, repositoryScan, wholeTree } from './repositories.ts';
+import type { RunFolder } from '../run-folder/index.ts';
+import { type Checkout, checkoutTree, knownRoot, type LoadedSnapshot, type RunState } from '../tree/index.ts';
+import { loadRepositories, repositoryScan, wholeTree } from '../tree/repositories.ts';
 
 /** Makes a tree equal to a snapshot, its `.git` entries included. */
 export async function checkoutSnapshot(

@@ -2,11 +2,10 @@ import { closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { openTop, setFileOwner, setFolderOwner, writeAll } from '../files/index.ts';
-import { commitContent, signature } from '../git-objects/index.ts';
-import type { Owner } from '../port.ts';
-import type { Folder } from '../tree/index.ts';
+import type { Owner } from '../port/workspaces.ts';
+import { commitContent, type Folder, signature } from '../store/objects/index.ts';
+import { buildIndex } from '../tree/index-file.ts';
 import type { Ancestry } from './ancestry.ts';
-import { buildIndex } from './index-file.ts';
 import { initialFiles, initialFolders } from './repository-files.ts';
 
 /** Creates the repository of a new tree: at its base commit, with a clean status. */

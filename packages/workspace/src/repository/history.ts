@@ -2,13 +2,12 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import type { Deps, RunFolder } from '../deps.ts';
-import { removeFolder, syncFolder } from '../files/index.ts';
-import { linkFile } from '../fork/link-objects.ts';
-import { objectId } from '../git-objects/index.ts';
-import { createBare } from '../host-git/shadow.ts';
-import { pipePack } from '../source-repository/pipe-pack.ts';
-import { asOwner, type Repository, readGit } from '../source-repository/repository.ts';
+import { linkFile, removeFolder, syncFolder } from '../files/index.ts';
+import { pipePack } from '../source/git/pipe-pack.ts';
+import { asOwner, type Repository, readGit } from '../source/git/repository.ts';
 import type { SourcePool } from '../sources/source-pool.ts';
+import { objectId } from '../store/objects/index.ts';
+import { createBare } from '../store/shadow.ts';
 import { type Ancestry, readAncestry } from './ancestry.ts';
 
 /**

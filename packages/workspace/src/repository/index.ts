@@ -3,11 +3,3 @@ export { createBaseObjects, removeBaseObjects, repositoryMounts } from './base-o
 export { checkoutSnapshot } from './checkout-snapshot.ts';
 export { baseCommitContent, createRepository } from './create-repository.ts';
 export { commitsAsked, shareHistory, takeHistory } from './history.ts';
-export { indexOf } from './index-file.ts';
-export {
-  type FoundRepositories,
-  isSameRepositories,
-  loadRepositories,
-  scanRepositories,
-  storeRepositories,
-} from './repositories.ts';

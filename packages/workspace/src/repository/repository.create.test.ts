@@ -5,7 +5,7 @@ import type { Source } from '@holdpoint/contract';
 import { expect } from 'vitest';
 import { test } from '../testing/fixture.ts';
 import { git, gitBytes, initRepository, runId, type Temporary } from '../testing/index.ts';
-import { buildIndex, clearStatFields, clearStatFieldsOfLarge } from './index-file.ts';
+import { buildIndex, clearStatFields, clearStatFieldsOfLarge } from '../tree/index-file.ts';
 
 const files = {
   'a.txt': 'a\n',

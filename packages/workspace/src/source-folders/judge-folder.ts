@@ -4,7 +4,7 @@ import type { SourceFolder } from '@holdpoint/contract';
 import type { Bounds, OpenPath } from '../bounds/bounds.ts';
 import { type Directory, isDotGit, openChain, openTop } from '../files/index.ts';
 import { mountPointsIn } from '../layers/index.ts';
-import { errnoOf, WorkspaceError } from '../port.ts';
+import { errnoOf, WorkspaceError } from '../port/workspaces.ts';
 
 type JudgeDeps = { bounds: Bounds };
 

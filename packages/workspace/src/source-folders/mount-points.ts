@@ -12,8 +12,8 @@ import {
   setFolderOwner,
   statIn,
 } from '../files/index.ts';
-import { WorkspaceError } from '../port.ts';
-import { type Entry, emptyFolder, type Folder, find, isFolder, withEntry } from '../tree/index.ts';
+import { WorkspaceError } from '../port/workspaces.ts';
+import { type Entry, emptyFolder, type Folder, find, isFolder, withEntry } from '../store/objects/index.ts';
 import { judgeFolder, refuse } from './judge-folder.ts';
 
 /*

@@ -12,11 +12,10 @@ import {
   setFolderOwner,
   statIn,
 } from '../files/index.ts';
-import { hashLargeBlob, objectId } from '../git-objects/index.ts';
+import { type Entry, type Folder, hashLargeBlob, isFolder, isSame, objectId } from '../store/objects/index.ts';
 import type { Checkout, WantedFile } from './checkout.ts';
 import { gitPermissions, keptBits, kindOf, permissionsAt } from './permissions.ts';
 import { type Scan, scanEntry } from './scan.ts';
-import { type Entry, type Folder, isFolder, isSame } from './tree.ts';
 import { writeLeaves } from './write-leaves.ts';
 
 /** A sink without storage. */

@@ -1,9 +1,9 @@
 import type { BigIntStats } from 'node:fs';
 import type { Git } from '../host-git/git.ts';
-import type { Owner } from '../port.ts';
+import type { Owner } from '../port/workspaces.ts';
+import type { Folder, Leaf } from '../store/objects/index.ts';
 import type { Permissions } from './permissions.ts';
 import type { Scan } from './scan.ts';
-import type { Folder, Leaf } from './tree.ts';
 
 export interface Checkout {
   readonly git: Git;

@@ -12,7 +12,7 @@ import {
   statIn,
   type Yielder,
 } from '../files/index.ts';
-import { hashLargeBlob } from '../git-objects/index.ts';
+import { hashLargeBlob } from '../store/objects/index.ts';
 
 /*
  * A snapshot does not hold its skipped files, but a change of their content must still change the snapshot's id, because approvals name

@@ -1,5 +1,7 @@
 export type { Checkout, KnownTree, MtimeOf } from './checkout.ts';
 export { checkoutTree, hashOnly } from './checkout-tree.ts';
+export { formerTimes } from './former-times.ts';
+export { indexOf } from './index-file.ts';
 export {
   addEmptyFolder,
   assertSnapshot,
@@ -15,16 +17,10 @@ export {
   type SnapshotCache,
 } from './load-snapshot.ts';
 export {
-  fromSkips,
   isSameManifest,
-  isSameSkip,
   type Manifest,
   readManifest,
-  type Skipped,
-  skippedPaths,
-  skipsSchema,
   snapshotMessage,
-  toSkips,
   withLeftOut,
 } from './manifest.ts';
 export {
@@ -39,6 +35,14 @@ export {
 } from './permissions.ts';
 export { type Listing, readListing } from './read-listing.ts';
 export {
+  type FoundRepositories,
+  isSameRepositories,
+  loadRepositories,
+  scanRepositories,
+  storeRepositories,
+} from './repositories.ts';
+export { createRunStates, type RunState } from './run-state.ts';
+export {
   countKnown,
   deepestFolder,
   isTooDeep,
@@ -52,28 +56,5 @@ export {
   scanListedEntry,
   specialKind,
 } from './scan.ts';
-export { type FileStatus, fileSystemClock, openStatCache, type StatCache } from './stat-cache.ts';
-export {
-  type Change,
-  canonicalMode,
-  changesBetween,
-  countChanges,
-  countLeaves,
-  type Entry,
-  emptyFolder,
-  emptyFolders,
-  emptyFoldersSince,
-  type Folder,
-  find,
-  isFolder,
-  isLeaf,
-  isSame,
-  type Leaf,
-  leavesOf,
-  type Mode,
-  modes,
-  reuseIfSame,
-  sortedLeaves,
-  withEntry,
-} from './tree.ts';
+export { type FileStatus, fileSystemClock, type StatCache } from './stat-cache.ts';
 export { trustedStats } from './trusted-stats.ts';

@@ -1,12 +1,11 @@
-import { readCommit } from '../git-objects/index.ts';
 import type { Git } from '../host-git/git.ts';
 import { readRows } from '../host-git/read-rows.ts';
-import { isSnapshot } from '../journal/snapshot-list.ts';
-import { type SnapshotId, WorkspaceError } from '../port.ts';
-import type { RunFolder } from '../run/run-folder.ts';
+import { type SnapshotId, WorkspaceError } from '../port/workspaces.ts';
+import type { RunFolder } from '../run-folder/run-folder.ts';
+import { isSnapshot } from '../store/journal/snapshot-list.ts';
+import { type Folder, find, isFolder, readCommit, withEntry } from '../store/objects/index.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { readListing } from './read-listing.ts';
-import { type Folder, find, isFolder, withEntry } from './tree.ts';
 
 /** A snapshot in memory. `root` holds the manifest's empty folders too. */
 export interface LoadedSnapshot {

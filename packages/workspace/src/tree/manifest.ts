@@ -1,8 +1,9 @@
 import { z } from 'zod';
+import { WorkspaceError } from '../errors.ts';
 import { fromText, toText } from '../files/index.ts';
-import { type SkippedPath, WorkspaceError } from '../port.ts';
+import { fromSkips, isSameSkip, type Skipped, type Skips, skipsSchema, toSkips } from '../run-folder/skipped-paths.ts';
+import { type Folder, find } from '../store/objects/index.ts';
 import { gitPermissions, isSamePermissions, type Permissions } from './permissions.ts';
-import { type Folder, find } from './tree.ts';
 
 /** Facts outside of a git tree: skipped paths, empty folders and permission bits. Stored in the snapshot's commit message. */
 export interface Manifest {
@@ -14,28 +15,6 @@ export interface Manifest {
   /** Commit of the `.git` entries; see `repositories.ts`. */
   readonly repositories: string | undefined;
 }
-
-/** The state of an entry skipped by a snapshot: another size or time proves a later change by the run. */
-export interface Skipped {
-  readonly reason: SkippedPath['reason'];
-  readonly bytes: number;
-  /** Nanoseconds since 1970. `0`: left out of the copy, so not in the tree. */
-  readonly mtime: string;
-  /** Identifies the content: see `content-stamp.ts`. */
-  readonly stamp?: string;
-}
-
-export const skipsSchema = z.array(
-  z.strictObject({
-    path: z.string(),
-    reason: z.enum(['too_large', 'socket', 'fifo', 'device', 'unreadable']),
-    bytes: z.int(),
-    mtime: z.string(),
-    stamp: z.string().optional(),
-  }),
-);
-/** The stored form: sorted by path. Paths are text. */
-export type Skips = z.infer<typeof skipsSchema>;
 
 const bits = z.int().min(0).max(0o777);
 const manifestSchema = z.strictObject({
@@ -105,22 +84,6 @@ export function withLeftOut(
 ): Manifest['skipped'] {
   const absent = [...fromSkips(input.leftOut)].filter(([path]) => find(input.root, path.split('/')) === undefined);
   return new Map([...absent, ...skipped]);
-}
-
-export function toSkips(skipped: Manifest['skipped']): Skips {
-  return [...skipped].sort(([a], [b]) => (a < b ? -1 : 1)).map(([path, skip]) => ({ path: toText(path), ...skip }));
-}
-
-export function fromSkips(skips: Skips): Map<string, Skipped> {
-  return new Map(skips.map(({ path, ...skip }) => [fromText(path), skip]));
-}
-
-export const skippedPaths = ({ skipped }: Pick<Manifest, 'skipped'>): SkippedPath[] =>
-  toSkips(skipped).map(({ path, reason }) => ({ path, reason }));
-
-/** Whether two snapshots skipped the same entry in the same state. */
-export function isSameSkip(a: Skipped | undefined, b: Skipped | undefined): boolean {
-  return a?.reason === b?.reason && a?.bytes === b?.bytes && a?.mtime === b?.mtime && a?.stamp === b?.stamp;
 }
 
 export function isSameManifest(a: Manifest, b: Manifest): boolean {

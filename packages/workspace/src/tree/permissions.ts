@@ -1,4 +1,4 @@
-import { type Entry, type Folder, isFolder, modes } from './tree.ts';
+import { type Entry, type Folder, isFolder, modes } from '../store/objects/index.ts';
 
 type Kind = 'file' | 'executable' | 'folder';
 type ByKind = Readonly<Record<Kind, number>>;

@@ -1,6 +1,6 @@
 import { isPlainName } from '../files/index.ts';
-import { WorkspaceError } from '../port.ts';
-import { canonicalMode, emptyFolder, type Folder, isFolder } from './tree.ts';
+import { WorkspaceError } from '../port/workspaces.ts';
+import { canonicalMode, emptyFolder, type Folder, isFolder } from '../store/objects/index.ts';
 
 export interface Listing {
   readonly root: Folder;

@@ -25,13 +25,22 @@ import {
   toText,
   type Yielder,
 } from '../files/index.ts';
-import { largeBlobBytes } from '../git-objects/index.ts';
-import { errnoOf, type SkippedPath, WorkspaceError } from '../port.ts';
+import { errnoOf, type SkippedPath, WorkspaceError } from '../port/workspaces.ts';
+import type { Skipped } from '../run-folder/index.ts';
+import {
+  type Entry,
+  type Folder,
+  isFolder,
+  isLeaf,
+  type Leaf,
+  largeBlobBytes,
+  type Mode,
+  modes,
+  reuseIfSame,
+} from '../store/objects/index.ts';
 import { stampOfFolder, stampOfLarge, stampOfStatus } from './content-stamp.ts';
-import type { Skipped } from './manifest.ts';
 import { keptBits, type Permissions } from './permissions.ts';
 import type { StatCache } from './stat-cache.ts';
-import { type Entry, type Folder, isFolder, isLeaf, type Leaf, type Mode, modes, reuseIfSame } from './tree.ts';
 
 /** The inputs of a scan, and its results. */
 export interface Scan {

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { runFolder } from '../run/index.ts';
+import { runFolder } from '../run-folder/index.ts';
 import { fileSystemClock, openStatCache } from './stat-cache.ts';
 
 const oid = 'a'.repeat(40);

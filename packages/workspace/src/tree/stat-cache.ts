@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import type { RunFolder } from '../run/run-folder.ts';
+import type { RunFolder } from '../run-folder/run-folder.ts';
 
 /**
  * Maps a file's status to its content, so a walk hashes only changed files. The entries describe files, not snapshots; losing them

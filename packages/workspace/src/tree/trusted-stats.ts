@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 import { dirname } from 'node:path';
-import type { RunFolder } from '../run/run-folder.ts';
+import type { RunFolder } from '../run-folder/run-folder.ts';
 import type { StatCache } from './stat-cache.ts';
 
 /*

@@ -13,9 +13,9 @@ import {
   writeAll,
 } from '../files/index.ts';
 import { type BlobReceiver, streamBlobs } from '../host-git/stream-blobs.ts';
+import { modes } from '../store/objects/index.ts';
 import type { Checkout, WantedFile } from './checkout.ts';
 import { keptBits } from './permissions.ts';
-import { modes } from './tree.ts';
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 

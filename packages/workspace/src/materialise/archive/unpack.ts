@@ -13,7 +13,7 @@ import {
   toText,
   writeAll,
 } from '../../files/index.ts';
-import { type SkippedPath, WorkspaceError } from '../../port.ts';
+import { type SkippedPath, WorkspaceError } from '../../port/workspaces.ts';
 import { bytesDone, countBytes, countEntry, fileDone, type ImportContext } from '../import-context.ts';
 
 /** Writes the entries of an archive into a tree. The names are untrusted: see `entryPath`. */

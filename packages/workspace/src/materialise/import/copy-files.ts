@@ -12,9 +12,9 @@ import { errnoOf } from '../../errors.ts';
 import { isAscii } from '../../files/path-name.ts';
 import { setFileOwner } from '../../files/set-owner.ts';
 import { writeAll } from '../../files/write-durably.ts';
-import { startObject } from '../../git-objects/object-id.ts';
-import { largeBlobBytes } from '../../git-objects/object-writer.ts';
-import type { Owner } from '../../port.ts';
+import type { Owner } from '../../port/workspaces.ts';
+import { startObject } from '../../store/objects/object-id.ts';
+import { largeBlobBytes } from '../../store/objects/object-writer.ts';
 import type { ImportPack } from './import-pack.ts';
 
 /** Regular files of some folders. */

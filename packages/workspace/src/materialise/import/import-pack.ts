@@ -1,9 +1,9 @@
 import { assertFreeSpace } from '../../files/free-space.ts';
-import { appendKnownBlob } from '../../git-objects/large-blob.ts';
-import { type ObjectType, objectId } from '../../git-objects/object-id.ts';
-import { packObject } from '../../git-objects/pack.ts';
-import { PackStream } from '../../git-objects/pack-stream.ts';
-import { openStoredPack, type StoredPack } from '../../git-objects/stored-pack.ts';
+import { appendKnownBlob } from '../../store/objects/large-blob.ts';
+import { type ObjectType, objectId } from '../../store/objects/object-id.ts';
+import { packObject } from '../../store/objects/pack.ts';
+import { PackStream } from '../../store/objects/pack-stream.ts';
+import { openStoredPack, type StoredPack } from '../../store/objects/stored-pack.ts';
 
 /** Where the objects of an import go. */
 export interface PackSettings {

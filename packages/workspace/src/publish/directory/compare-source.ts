@@ -1,8 +1,7 @@
 import type { Resolution } from '@holdpoint/contract';
 import type { Deps } from '../../deps.ts';
 import { isDotGit, namesIn, openChain, openTop, statIn, toText } from '../../files/index.ts';
-import type { ObjectWriter } from '../../git-objects/index.ts';
-import { type Change, find, isFolder, isSame, type Leaf } from '../../tree/index.ts';
+import { type Change, find, isFolder, isSame, type Leaf, type ObjectWriter } from '../../store/objects/index.ts';
 import { type ChangeSet, resolveConflict, unexplained } from '../index.ts';
 import { type Found, inspect, storeSource } from './inspect-source.ts';
 

@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import type { Resolution } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
-import type { PublishRequest } from '../../port.ts';
+import type { PublishRequest } from '../../port/workspaces.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
 import { test } from '../../testing/fixture.ts';
 import {

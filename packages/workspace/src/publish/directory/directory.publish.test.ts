@@ -13,7 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import type { PublishResult } from '../../port.ts';
+import type { PublishResult } from '../../port/workspaces.ts';
 import { readTree, stamps, writeTree } from '../../testing/file-tree.ts';
 import { test } from '../../testing/fixture.ts';
 import { publishNow, runId, runUntilKilled, stride, temporary, tried } from '../../testing/index.ts';

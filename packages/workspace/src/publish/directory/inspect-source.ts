@@ -1,8 +1,15 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync } from 'node:fs';
 import { errnoOf, WorkspaceError } from '../../errors.ts';
 import { type Directory, openChain, openChild, openTop, statIn, toText } from '../../files/index.ts';
-import { hashLargeBlob, largeBlobBytes, type ObjectWriter, objectId } from '../../git-objects/index.ts';
-import { type Leaf, modeOf, modes } from '../../tree/index.ts';
+import {
+  hashLargeBlob,
+  type Leaf,
+  largeBlobBytes,
+  modes,
+  type ObjectWriter,
+  objectId,
+} from '../../store/objects/index.ts';
+import { modeOf } from '../../tree/index.ts';
 
 export interface Ownership {
   permissions: number;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { isWithin, type OpenPath } from '../../bounds/bounds.ts';
 import { type Deps, errnoOf, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
 import { toText } from '../../files/index.ts';
-import type { Change } from '../../tree/index.ts';
+import type { Change } from '../../store/objects/index.ts';
 
 /** Opens and checks the source directory; undefined for a lost directory. All reads and writes of a publish go through this descriptor. */
 export function openTarget(deps: Pick<Deps, 'bounds'>, { origin }: WorkspaceRecord): OpenPath | undefined {

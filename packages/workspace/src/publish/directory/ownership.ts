@@ -1,5 +1,5 @@
 import { WorkspaceError } from '../../errors.ts';
-import { type Leaf, modes } from '../../tree/index.ts';
+import { type Leaf, modes } from '../../store/objects/index.ts';
 import { inspect, type Ownership } from './inspect-source.ts';
 
 /** Owner and permissions of the nearest existing folder, and the missing folders below. */

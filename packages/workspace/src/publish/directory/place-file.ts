@@ -14,7 +14,7 @@ import {
   writeAll,
 } from '../../files/index.ts';
 import type { BlobReceiver } from '../../host-git/stream-blobs.ts';
-import { modes } from '../../tree/index.ts';
+import { modes } from '../../store/objects/index.ts';
 import { type AttributeCopier, createAttributeCopier } from './copy-attributes.ts';
 import { changedMeanwhile, checkStep, type Pass, type Step, type StepConflict, splitPath } from './journal-step.ts';
 import { findAside, linkOrMove, privateName, putAside, removeName } from './private-name.ts';

@@ -2,27 +2,26 @@ import { createHash } from 'node:crypto';
 import type { Conflict, PublishPlan } from '@holdpoint/contract';
 import type { OpenPath } from '../../bounds/bounds.ts';
 import type { Deps, PublishRequest, RunFolder, SnapshotId, WorkspaceRecord } from '../../deps.ts';
-import { toText } from '../../files/index.ts';
-import { createObjectWriter, type ObjectWriter } from '../../git-objects/index.ts';
+import { isWithinAny, toText } from '../../files/index.ts';
 import type { Scope } from '../../left-out/find-left-out.ts';
-import { commitTree } from '../../snapshot.ts';
-import { countHunks, type Versions } from '../../three-way/conflict-lines.ts';
-import { largestMerged } from '../../three-way/merge-file.ts';
+import { commitTree } from '../../snapshots/snapshot.ts';
 import {
+  applyChanges,
   type Change,
+  createObjectWriter,
   emptyFolders,
   find,
   isFolder,
-  isPrivate,
   isSame,
-  kindOf,
   type Leaf,
-  permissionsAt,
-} from '../../tree/index.ts';
-import { applyChanges } from '../apply-changes.ts';
-import { type ChangeSet, changeSet, isWithinAny, leftOutOf } from '../change-set.ts';
+  type ObjectWriter,
+} from '../../store/objects/index.ts';
+import { isPrivate, kindOf, permissionsAt } from '../../tree/index.ts';
+import { type ChangeSet, changeSet, leftOutOf } from '../change-set.ts';
 import { createTextBudget, largestText, readVersions, textOf, versionOf } from '../conflict-versions.ts';
 import { keepConflicts } from '../keep-conflicts.ts';
+import { countHunks, type Versions } from '../merge/conflict-lines.ts';
+import { largestMerged } from '../merge/merge-file.ts';
 import { toPlanFiles, withDigest } from '../plan-digest.ts';
 import { findUnexplained } from '../unexplained.ts';
 import { withMoves } from '../with-moves.ts';

@@ -2,8 +2,8 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readJson, syncFolder, writeDurably } from '../../files/index.ts';
-import type { RunFolder } from '../../run/index.ts';
-import { modes } from '../../tree/index.ts';
+import type { RunFolder } from '../../run-folder/index.ts';
+import { modes } from '../../store/objects/index.ts';
 
 const modeSchema = z.union([
   z.literal(modes.file),

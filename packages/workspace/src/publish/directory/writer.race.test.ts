@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { describe, expect } from 'vitest';
-import type { PublishResult } from '../../port.ts';
+import type { PublishResult } from '../../port/workspaces.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
 import { test } from '../../testing/fixture.ts';
 import { publishNow, runId, runUntilKilled, stride, type Temporary, temporary, tried } from '../../testing/index.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { join } from 'node:path';
 import type { PublishPlan, Resolution } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
-import type { PublishRequest } from '../../port.ts';
+import type { PublishRequest } from '../../port/workspaces.ts';
 import { readTree, writeTree } from '../../testing/file-tree.ts';
 import { test } from '../../testing/fixture.ts';
 import { runId, runUntilKilled, stride, type Temporary, tried } from '../../testing/index.ts';

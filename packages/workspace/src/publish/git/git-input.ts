@@ -1,7 +1,6 @@
 import { type PublishRequest, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
-import { isRefName } from '../../git-objects/index.ts';
 import type { Scope } from '../../left-out/find-left-out.ts';
-import type { Folder } from '../../tree/index.ts';
+import { type Folder, isRefName } from '../../store/objects/index.ts';
 
 /** A request to publish to a git source. */
 export interface GitInput extends PublishRequest {

@@ -1,32 +1,30 @@
 import type { Conflict, LeftOut } from '@holdpoint/contract';
 import type { Deps, ObjectWriter, SnapshotId } from '../../deps.ts';
-import { toText } from '../../files/index.ts';
-import { hasRef } from '../../git-objects/index.ts';
+import { isWithinAny, toText } from '../../files/index.ts';
 import { mostListed } from '../../host-git/read-rows.ts';
-import { createSelection } from '../../materialise/selection.ts';
-import { commitTree } from '../../snapshot.ts';
-import { assertUnchanged, type Repository } from '../../source-repository/repository.ts';
-import { takeCommit } from '../../source-repository/take-commit.ts';
-import { mergeTrees } from '../../three-way/merge-trees.ts';
+import { commitTree } from '../../snapshots/snapshot.ts';
+import { assertUnchanged, type Repository } from '../../source/git/repository.ts';
+import { takeCommit } from '../../source/git/take-commit.ts';
+import { createSelection } from '../../source/selection.ts';
 import {
+  applyChanges,
   type Change,
   changesBetween,
   emptyFolders,
   type Folder,
   find,
+  hasRef,
   isLeaf,
   isSame,
-  keepRecent,
-  loadSnapshot,
-  loadTree,
-} from '../../tree/index.ts';
-import { applyChanges, changeSet, findUnexplained, isWithinAny, leftOutOf, unexplained } from '../index.ts';
+} from '../../store/objects/index.ts';
+import { keepRecent, loadSnapshot, loadTree } from '../../tree/index.ts';
+import { changeSet, findUnexplained, leftOutOf, unexplained } from '../index.ts';
+import { mergeTrees } from '../merge/merge-trees.ts';
 import { type CleanedChanges, cleanChanges } from './attributes/clean-changes.ts';
 import { reasonAgainstLfs } from './attributes/lfs-store.ts';
 import { resolveHeld } from './attributes/resolve-held.ts';
 import { type GitInput, scopeOf } from './git-input.ts';
 import type { Intent } from './publish-intent.ts';
-
 import { type SourceTree, withSubmodules } from './submodules.ts';
 
 /** A snapshot of the run and its commit: the base of the run, or its last publish to this branch. */

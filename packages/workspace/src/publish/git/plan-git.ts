@@ -1,9 +1,8 @@
 import { type Conflict, type LeftOut, type PublishPlan, placeOf } from '@holdpoint/contract';
 import type { Deps, WorkspaceRecord } from '../../deps.ts';
 import { toText } from '../../files/index.ts';
-import { createObjectWriter, signature, writeRef } from '../../git-objects/index.ts';
-import type { Repository } from '../../source-repository/repository.ts';
-import { changesBetween } from '../../tree/index.ts';
+import type { Repository } from '../../source/git/repository.ts';
+import { changesBetween, createObjectWriter, signature, writeRef } from '../../store/objects/index.ts';
 import { keepConflicts, leftOutOf, oidsOf, toPlanFiles, withDigest, withMoves } from '../index.ts';
 import type { LfsObject } from './attributes/clean-changes.ts';
 import { branchName, type GitInput, scopeOf } from './git-input.ts';

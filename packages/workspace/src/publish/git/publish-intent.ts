@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
 import { readJson, syncFolder, writeDurably } from '../../files/index.ts';
-import type { RunFolder } from '../../run/index.ts';
+import type { RunFolder } from '../../run-folder/index.ts';
 
 const oid = z.string().regex(/^[0-9a-f]{40}$/);
 const intentSchema = z.strictObject({

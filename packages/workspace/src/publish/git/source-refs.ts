@@ -6,8 +6,8 @@ import { isRemote, placeOf } from '@holdpoint/contract';
 import { type Deps, errnoOf, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
 import { readRows } from '../../host-git/read-rows.ts';
 import { openRemoteTarget } from '../../remote/remote-target.ts';
-import { pipePack } from '../../source-repository/pipe-pack.ts';
-import { asOwner, openWatched, type Repository } from '../../source-repository/repository.ts';
+import { pipePack } from '../../source/git/pipe-pack.ts';
+import { asOwner, openWatched, type Repository } from '../../source/git/repository.ts';
 
 /** A branch of the source, and the refs around its name. */
 export interface SourceBranch {

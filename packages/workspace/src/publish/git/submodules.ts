@@ -1,7 +1,6 @@
 import type { Conflict } from '@holdpoint/contract';
 import { toText } from '../../files/index.ts';
-import { type Change, type Folder, find, isFolder, modes } from '../../tree/index.ts';
-import { applyChanges } from '../index.ts';
+import { applyChanges, type Change, type Folder, find, isFolder, modes } from '../../store/objects/index.ts';
 
 /** A tree of the source, and its submodules. A workspace does not contain submodules. */
 export interface SourceTree {

@@ -3,7 +3,7 @@ import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Deps, errnoOf } from '../../../deps.ts';
 import { removeFolder } from '../../../files/index.ts';
-import { type Folder, find, isLeaf, modes } from '../../../tree/index.ts';
+import { type Folder, find, isLeaf, modes } from '../../../store/objects/index.ts';
 
 export interface AttributeQuery {
   /** The run's repository, with the `.gitattributes` of the tree. */

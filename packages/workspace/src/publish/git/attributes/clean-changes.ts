@@ -3,10 +3,18 @@ import { createHash } from 'node:crypto';
 import type { Conflict } from '@holdpoint/contract';
 import type { Deps, ObjectWriter } from '../../../deps.ts';
 import { streamBlobs } from '../../../host-git/stream-blobs.ts';
-import { type Change, type Folder, find, isLeaf, isSame, type Leaf, modes } from '../../../tree/index.ts';
-import { applyChanges } from '../../index.ts';
+import { isPointer, largestPointer, pointerTo } from '../../../source/lfs-pointer.ts';
+import {
+  applyChanges,
+  type Change,
+  type Folder,
+  find,
+  isLeaf,
+  isSame,
+  type Leaf,
+  modes,
+} from '../../../store/objects/index.ts';
 import { cleanText, isTextWithCrlf } from './clean-text.ts';
-import { isPointer, largestPointer, pointerTo } from './lfs-pointer.ts';
 import { type Attributes, readAttributes } from './read-attributes.ts';
 
 /** A larger file is not converted, because the whole file would be in memory. Bytes. */

@@ -12,7 +12,7 @@ import {
   writeAll,
 } from '../../../files/index.ts';
 import { streamBlobs } from '../../../host-git/stream-blobs.ts';
-import { asOwner, type Repository } from '../../../source-repository/repository.ts';
+import { asOwner, type Repository } from '../../../source/git/repository.ts';
 import type { LfsObject } from './clean-changes.ts';
 
 /** Why LFS objects cannot be stored in the repository; undefined when they can. Only git-lfs can store them outside `lfs/objects`. */

@@ -1,7 +1,7 @@
 import type { Conflict, Resolution } from '@holdpoint/contract';
 import type { Deps, ObjectWriter, RunFolder } from '../../../deps.ts';
 import { toText } from '../../../files/index.ts';
-import { type Change, type Folder, find, isLeaf } from '../../../tree/index.ts';
+import { type Change, type Folder, find, isLeaf } from '../../../store/objects/index.ts';
 import { createTextBudget, readVersions, resolveConflict } from '../../index.ts';
 import type { CleanedChanges } from './clean-changes.ts';
 

@@ -1,0 +1,124 @@
+import {
+  type Entry,
+  type Folder,
+  isFolder,
+  isLeaf,
+  isSame,
+  type Leaf,
+  type Mode,
+  modes,
+} from '../../store/objects/index.ts';
+
+/** A value for each of three trees. */
+export interface ThreeWay<T> {
+  readonly base: T;
+  readonly source: T;
+  readonly run: T;
+}
+
+/** An undecided path and its file in each tree; null where the tree has no file. */
+export interface UnmergedPath extends ThreeWay<Leaf | null> {
+  readonly path: string;
+}
+
+/** A file whose content both sides changed. */
+export interface BothChanged extends UnmergedPath {
+  readonly source: Leaf;
+  readonly run: Leaf;
+  /** The mode of the merged file. */
+  readonly mode: Mode;
+}
+
+export interface MergedFolders {
+  /** The decided part of the tree, without the paths in `contents` and `conflicts`. */
+  root: Folder;
+  contents: BothChanged[];
+  conflicts: UnmergedPath[];
+}
+
+/**
+ * Merges three trees path by path: when a side left a path unchanged, the other side's version wins. Renames are not detected, so a moved
+ * file is a deletion and an addition. Folders with equal object ids are not entered. Empty folders are ignored.
+ */
+export function mergeFolders(roots: ThreeWay<Folder>): MergedFolders {
+  const result: Omit<MergedFolders, 'root'> = { contents: [], conflicts: [] };
+  const { entry } = mergeEntry(result, '', roots);
+  return { root: isFolder(entry) ? entry : { entries: new Map() }, ...result };
+}
+
+interface Outcome {
+  entry: Entry | undefined;
+  /** Whether a file is here or below, or may be here after the contents are merged and conflicts resolved. */
+  holdsFile: boolean;
+}
+
+function mergeEntry(result: Omit<MergedFolders, 'root'>, path: string, at: ThreeWay<Entry | undefined>): Outcome {
+  const { base, source, run } = at;
+  if (isEqual(source, run) || isEqual(base, run)) return { entry: source, holdsFile: holdsFile(source) };
+  if (isEqual(base, source)) return { entry: run, holdsFile: holdsFile(run) };
+  const files = mapThree(at, (entry) => (isLeaf(entry) ? entry : null));
+  const decided = decide(files);
+  const below = mergeChildren(result, path, at);
+  const open = { path, ...files };
+  if (decided === 'conflict' || (decided !== null && below.holdsFile)) result.conflicts.push(open);
+  else if (decided !== null && 'contents' in decided) result.contents.push({ path, ...decided.contents });
+  else if (decided !== null) return { entry: decided, holdsFile: true };
+  return decided === null ? below : { ...below, holdsFile: true };
+}
+
+function mergeChildren(result: Omit<MergedFolders, 'root'>, path: string, at: ThreeWay<Entry | undefined>): Outcome {
+  const children = mapThree(at, (entry) => (isFolder(entry) ? entry.entries : none));
+  const entries = new Map<string, Entry>();
+  let isHeld = false;
+  for (const name of new Set([...children.base.keys(), ...children.source.keys(), ...children.run.keys()])) {
+    const below = path === '' ? name : `${path}/${name}`;
+    const merged = mergeEntry(
+      result,
+      below,
+      mapThree(children, (of) => of.get(name)),
+    );
+    if (merged.holdsFile) isHeld = true;
+    if (merged.entry !== undefined && holdsFile(merged.entry)) entries.set(name, merged.entry);
+  }
+  return { entry: entries.size === 0 ? undefined : { entries }, holdsFile: isHeld };
+}
+
+/** The three-way rule for a file. */
+function decide({
+  base,
+  source,
+  run,
+}: ThreeWay<Leaf | null>): Leaf | null | 'conflict' | { contents: Omit<BothChanged, 'path'> } {
+  if (isSameFile(source, run) || isSameFile(base, run)) return source;
+  if (isSameFile(base, source)) return run;
+  if (source === null || run === null || source.mode === modes.symlink || run.mode === modes.symlink) return 'conflict';
+  const before = base === null || base.mode === modes.symlink ? undefined : base;
+  const mode = pick(before?.mode, source.mode, run.mode);
+  if (mode === undefined) return 'conflict';
+  const oid = pick(before?.oid, source.oid, run.oid);
+  return oid === undefined ? { contents: { base, source, run, mode } } : { mode, oid };
+}
+
+/** The value of the side with a change; undefined when both sides did. */
+export function pick<T>(base: T | undefined, source: T, run: T): T | undefined {
+  if (source === run || run === base) return source;
+  return source === base ? run : undefined;
+}
+
+const isSameFile = (a: Leaf | null, b: Leaf | null): boolean => isSame(a ?? undefined, b ?? undefined);
+
+function isEqual(a: Entry | undefined, b: Entry | undefined): boolean {
+  return isSame(a, b) || (isFolder(a) && isFolder(b) && typeof a.oid === 'string' && a.oid === b.oid);
+}
+
+function holdsFile(entry: Entry | undefined): boolean {
+  if (!isFolder(entry)) return entry !== undefined;
+  if (entry.oid !== undefined) return entry.oid !== null;
+  return entry.entries.values().some(holdsFile);
+}
+
+export function mapThree<T, R>(three: ThreeWay<T>, map: (value: T) => R): ThreeWay<R> {
+  return { base: map(three.base), source: map(three.source), run: map(three.run) };
+}
+
+const none: ReadonlyMap<string, Entry> = new Map();

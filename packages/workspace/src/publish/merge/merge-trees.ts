@@ -1,0 +1,127 @@
+import type { Conflict, Resolution } from '@holdpoint/contract';
+import type { Deps, ObjectWriter, RunFolder } from '../../deps.ts';
+import { toText } from '../../files/index.ts';
+import {
+  applyChanges,
+  type Change,
+  emptyFolder,
+  emptyFolders,
+  type Folder,
+  find,
+  isFolder,
+  isLeaf,
+  withEntry,
+} from '../../store/objects/index.ts';
+import { createTextBudget, readVersions, resolveConflict } from '../index.ts';
+import { countHunks } from './conflict-lines.ts';
+import { describeConflict, type Sides } from './describe-conflict.ts';
+import { findMoves } from './find-moves.ts';
+import { mergeContents } from './merge-contents.ts';
+import { type MergeDriver, readMergeDrivers } from './merge-drivers.ts';
+import { mapThree, mergeFolders, type ThreeWay, type UnmergedPath } from './merge-folders.ts';
+
+export interface MergeInput extends ThreeWay<Folder> {
+  folder: RunFolder;
+  writer: ObjectWriter;
+  resolutions: readonly Resolution[];
+  sides: Sides;
+  /** The user's git directory, for its `info/attributes`. */
+  sourceGitDir?: string;
+}
+
+/**
+ * Three-way merge of trees in memory, path by path, with contents merged by git. A conflict is a path with three versions. A person's
+ * resolution sets the state of the path; every other path keeps its merge result.
+ */
+export async function mergeTrees(deps: Deps, input: MergeInput): Promise<{ root: Folder; conflicts: Conflict[] }> {
+  const { folder, writer } = input;
+  const merged = mergeFolders(input);
+  if (merged.contents.length > 0) await writer.flush();
+  const paths = merged.contents.map(({ path }) => path);
+  const query = { shadow: folder.shadow, source: input.sourceGitDir, root: input.source, paths };
+  const drivers = await readMergeDrivers(deps, query);
+  const contents = await mergeContents(deps, { gitDir: folder.shadow, writer, files: merged.contents, drivers });
+  const settled: Change[] = [];
+  const unsettled: UnmergedPath[] = [];
+  for (const [file, leaf] of contents) settled.push({ path: file.path, old: null, new: leaf });
+  for (const one of [...merged.conflicts, ...merged.contents.filter((file) => !contents.has(file))]) {
+    const resolution = input.resolutions.find(({ path }) => path === toText(one.path));
+    const resolved = await resolveConflict(deps, resolution, { gitDir: folder.shadow, writer, versions: one });
+    if (resolved === undefined) unsettled.push(one);
+    else settled.push({ path: one.path, old: null, new: resolved.leaf });
+  }
+  const result = applyChanges(merged.root, settled);
+  const open = unsettled.length > 0 ? unsettled : result.blocked.map((path) => versionsAt(input, path));
+  const root = mergeEmptyFolders(result.root, input);
+  return { root, conflicts: open.length === 0 ? [] : await toConflicts(deps, { ...input, drivers }, open) };
+}
+
+function versionsAt(input: ThreeWay<Folder>, path: string): UnmergedPath {
+  const names = path.split('/');
+  const leafAt = (root: Folder) => {
+    const entry = find(root, names);
+    return isLeaf(entry) ? entry : null;
+  };
+  return { path, ...mapThree(input, leafAt) };
+}
+
+async function toConflicts(
+  deps: Deps,
+  input: MergeInput & { drivers: ReadonlyMap<string, MergeDriver> },
+  unsorted: readonly UnmergedPath[],
+): Promise<Conflict[]> {
+  const { writer } = input;
+  const gitDir = input.folder.shadow;
+  const open = unsorted.toSorted((a, b) => (a.path < b.path ? -1 : 1));
+  const leaves = open.flatMap((one) => [one.base, one.source, one.run]);
+  await writer.flush();
+  const version = await readVersions(deps, { gitDir, leaves, budget: createTextBudget() });
+  const movesTo = async (side: 'source' | 'run') => {
+    if (!open.some((one) => one.base !== null && one[side] === null)) return new Map<string, string>();
+    return findMoves(deps, { gitDir, writer, from: input.base, to: input[side] });
+  };
+  const moves = { source: await movesTo('source'), run: await movesTo('run') };
+  const mergeable = open.filter(({ path }) => input.drivers.get(path)?.kind !== 'none');
+  const merges = await countHunks(deps, gitDir, mergeable);
+  return open.map((one) => ({
+    path: toText(one.path),
+    reason: 'merge',
+    detail: describeConflict({ ...input, moves }, one),
+    versions: mapThree<UnmergedPath['base'], ReturnType<typeof version>>(one, version),
+    merge: merges.get(one),
+  }));
+}
+
+/** Adds the empty folders present on both sides or made by a side, unless a file is in the way, and removes the others. */
+function mergeEmptyFolders(root: Folder, three: ThreeWay<Folder>): Folder {
+  const { base, source, run } = mapThree(three, (of) => new Set(emptyFolders(of)));
+  const isKept = (path: string) => (source.has(path) && run.has(path)) || (!base.has(path) && isIn(path));
+  const isIn = (path: string) => source.has(path) || run.has(path);
+  let result = root;
+  for (const path of source.union(run)) {
+    const names = path.split('/');
+    if (isKept(path)) {
+      if (isFree(result, names)) result = withEntry(result, names, emptyFolder());
+      continue;
+    }
+    // A folder without entries is removed, unless a side has the folder as an empty folder.
+    for (; names.length > 0 && isEmpty(result, names) && !isKept(names.join('/')); names.pop()) {
+      result = withEntry(result, names, undefined);
+    }
+  }
+  return result;
+}
+
+function isEmpty(root: Folder, names: readonly string[]): boolean {
+  const entry = find(root, names);
+  return isFolder(entry) && entry.entries.size === 0;
+}
+
+/** Whether the path is free, and no file is in the place of a parent folder. */
+function isFree(root: Folder, names: readonly string[]): boolean {
+  const isBlocked = names.slice(0, -1).some((_, index) => {
+    const entry = find(root, names.slice(0, index + 1));
+    return entry !== undefined && !isFolder(entry);
+  });
+  return !isBlocked && find(root, names) === undefined;
+}

@@ -1,0 +1,120 @@
+import type { BigIntStats } from 'node:fs';
+import type { Call, Deps, SkippedPath } from '../deps.ts';
+import { type Directory, fromText } from '../files/index.ts';
+import { knownTree, type Layer, mountedTree, openMounted, readTree } from '../layers/index.ts';
+import { checkoutSnapshot } from '../repository/index.ts';
+import { assertCurrent, type RunFolder, requireRecord, runFolder, type WorkspaceRecord } from '../run-folder/index.ts';
+import { allSnapshots } from '../store/journal/index.ts';
+import { find, readCommit } from '../store/objects/index.ts';
+import {
+  type Checkout,
+  fileSystemClock,
+  hashOnly,
+  type KnownTree,
+  type LoadedSnapshot,
+  loadSnapshot,
+  type MtimeOf,
+  type RunState,
+  readManifest,
+  specialKind,
+} from '../tree/index.ts';
+import { startScan } from './snapshot.ts';
+
+/**
+ * Restores the tree to a snapshot: files, links, modes and empty folders return to their state, and everything else is removed, including
+ * `.git` entries. Keeps paths skipped by this snapshot, and paths skipped by any other snapshot of the run as long as they still cannot be
+ * stored.
+ * @param input.known the certain content of the tree, not read again. @default the content found by a read of the tree
+ */
+export async function restoreSnapshot(
+  deps: Deps,
+  input: Call<'restore'> & { isShared?: boolean; known?: KnownTree; mtimeOf?: MtimeOf },
+): Promise<void> {
+  const folder = runFolder(deps.dataDir, input.runId, input.epoch);
+  const record = requireRecord(folder);
+  assertCurrent(folder);
+  const state = deps.states.of(folder);
+  const target = await loadSnapshot(deps, { folder, state, id: input.snapshot });
+  const layer = await mountedTree(deps, folder);
+  // Open until the end, to keep the tree mounted.
+  using top = openMounted(folder, layer);
+  const { keep } = await preservedPaths(deps, { folder, record, target });
+  const learn = input.isShared !== true;
+  const checkout = {
+    git: deps.git,
+    scan: startScan(deps, { folder, state, content: hashOnly, learn }),
+    gitDir: folder.shadow,
+    tree: folder.tree,
+    clock: () => fileSystemClock(folder),
+    mtimeOf: input.mtimeOf,
+    owner: deps.isRoot ? record.owner : undefined,
+    keep,
+    known: input.known ?? (layer && (await knownFiles(deps, { folder, state, target, top, layer, learn }))),
+  };
+  deps.onPoint('restore.begin');
+  await checkoutSnapshot(deps, { checkout, folder, state, target });
+  deps.onPoint('restore.end');
+  assertCurrent(folder);
+}
+
+/** The present content of a tree on a layer. The time grows with the run's writes, not with the tree. */
+async function knownFiles(
+  deps: Deps,
+  input: {
+    folder: RunFolder;
+    state: RunState;
+    target: LoadedSnapshot;
+    top: Directory;
+    layer: Layer;
+    learn: boolean;
+  },
+): Promise<KnownTree | undefined> {
+  const { target } = input;
+  const { permissions } = target.manifest;
+  const scan = startScan(deps, { ...input, content: hashOnly, usual: permissions.usual });
+  const root = await readTree(deps, { ...input, scan }, undefined);
+  const found = { usual: permissions.usual, others: scan.permissions };
+  return knownTree({ root, permissions: found, unsure: [...scan.skipped.keys(), ...scan.hidden] }, permissions);
+}
+
+/** The paths to keep because a snapshot cannot restore them: candidates, and a check of the actual entry. */
+export async function preservedPaths(
+  deps: Deps,
+  { folder, record, target }: { folder: RunFolder; record: WorkspaceRecord; target: LoadedSnapshot },
+): Promise<{ paths: string[]; keep: Checkout['keep'] }> {
+  const skipped = await allSkippedPaths(deps, folder);
+  const leftOut = new Set(record.left_out.map(({ path }) => fromText(path)));
+  return {
+    paths: [...new Set([...target.manifest.skipped.keys(), ...skipped.keys()])].sort(),
+    keep: (path, status) => {
+      const left = target.manifest.skipped.get(path);
+      // A path left out of the copy was made by the run, so the path goes, unless still impossible to store.
+      if (left !== undefined) return !leftOut.has(path) || isStillSkipped(deps.limits.fileBytes, 'too_large', status);
+      if (find(target.root, path.split('/')) !== undefined) return false;
+      return isStillSkipped(deps.limits.fileBytes, skipped.get(path), status);
+    },
+  };
+}
+
+function isStillSkipped(fileBytes: number, reason: SkippedPath['reason'] | undefined, status: BigIntStats): boolean {
+  if (reason === undefined) return false;
+  return reason === 'unreadable' || specialKind(status) !== undefined || status.size > fileBytes;
+}
+
+/** Every path skipped by any snapshot of the run. */
+async function allSkippedPaths(deps: Deps, folder: RunFolder): Promise<Map<string, SkippedPath['reason']>> {
+  const { stdout } = await deps.git.run([`--git-dir=${folder.shadow}`, 'cat-file', '--batch', '--buffer'], {
+    input: `${allSnapshots(folder.shadow).join('\n')}\n`,
+    maxBytes: 1024 * 1024 * 1024,
+  });
+  const skipped = new Map<string, SkippedPath['reason']>();
+  let rest = stdout;
+  while (rest.length > 0) {
+    const start = rest.indexOf(0x0a) + 1;
+    const size = Number(rest.toString('latin1', 0, start - 1).split(' ')[2]);
+    const { message } = readCommit(rest.subarray(start, start + size));
+    for (const [path, { reason }] of readManifest(message).skipped) skipped.set(path, reason);
+    rest = rest.subarray(start + size + 1);
+  }
+  return skipped;
+}

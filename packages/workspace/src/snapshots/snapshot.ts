@@ -1,0 +1,286 @@
+import { ForbiddenChange } from '@holdpoint/contract';
+import { type Call, type Deps, type Snapshot, WorkspaceError } from '../deps.ts';
+import {
+  assertFreeSpace,
+  createYielder,
+  type Directory,
+  fromPlain,
+  isDotGit,
+  isWithin,
+  join,
+  openTop,
+  statIn,
+  toText,
+} from '../files/index.ts';
+import { mountedTree, openMounted, readTree } from '../layers/index.ts';
+import { assertCurrent, type RunFolder, requireRecord, runFolder, skippedPaths } from '../run-folder/index.ts';
+import { commitSnapshot, snapshotRef } from '../store/journal/index.ts';
+import {
+  countChanges,
+  createObjectWriter,
+  type Entry,
+  emptyFolders,
+  emptyFoldersSince,
+  type Folder,
+  isFolder,
+  type ObjectWriter,
+  withEntry,
+  writeRef,
+} from '../store/objects/index.ts';
+import {
+  cacheSnapshot,
+  fileSystemClock,
+  gitPermissions,
+  isSameManifest,
+  isSamePermissions,
+  type LoadedSnapshot,
+  loadRepositories,
+  loadSnapshot,
+  type Manifest,
+  openReadable,
+  type Permissions,
+  type RunState,
+  type Scan,
+  scanChildren,
+  scanEntry,
+  scanRepositories,
+  snapshotMessage,
+  storeRepositories,
+  trustedStats,
+  withLeftOut,
+} from '../tree/index.ts';
+import { type CheckedContent, checkedContent } from './checked-content.ts';
+import { changesOf } from './compare.ts';
+
+/**
+ * Commits the current tree. The snapshot is on disk when this returns. Fails closed: a read error that is no reason to skip the
+ * path fails the whole snapshot.
+ */
+export async function takeSnapshot(deps: Deps, input: Call<'snapshot'>): Promise<Snapshot> {
+  const folder = runFolder(deps.dataDir, input.runId, input.epoch);
+  const record = requireRecord(folder);
+  assertCurrent(folder);
+  const layer = await mountedTree(deps, folder);
+  const paths = input.paths?.map(bytePath);
+  const state = deps.states.of(folder);
+  const parent = await loadSnapshot(deps, { folder, state, id: input.parent });
+  const writer = createObjectWriter({
+    gitDir: folder.shadow,
+    known: state.known,
+    assertSpace: () => assertFreeSpace(deps),
+  });
+  const { usual } = parent.manifest.permissions;
+  const learn = input.isShared !== true;
+  const checked = input.check && checkedContent(writer, input.check);
+  const scan = startScan(deps, { folder, state, content: checked?.content ?? writer, usual, learn });
+
+  using top = openMounted(folder, layer);
+  const root =
+    paths === undefined
+      ? await readTree(deps, { folder, state, scan, top, layer }, parent.root)
+      : await rescan(scan, { top, root: parent.root, paths });
+  const skipped = paths === undefined ? scan.skipped : mergeSkipped(parent.manifest, scan, paths);
+  const repositories =
+    paths === undefined
+      ? await captureRepositories(deps, {
+          folder,
+          state,
+          writer,
+          scan,
+          top,
+          parent,
+          checked,
+          seconds: record.created_at,
+        })
+      : parent.manifest.repositories;
+  const manifest = {
+    skipped: withLeftOut(skipped, { root, leftOut: record.left_out }),
+    empty:
+      paths === undefined
+        ? emptyFolders(root)
+        : emptyFoldersSince({ root: parent.root, empty: parent.manifest.empty }, root),
+    permissions: mergePermissions(parent.manifest.permissions, scan, paths),
+    repositories,
+  };
+  checked?.assertClean([...manifest.empty, ...manifest.skipped.keys()]);
+  deps.onPoint('snapshot.scanned');
+  assertCurrent(folder);
+  if (input.forbids !== undefined) {
+    const both = await Promise.all(
+      [parent, { manifest }].map((snapshot) => loadRepositories(deps, { folder, state, snapshot })),
+    );
+    const changed = changesOf(parent, { root, manifest }, both).map(([path]) => toText(path));
+    const forbidden = changed.filter(input.forbids);
+    if (forbidden.length > 0) throw new ForbiddenChange(forbidden);
+  }
+  const taken = await commitTree(deps, {
+    folder,
+    state,
+    writer,
+    root,
+    manifest,
+    parent,
+    message: input.message,
+    seconds: record.created_at,
+  });
+  if (paths === undefined) {
+    state.stats.retain(scan.seen);
+    await state.stats.save(state.known);
+    deps.looks.looked(folder);
+  }
+  return taken;
+}
+
+/** The `.git` entries that the walk met, as a commit. */
+async function captureRepositories(
+  deps: Deps,
+  input: {
+    folder: RunFolder;
+    state: RunState;
+    writer: ObjectWriter;
+    scan: Scan;
+    top: Directory;
+    parent: LoadedSnapshot;
+    checked: CheckedContent | undefined;
+    seconds: number;
+  },
+): Promise<string | undefined> {
+  const previous = await loadRepositories(deps, { ...input, snapshot: input.parent });
+  if (previous === undefined) return undefined;
+  const found = await scanRepositories(input.scan, { top: input.top, previous: previous.root });
+  input.checked?.assertClean([]);
+  return storeRepositories(input.state, { ...input, found, previous, baseCommit: previous.baseCommit });
+}
+
+export function startScan(
+  deps: Pick<Deps, 'limits'>,
+  input: {
+    folder: RunFolder;
+    state: RunState;
+    content: Scan['content'];
+    usual?: Permissions['usual'];
+    /** Whether the stat cache is updated; false while a process may have files mapped, now or later. @default true */
+    learn?: boolean;
+    signal?: AbortSignal;
+  },
+): Scan {
+  return {
+    content: input.content,
+    stats: trustedStats(input.folder, input.state.stats, input.learn !== false),
+    maybeYield: createYielder(input.signal),
+    clock: fileSystemClock(input.folder),
+    top: fromPlain(input.folder.tree),
+    limits: deps.limits,
+    hides: isDotGit,
+    hidden: new Set(),
+    skipped: new Map(),
+    usual: input.usual ?? gitPermissions.usual,
+    permissions: new Map(),
+    seen: new Set(),
+    entries: 0,
+    bytes: 0,
+  };
+}
+
+/** A larger change is written once, as a pack of its own. */
+const mostJournaledBytes = 1024 * 1024;
+
+/** Writes tree and commit, and makes the snapshot durable. Returns the parent when nothing differs from it. */
+export async function commitTree(
+  deps: Pick<Deps, 'holder' | 'onPoint' | 'logger'>,
+  input: {
+    folder: RunFolder;
+    state: RunState;
+    writer: ObjectWriter;
+    root: Folder;
+    manifest: Manifest;
+    parent: LoadedSnapshot | null;
+    message: string;
+    seconds: number;
+  },
+): Promise<Snapshot> {
+  const { folder, state, writer, root, manifest, parent } = input;
+  const skipped = skippedPaths(manifest);
+  const changed = countChanges(parent?.root, root);
+  if (parent !== null && changed === 0 && isSameManifest(parent.manifest, manifest)) {
+    return { id: parent.id, parent: parent.parent, files_changed: 0, skipped };
+  }
+  const tree = await writer.root(root);
+  const message = snapshotMessage(input.message, manifest);
+  const secondParent = manifest.repositories;
+  const id = writer.commit({ tree, parent: parent?.id ?? null, secondParent, seconds: input.seconds, message });
+  // The first snapshot lies in a folder that is still being made.
+  const objects = parent === null ? undefined : writer.take(mostJournaledBytes);
+  if (objects !== undefined) {
+    await commitSnapshot(deps, folder, { id, objects });
+  } else {
+    await writer.flush();
+    deps.onPoint('snapshot.objects');
+    await writeRef(folder.shadow, snapshotRef(id), id);
+    deps.onPoint('snapshot.ref');
+  }
+  writer.markReferenced();
+  cacheSnapshot(state, { id, parent: parent?.id ?? null, tree, root, manifest });
+  return { id, parent: parent?.id ?? null, files_changed: changed, skipped };
+}
+
+/** Scans only the given paths. */
+async function rescan(scan: Scan, input: { top: Directory; root: Folder; paths: readonly string[] }): Promise<Folder> {
+  let root = input.root;
+  for (const path of input.paths) {
+    if (path === '') return scanChildren(scan, input.top, '', root);
+    const next = await rescanPath(
+      scan,
+      { directory: openTop(input.top.self), folder: root, path: '' },
+      path.split('/'),
+    );
+    if (isFolder(next)) root = next;
+  }
+  return root;
+}
+
+/** Scans one path below a folder and returns the new folder. Closes `at.directory`. */
+async function rescanPath(
+  scan: Scan,
+  at: { directory: Directory; folder: Entry | undefined; path: string },
+  names: readonly string[],
+): Promise<Folder> {
+  using directory = at.directory;
+  const [name = '', ...rest] = names;
+  const path = join(at.path, name);
+  if (isDotGit(name) && isFolder(at.folder)) return at.folder;
+  const before = isFolder(at.folder) ? at.folder.entries.get(name) : undefined;
+  const below = { directory, name, path };
+  const isDirectory = rest.length > 0 && statIn(directory, name)?.isDirectory() === true;
+  // scanEntry notes a folder that cannot be read.
+  const opened = isDirectory ? openReadable(below) : undefined;
+  const entry =
+    opened === undefined
+      ? await scanEntry(scan, below, before)
+      : await rescanPath(scan, { directory: opened, folder: before, path }, rest);
+  if (entry === before && isFolder(at.folder)) return at.folder;
+  return withEntry(isFolder(at.folder) ? at.folder : { entries: new Map() }, [name], entry);
+}
+
+/** The parent's skipped paths outside `paths`, and those of this scan. */
+function mergeSkipped(parent: Manifest, scan: Scan, paths: readonly string[]): Manifest['skipped'] {
+  const elsewhere = [...parent.skipped].filter(([path]) => !paths.some((known) => isWithin(path, known)));
+  return new Map([...elsewhere, ...scan.skipped]);
+}
+
+/** The parent's permissions outside `paths`, and those of this scan. */
+function mergePermissions(parent: Permissions, scan: Scan, paths: readonly string[] | undefined): Permissions {
+  const { usual } = parent;
+  const elsewhere =
+    paths === undefined ? [] : [...parent.others].filter(([path]) => !paths.some((known) => isWithin(path, known)));
+  const others = new Map([...elsewhere, ...scan.permissions]);
+  return isSamePermissions({ usual, others }, parent) ? parent : { usual, others };
+}
+
+function bytePath(path: string): string {
+  const names = path.split('/').filter((name) => name !== '' && name !== '.');
+  if (path.startsWith('/') || path.includes('\0') || names.includes('..')) {
+    throw new WorkspaceError('EPATHINVALID', `${JSON.stringify(path)} does not lie in the workspace.`);
+  }
+  return fromPlain(names.join('/'));
+}

@@ -1,0 +1,150 @@
+import { statSync } from 'node:fs';
+import { isRemote, placeOf } from '@holdpoint/contract';
+import type { Use } from '../../bounds/bounds.ts';
+import { type Deps, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
+import type { Git, GitOptions } from '../../host-git/git.ts';
+import { type RowsOptions, readRows } from '../../host-git/read-rows.ts';
+import type { RemoteAccess } from '../../port/remote-git.ts';
+import { findLayout, type Layout } from './layout.ts';
+import { type InfoWatch, watchInfo } from './watch-info.ts';
+
+/** A user's repository, and the user of git inside. */
+export interface Repository extends Layout {
+  /** Undefined: as this process. */
+  as: { uid: number; gid: number } | undefined;
+  use: Use;
+  /** The watch over the folders `objects/info` since the read of the layout. */
+  watch?: InfoWatch;
+  /** Set for a stand-in of a publish's remote repository. The stand-in is empty. */
+  remote?: RemoteTarget;
+}
+
+/** A publish's remote target, in its state at the time of the question. */
+export interface RemoteTarget {
+  access: RemoteAccess;
+  /** Full names, and their commits. */
+  branches: ReadonlyMap<string, string>;
+  /** Has the tip of the branch, with history; undefined when the tip is the run's start. */
+  tip: Repository | undefined;
+}
+
+/**
+ * On a root host git runs as the owner of the work tree, else of the repository. So git reads only files readable for this user, wherever the
+ * repository's links lead, and leaves no root-owned files in a user's `.git`.
+ * @param input.path the path in the request
+ */
+async function openRepository(
+  deps: Pick<Deps, 'bounds' | 'isRoot'>,
+  input: { path: string; gitDir: string; use: Use },
+): Promise<Repository | undefined> {
+  const layout = await findLayout(deps.bounds, input);
+  if (layout === undefined) return undefined;
+  const owners = [input.path, layout.gitDir, layout.common].map((path) => statSync(path, { throwIfNoEntry: false }));
+  const owner = deps.isRoot ? owners.find((status) => status !== undefined && status.uid !== 0) : undefined;
+  return { ...layout, as: owner && { uid: owner.uid, gid: owner.gid }, use: input.use };
+}
+
+/** Throws when the layout of the repository changed since its check. Call after git's read. */
+export async function assertUnchanged(deps: Pick<Deps, 'bounds'>, repository: Repository): Promise<void> {
+  // Only this process's own repositories, of remotes, have none.
+  if (repository.fingerprints.length === 0) return;
+  const now = await findLayout(deps.bounds, repository);
+  if (now !== undefined && isSameLayout(now, repository) && (await hasSameInfo(now, repository))) return;
+  throw new WorkspaceError('ESOURCEBUSY', `The repository ${repository.common} changed during the read.`);
+}
+
+const isSame = (a: readonly string[], b: readonly string[]): boolean => a.join('\n') === b.join('\n');
+
+const isSameLayout = (now: Layout, then: Layout): boolean => isSame(now.fingerprints, then.fingerprints);
+
+/** An alternates file added and removed again changes the time of its folder, and so does `git gc`. A watch can separate the two cases. */
+const hasSameInfo = async (now: Layout, { infoTimes, watch }: Repository): Promise<boolean> =>
+  isSame(now.infoTimes, infoTimes) || (watch !== undefined && (await watch.sawUpkeepAlone()));
+
+/** Opens a repository with a possible `git gc` during the read. The caller ends its watch. */
+export async function openWatched(
+  deps: Pick<Deps, 'bounds' | 'isRoot'>,
+  input: { path: string; gitDir: string; use: Use },
+): Promise<Repository | undefined> {
+  const first = await openRepository(deps, input);
+  if (first === undefined) return undefined;
+  const watch = watchInfo(first.info);
+  try {
+    // Read again, because the watch knows no earlier event.
+    const opened = await openRepository(deps, input);
+    if (opened !== undefined && isSame(opened.info, first.info)) return { ...opened, watch };
+    watch[Symbol.dispose]();
+    return opened;
+  } catch (error) {
+    watch[Symbol.dispose]();
+    throw error;
+  }
+}
+
+type Owned = Pick<Repository, 'common' | 'as'>;
+
+/**
+ * Arguments and options to run git as the owner of the repository. git enters the directory before changing its user and then names the
+ * directory `/proc/self/cwd`, so the owner need not be able to enter the folders above (a root home). A plain `.` fails, because git writes
+ * refs by absolute path.
+ */
+export function asOwner(repository: Owned): { at: string[]; options: GitOptions } {
+  const { common, as } = repository;
+  return { at: [`--git-dir=${gitDirName(repository)}`], options: as === undefined ? {} : { as, cwd: common } };
+}
+
+/** git's name for the directory when run with `asOwner`. */
+export const gitDirName = ({ common, as }: Owned): string =>
+  as !== undefined && process.platform === 'linux' ? '/proc/self/cwd' : common;
+
+/** Runs a reading command in the repository. When git cannot read the repository, the repository is broken and a retry does not help. */
+export async function readGit(git: Git, repository: Repository, args: readonly string[], options: GitOptions = {}) {
+  const { at, options: as } = asOwner(repository);
+  return git.run([...at, ...args], { maxBytes: mostAnswered, ...options, ...as }).catch(rethrowBroken(repository));
+}
+
+/** git's single answers, for example a setting or an id, are short. Bytes. */
+const mostAnswered = 1024 * 1024;
+
+/** Like `readGit`, for output growing with the repository: some rows at a time, see `readRows`. */
+export async function* listGit(git: Git, repository: Repository, args: readonly string[], options: RowsOptions = {}) {
+  const { at, options: as } = asOwner(repository);
+  try {
+    yield* readRows(git, [...at, ...args], { ...options, ...as });
+  } catch (error) {
+    rethrowBroken(repository)(error);
+  }
+}
+
+/**
+ * Path of a linked work tree's own files, for example its HEAD, below the common directory; undefined for a main work tree. git never
+ * starts there: git would open the common directory by absolute path, and the owner may not be allowed to enter the folders above.
+ */
+export const linkedWorkTree = ({ gitDir, common }: Layout): string | undefined =>
+  gitDir.startsWith(`${common}/`) ? gitDir.slice(common.length + 1) : undefined;
+
+const transient = /no space left|resource temporarily|too many open files|cannot allocate|out of memory/i;
+
+export function rethrowBroken({ common }: Pick<Repository, 'common'>): (cause: unknown) => never {
+  return (cause) => {
+    if (cause instanceof WorkspaceError && cause.code === 'EDIFFTOOLARGE') {
+      throw new WorkspaceError('ESOURCETOOLARGE', `git read too much of ${common}. ${cause.message}`, { cause });
+    }
+    if (!(cause instanceof WorkspaceError) || cause.code !== 'EGITFAILED' || transient.test(cause.message)) throw cause;
+    throw new WorkspaceError('ESOURCEBROKEN', `git cannot read ${common}. ${cause.message}`, { cause });
+  };
+}
+
+/** The git source of a run, for its ignore rules and attributes; undefined for other sources, and for a source gone or out of bounds. */
+export async function openOrigin(
+  deps: Pick<Deps, 'bounds' | 'isRoot'>,
+  { origin, source }: WorkspaceRecord,
+): Promise<Repository | undefined> {
+  if (source.type !== 'git' || isRemote(source)) return undefined;
+  return openRepository(deps, { path: placeOf(source), gitDir: origin ?? '', use: 'source' }).catch(
+    (error: unknown) => {
+      if (error instanceof WorkspaceError) return undefined;
+      throw error;
+    },
+  );
+}
