@@ -57,4 +57,4 @@ export {
   spanKeys,
   type TraceState,
   traceIdOf,
-} from './tracing/index.ts';
+} from './spans/index.ts';

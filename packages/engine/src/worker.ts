@@ -16,7 +16,7 @@ export { controlChannel, liveChannel, liveJoinChannel } from './log/keys.ts';
 export { readTenant } from './log/known-tenants.ts';
 export { readFields, readRun, readStep, readTask } from './log/read-state.ts';
 export { reviewPlaces } from './places/review-places.ts';
-export { scriptedPlanner } from './planners/scripted.ts';
+export { scriptedPlanner } from './planning/scripted.ts';
 export type {
   AgentKinds,
   ExecutionContext,
@@ -53,4 +53,4 @@ export {
   type WorkspaceJob,
 } from './queues/queues.ts';
 export { mayPublicationSleep, mayStillSleep, mayTurnSleep } from './reconcile/may-still-sleep.ts';
-export { spanIdOf, spanKeys, traceIdOf } from './tracing/index.ts';
+export { spanIdOf, spanKeys, traceIdOf } from './spans/index.ts';

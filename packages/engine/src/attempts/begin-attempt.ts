@@ -7,9 +7,9 @@ import {
   type StepState,
   startAttempt,
 } from '../domain/index.ts';
+import { guardTree } from '../fencing/inspect-tree.ts';
 import { type JobContext, untilCanceled } from '../jobs/index.ts';
 import { append } from '../log/index.ts';
-import { guardTree } from '../trees/inspect-tree.ts';
 import { confirmFiles } from './begin-approved.ts';
 import { type Executed, runAttempt } from './run-attempt.ts';
 

@@ -16,7 +16,7 @@ import {
 } from '../domain/index.ts';
 import { append, claimOwner, readSpec, toPayload, trackRun } from '../log/index.ts';
 import { findRewindPoint, listSteps, type RewindPoint } from '../queries/index.ts';
-import { traceOfCaller } from '../tracing/index.ts';
+import { traceOfCaller } from '../spans/index.ts';
 import { planAgain, readTurn, recordedCall } from './plan-again.ts';
 import { reservePlace } from './reserve-place.ts';
 import { getRun } from './steer-run.ts';

@@ -7,7 +7,7 @@ import { pagesOf, pagesOfRuns } from '../log/pages.ts';
 import { readTexts } from '../log/read-texts.ts';
 import { recordedEvent } from '../log/recorded-event.ts';
 import type { Logger, TelemetryPort } from '../ports/index.ts';
-import { addEvent, type ContentRedactor, openTrace, spanIdOf, spanKeys, type TraceState } from '../tracing/index.ts';
+import { addEvent, type ContentRedactor, openTrace, spanIdOf, spanKeys, type TraceState } from '../spans/index.ts';
 import type { Follower } from './follow-runs.ts';
 import { readCursors, writeCursors } from './telemetry-cursors.ts';
 import { openSince } from './telemetry-since.ts';

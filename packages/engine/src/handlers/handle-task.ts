@@ -23,13 +23,13 @@ import {
   type TaskResult,
   type TaskState,
 } from '../domain/index.ts';
+import { guardTree } from '../fencing/inspect-tree.ts';
 import { abortReason, done, doneAt, type JobContext, type JobEnd, lockLost, readError } from '../jobs/index.ts';
 import { append, fromPayload, readRun, readSpec, readStep, readTask } from '../log/index.ts';
 import type { TaskJob } from '../queues/queues.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { mergeAgent } from '../supervising/merge-agent.ts';
 import { superviseAgent } from '../supervising/supervise-agent.ts';
-import { guardTree } from '../trees/inspect-tree.ts';
 
 const mostRounds = 20;
 /** Time to the next try while another writer keeps the task from taking a snapshot. */

@@ -1,13 +1,13 @@
 import { awaitDecision } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { expirePublish, pauseRun, type RunState, recordDiscarded, recordRestored } from '../domain/index.ts';
+import { takeTree } from '../fencing/take-tree.ts';
 import { abortReason, done, doneAt, type JobContext, type JobEnd, leaveIfAborted, readError } from '../jobs/index.ts';
 import { append, readRun } from '../log/index.ts';
 import { publishRun } from '../publishing/publish-run.ts';
 import type { WorkspaceJob } from '../queues/queues.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { releaseUnlessDue } from '../reconcile/release-run.ts';
-import { takeTree } from '../trees/take-tree.ts';
 
 /**
  * Executes the log's requests for a run's workspace: restores a snapshot, publishes the change set, discards the workspace. Each action may

@@ -39,10 +39,10 @@ import {
   claimOwner,
   toPayload,
 } from '../log/index.ts';
-import { resolveCall } from '../planners/resolve-call.ts';
 import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports/index.ts';
 import type { JobOwner } from '../queues/queues.ts';
 import { nextReceived, type Received } from './next-received.ts';
+import { resolveCall } from './resolve-call.ts';
 
 /** A planner's decision as a transition, with the steps that it starts. */
 export interface Planned {

@@ -13,10 +13,10 @@ import {
   recordPrepareFailed,
   scopeOf,
 } from '../domain/index.ts';
+import { guardTree } from '../fencing/inspect-tree.ts';
+import { takeTree } from '../fencing/take-tree.ts';
 import { abortReason, HandBack, type JobContext, lockLost, readError } from '../jobs/index.ts';
 import { append, readRun, readSpec } from '../log/index.ts';
-import { guardTree } from '../trees/inspect-tree.ts';
-import { takeTree } from '../trees/take-tree.ts';
 import { countReached } from './count-reached.ts';
 
 /**

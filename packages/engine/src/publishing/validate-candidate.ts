@@ -1,10 +1,10 @@
 import type { Validator, ValidatorResult } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import { heads, type RunState, recordValidating, recordValidation, scopeOf } from '../domain/index.ts';
+import { inspectTree } from '../fencing/inspect-tree.ts';
+import { takeTree } from '../fencing/take-tree.ts';
 import { abortReason, type JobContext } from '../jobs/index.ts';
 import { append, readSpec, toPayload } from '../log/index.ts';
-import { inspectTree } from '../trees/inspect-tree.ts';
-import { takeTree } from '../trees/take-tree.ts';
 
 /**
  * Runs the run's validators on exactly the candidate of the publish, once per candidate: the result is in the log. The validators work on

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import type { TraceState } from '../tracing/index.ts';
+import type { TraceState } from '../spans/index.ts';
 
 /** By connection: folds of traces up to the end of a page, for the next page. */
 const folded = new WeakMap<Redis, Map<string, Kept>>();

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { runField } from '../domain/index.ts';
 import { stateKey } from '../log/keys.ts';
-import { traceIdOf } from '../tracing/index.ts';
+import { traceIdOf } from '../spans/index.ts';
 
 const mostRuns = 10_000;
 

@@ -19,6 +19,7 @@ import {
   releasable,
   type StepState,
 } from '../domain/index.ts';
+import { judgeTree } from '../fencing/inspect-tree.ts';
 import {
   append,
   claimOwner,
@@ -30,7 +31,6 @@ import {
   untrackApproval,
 } from '../log/index.ts';
 import { isInProgress, leavePlace } from '../places/take-place.ts';
-import { judgeTree } from '../trees/inspect-tree.ts';
 import { endIfIdle } from './end-idle.ts';
 import { endTasks, ensureTasks } from './ensure-tasks.ts';
 import { mayPublicationSleep, mayStillSleep, mayTurnSleep } from './may-still-sleep.ts';

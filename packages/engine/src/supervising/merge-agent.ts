@@ -15,11 +15,11 @@ import {
   type TaskResult,
   type TaskState,
 } from '../domain/index.ts';
+import { guardTree } from '../fencing/inspect-tree.ts';
 import { abortReason, HandBack, type JobContext, type JobEnd, readError } from '../jobs/index.ts';
 import { append, readRun, readSpec, readTasks, readTurnSteps } from '../log/index.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { findMerge } from '../tasks/find-merge.ts';
-import { guardTree } from '../trees/inspect-tree.ts';
 
 /** Time to the next try while another writer has the tree. `turnMs`: while an earlier sub-agent merges. */
 const waitMs = 500;

@@ -17,7 +17,7 @@ import {
 import { doneAt, type JobContext, type JobEnd } from '../jobs/index.ts';
 import { append, fromPayload, readRun, readSpec, toPayload, trackRun } from '../log/index.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
-import { traceOfCaller } from '../tracing/index.ts';
+import { traceOfCaller } from '../spans/index.ts';
 
 /** Creates the run of a sub-agent, cancels the run when its end was requested, and reports its end to the run above. */
 export async function superviseAgent(

@@ -3,7 +3,7 @@ import type { Json, SettledCall, ToolsetRules } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import { newId } from '../domain/new-id.ts';
 import { openOutputStore } from '../outputs/output-store.ts';
-import { scriptedPlanner } from '../planners/scripted.ts';
+import { scriptedPlanner } from '../planning/scripted.ts';
 import type { ToolCatalog } from '../ports/index.ts';
 import type { Faults } from './faults.ts';
 import { argsOf, inMemoryExecutor } from './in-memory-executor.ts';
