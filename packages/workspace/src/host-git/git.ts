@@ -13,6 +13,19 @@ export interface Git {
   run(args: readonly string[], options?: GitOptions): Promise<GitResult>;
   /** Starts git for streaming: bytes in, bytes out. */
   stream(args: readonly string[], options?: GitOptions): GitStream;
+  /** Reads objects through a program kept open for an operation. @default a program for each read */
+  readonly objects?: ObjectReader;
+}
+
+export interface ObjectReader {
+  /**
+   * The output of `git cat-file --batch` for some names, piece by piece.
+   * @param isDone whether the caller has the whole answer
+   */
+  read(
+    input: { gitDir: string; names: readonly string[]; signal?: AbortSignal | undefined },
+    isDone: () => boolean,
+  ): AsyncIterable<Buffer>;
 }
 
 export interface GitOptions {
@@ -34,7 +47,7 @@ interface GitResult {
   stdout: Buffer;
 }
 
-type GitStream = ReturnType<typeof start>;
+export type GitStream = ReturnType<typeof start>;
 
 interface Launch {
   file: string;

@@ -9,13 +9,13 @@ export interface RowsOptions extends Omit<GitOptions, 'maxBytes'> {
   most?: number;
 }
 
-const mostRows = 2_000_000;
+export const mostRows = 2_000_000;
 
 /** The most rows of a tree: globs may select a run's files and folders from a larger repository. */
 export const mostListed = ({ entries }: { entries: number }): number => 4 * entries;
 
 /** A longer row is not read: a path of 200 folders with the longest names has 51,200 bytes. */
-const mostRowBytes = 64 * 1024;
+export const mostRowBytes = 64 * 1024;
 
 /**
  * Reads git's listing, some rows at a time: ten objects of git can list 10⁹ paths. git is killed when the caller stops, when the signal aborts
@@ -40,7 +40,7 @@ export async function* readRows(
     rest = bytes.subarray(from);
     count += rows.length;
     yield rows;
-    if (count > most) throw new WorkspaceError('ETOOMANYFILES', `git lists more than ${most} entries.`);
+    if (count > most) throw tooMany(most);
     if (rest.length > mostRowBytes) throw tooLong(rest);
   }
 }
@@ -73,7 +73,10 @@ export async function* readPieces(
   await done;
 }
 
-function tooLong(row: Buffer): WorkspaceError {
+export const tooMany = (most: number): WorkspaceError =>
+  new WorkspaceError('ETOOMANYFILES', `git lists more than ${most} entries.`);
+
+export function tooLong(row: Buffer): WorkspaceError {
   const begin = row.toString('latin1', 0, 200);
   return new WorkspaceError('ESOURCEPATHS', `git lists a path of more than ${mostRowBytes} bytes: ${begin}…`);
 }

@@ -1,5 +1,5 @@
 import { WorkspaceError } from '../errors.ts';
-import { bigFileFlags, type Git, type GitOptions } from './git.ts';
+import { bigFileFlags, type Git, type GitOptions, type ObjectReader } from './git.ts';
 import { readPieces } from './read-rows.ts';
 
 /** Receives the content of blobs in sequence, in the order of `oids`. */
@@ -21,6 +21,11 @@ export async function streamBlobs(
   receiver: BlobReceiver,
 ): Promise<void> {
   const { gitDir, oids, signal } = input;
+  const { objects } = deps.git;
+  if (objects !== undefined && oids.length > 0) {
+    const parser = createParser({ oids, type: 'blob' }, receiver);
+    return parse(objects.read({ gitDir, names: oids, signal }, parser.isDone), parser);
+  }
   await streamObjects(deps.git, { at: [`--git-dir=${gitDir}`], oids, type: 'blob', options: { signal } }, receiver);
 }
 
@@ -38,19 +43,49 @@ export async function streamObjects(
     ...input.options,
     input: `${input.oids.join('\n')}\n`,
   });
-  await parse(pieces, input, receiver);
+  await parse(pieces, createParser(input, receiver));
+}
+
+/** Reads small objects into memory, through a kept program. @param input.names ids, or expressions such as `<commit>^{tree}` */
+export async function readObjects(
+  objects: ObjectReader,
+  input: { gitDir: string; names: readonly string[]; type: 'commit' | 'tree' },
+  take: (index: number, content: Buffer) => void,
+): Promise<void> {
+  const { gitDir, names, type } = input;
+  if (names.length === 0) return;
+  let pieces: Buffer[] = [];
+  let current = 0;
+  const receiver: BlobReceiver = {
+    begin: (index) => {
+      pieces = [];
+      current = index;
+    },
+    piece: (bytes) => void pieces.push(bytes),
+    end: () => take(current, Buffer.concat(pieces)),
+  };
+  const parser = createParser({ oids: names, type }, receiver);
+  await parse(objects.read({ gitDir, names }, parser.isDone), parser);
+}
+
+interface Parser {
+  take(piece: Buffer): Promise<void>;
+  isDone(): boolean;
+  /** Throws unless all objects are complete. */
+  finish(): void;
+}
+
+async function parse(pieces: AsyncIterable<Buffer>, parser: Parser): Promise<void> {
+  for await (const piece of pieces) await parser.take(piece);
+  parser.finish();
 }
 
 /** Splits `<oid> <type> <size>\n<content>\n` into blobs. */
-async function parse(
-  pieces: AsyncIterable<Buffer>,
-  { oids, type }: { oids: readonly string[]; type: string },
-  receiver: BlobReceiver,
-): Promise<void> {
+function createParser({ oids, type }: { oids: readonly string[]; type: string }, receiver: BlobReceiver): Parser {
   let index = 0;
   let header = Buffer.alloc(0);
   let left: number | undefined;
-  for await (const piece of pieces) {
+  const take = async (piece: Buffer): Promise<void> => {
     let rest = piece;
     while (rest.length > 0) {
       if (left === undefined) {
@@ -73,14 +108,20 @@ async function parse(
         rest = rest.subarray(1);
       }
     }
-  }
-  if (index === oids.length) return;
-  throw new WorkspaceError('EWORKSPACECORRUPT', `git exited before the ${type} ${oids[index]} of the repository.`);
+  };
+  const isDone = (): boolean => index === oids.length;
+  const finish = (): void => {
+    if (isDone()) return;
+    throw new WorkspaceError('EWORKSPACECORRUPT', `git exited before the ${type} ${oids[index]} of the repository.`);
+  };
+  return { take, isDone, finish };
 }
 
 function sizeIn(header: string, type: string, oid: string | undefined): number {
   const [id, found, size] = header.split(' ');
-  if (id === oid && found === type && /^\d+$/.test(size ?? '')) return Number(size);
+  // git names the object behind an expression by its id.
+  const isAsked = id === oid || oid?.includes('^') === true;
+  if (isAsked && found === type && /^\d+$/.test(size ?? '')) return Number(size);
   throw new WorkspaceError('EWORKSPACECORRUPT', `The ${type} ${oid} is not in the repository: ${header}`);
 }
 

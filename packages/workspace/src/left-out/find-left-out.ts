@@ -3,6 +3,7 @@ import type { Deps, RunFolder, WorkspaceRecord } from '../deps.ts';
 import { type BytePath, fromText, isWithin } from '../files/index.ts';
 import { createSelection } from '../source/selection.ts';
 import { type Change, type Folder, find } from '../store/objects/index.ts';
+import type { SharedRules } from './ignore-rules.ts';
 import { ignoredPaths } from './ignored-paths.ts';
 import { preparedPaths } from './prepared-paths.ts';
 
@@ -13,6 +14,8 @@ export interface Scope {
   includeIgnored: boolean;
   /** Trees of the source. git tracks a path in such a tree, so the path belongs to the change set even against an ignore rule. */
   tracked: readonly Folder[];
+  /** The ignore rules shared by the questions of an operation. */
+  rules?: SharedRules | undefined;
 }
 
 /**
@@ -40,7 +43,7 @@ export async function findLeftOut(
   if (source.type !== 'git' || scope.includeIgnored) return reasons;
   const isTracked = (path: BytePath) => scope.tracked.some((tree) => find(tree, path.split('/')) !== undefined);
   const paths = input.changes.map(({ path }) => path).filter((path) => !reasons.has(path) && !isTracked(path));
-  const ignored = await ignoredPaths(deps, { folder, record, root: input.root, paths, isTracked });
+  const ignored = await ignoredPaths(deps, { folder, record, root: input.root, paths, isTracked, rules: scope.rules });
   for (const path of ignored) reasons.set(path, 'ignored');
   return reasons;
 }

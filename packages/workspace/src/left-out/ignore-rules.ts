@@ -35,14 +35,56 @@ export interface IgnoreRules {
 
 type RuleDeps = Pick<Deps, 'git' | 'dataDir' | 'states' | 'bounds' | 'isRoot'>;
 
+/** The rules of one snapshot in one operation. Removed at the end of the scope. */
+export interface SharedRules {
+  open(deps: RuleDeps, input: RuleInput): Promise<Pick<IgnoreRules, 'match'>>;
+  [Symbol.asyncDispose](): Promise<void>;
+}
+
+interface RuleInput {
+  folder: RunFolder;
+  record: WorkspaceRecord;
+  root: Folder;
+}
+
+/**
+ * A plan asks for the left out changes up to three times, against the same snapshot: the rules are read at the first question, and no path is
+ * asked twice.
+ */
+export function shareRules(): SharedRules {
+  const opened = new Map<Folder, Promise<IgnoreRules>>();
+  return {
+    open: (deps, input) => {
+      const known = opened.get(input.root) ?? openIgnoreRules(deps, input).then(rememberAnswers);
+      opened.set(input.root, known);
+      return known;
+    },
+    [Symbol.asyncDispose]: async () => {
+      for (const rules of await Promise.allSettled(opened.values()))
+        if (rules.status === 'fulfilled') rules.value[Symbol.dispose]();
+    },
+  };
+}
+
+function rememberAnswers(rules: IgnoreRules): IgnoreRules {
+  const answers = new Map<string, boolean>();
+  const keyOf = ({ path, isFolder }: PathQuery): string => (isFolder ? `${path}/` : path);
+  return {
+    match: async (asked, signal) => {
+      const unknown = asked.filter((query) => !answers.has(keyOf(query)));
+      const found = unknown.length === 0 ? new Set() : await rules.match(unknown, signal);
+      for (const query of unknown) answers.set(keyOf(query), found.has(query.path));
+      return new Set(asked.filter((query) => answers.get(keyOf(query)) === true).map(({ path }) => path));
+    },
+    [Symbol.dispose]: () => rules[Symbol.dispose](),
+  };
+}
+
 /**
  * The user's global excludes file is not used: a publish must not depend on the worker's user. A `.gitignore` outside of the workspace, by
  * the source's globs, is read from the base commit.
  */
-export async function openIgnoreRules(
-  deps: RuleDeps,
-  input: { folder: RunFolder; record: WorkspaceRecord; root: Folder },
-): Promise<IgnoreRules> {
+async function openIgnoreRules(deps: RuleDeps, input: RuleInput): Promise<IgnoreRules> {
   const { folder, record } = input;
   const findRule = await ruleFinder(deps, input);
   const origin = await openOrigin(deps, record);
@@ -94,7 +136,7 @@ interface Rule {
 
 async function ruleFinder(
   deps: Pick<Deps, 'git' | 'states'>,
-  { folder, record, root }: { folder: RunFolder; record: WorkspaceRecord; root: Folder },
+  { folder, record, root }: RuleInput,
 ): Promise<(path: BytePath) => Rule | undefined> {
   const selection = record.source.type === 'empty' ? selectAll : createSelection(record.source);
   const state = deps.states.of(folder);

@@ -1,7 +1,7 @@
 import { type Deps, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../deps.ts';
 import { type BytePath, join } from '../files/index.ts';
 import type { Folder } from '../store/objects/index.ts';
-import { openIgnoreRules, type PathQuery } from './ignore-rules.ts';
+import { type PathQuery, type SharedRules, shareRules } from './ignore-rules.ts';
 
 /** A subtree with at most this many paths is asked path by path: a single process answers at any depth. */
 const largestBatch = 1000;
@@ -32,11 +32,14 @@ export async function ignoredPaths(
     root: Folder;
     paths: readonly BytePath[];
     isTracked: (path: BytePath) => boolean;
+    /** @default rules for this call alone */
+    rules?: SharedRules | undefined;
   },
 ): Promise<Set<BytePath>> {
   const ignored = new Set<BytePath>();
   if (input.paths.length === 0) return ignored;
-  using rules = await openIgnoreRules(deps, input);
+  await using own = shareRules();
+  const rules = await (input.rules ?? own).open(deps, input);
   const signal = AbortSignal.timeout(longestMs);
   let asked = questionsOf(branchOf(input.paths), '', input.isTracked);
   try {

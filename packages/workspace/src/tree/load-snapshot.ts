@@ -1,5 +1,7 @@
 import type { Git } from '../host-git/git.ts';
+import { listTree } from '../host-git/list-tree.ts';
 import { readRows } from '../host-git/read-rows.ts';
+import { readObjects } from '../host-git/stream-blobs.ts';
 import { type SnapshotId, WorkspaceError } from '../port/workspaces.ts';
 import type { RunFolder } from '../run-folder/run-folder.ts';
 import { isSnapshot } from '../store/journal/snapshot-list.ts';
@@ -85,8 +87,7 @@ export async function loadSnapshot(
     return recent;
   }
 
-  const { stdout } = await deps.git.run([`--git-dir=${folder.shadow}`, 'cat-file', 'commit', id]);
-  const { tree, parent: first, message } = readCommit(stdout);
+  const { tree, parent: first, message } = readCommit(await commitContent(deps, { gitDir: folder.shadow, id }));
   const manifest = readManifest(message);
   const parent = first === manifest.repositories ? null : first;
   const { root } = await loadTree(deps, { folder, state, treeish: tree });
@@ -94,6 +95,15 @@ export async function loadSnapshot(
   const loaded = { id, parent, tree, root, manifest };
   cacheSnapshot(state, loaded);
   return loaded;
+}
+
+async function commitContent({ git }: { git: Git }, { gitDir, id }: { gitDir: string; id: string }): Promise<Buffer> {
+  if (git.objects === undefined) return (await git.run([`--git-dir=${gitDir}`, 'cat-file', 'commit', id])).stdout;
+  let content = Buffer.alloc(0);
+  await readObjects(git.objects, { gitDir, names: [id], type: 'commit' }, (_, read) => {
+    content = Buffer.from(read);
+  });
+  return content;
 }
 
 /** Reads the manifests of snapshots without their trees. */
@@ -129,9 +139,14 @@ export async function loadTree(
     most?: number;
   },
 ): Promise<{ root: Folder; submodules: { path: string; oid: string }[] }> {
-  const args = [`--git-dir=${input.folder.shadow}`, 'ls-tree', '-r', '-t', '-z', '--full-tree', input.treeish];
-  const { isName, most } = input;
-  const { root, submodules, oids } = await readListing(readRows(deps.git, args, { most }), { isName });
+  const { isName, most, treeish } = input;
+  const gitDir = input.folder.shadow;
+  const { objects } = deps.git;
+  const rows =
+    objects === undefined
+      ? readRows(deps.git, [`--git-dir=${gitDir}`, 'ls-tree', '-r', '-t', '-z', '--full-tree', treeish], { most })
+      : listTree(objects, { gitDir, treeish, most });
+  const { root, submodules, oids } = await readListing(rows, { isName });
   for (const oid of oids) input.state.known.add(oid);
   return { root, submodules };
 }

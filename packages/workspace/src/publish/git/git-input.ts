@@ -1,18 +1,22 @@
 import { type PublishRequest, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
 import type { Scope } from '../../left-out/find-left-out.ts';
+import type { SharedRules } from '../../left-out/ignore-rules.ts';
 import { type Folder, isRefName } from '../../store/objects/index.ts';
 
 /** A request to publish to a git source. */
 export interface GitInput extends PublishRequest {
   folder: RunFolder;
   record: WorkspaceRecord;
+  /** Shared by the questions of a plan. */
+  rules?: SharedRules;
 }
 
 /** @param tracked trees of the source: files in them are published even when an ignore rule matches */
-export const scopeOf = ({ folder, record, target }: GitInput, tracked: readonly Folder[]): Scope => ({
+export const scopeOf = ({ folder, record, target, rules }: GitInput, tracked: readonly Folder[]): Scope => ({
   folder,
   record,
   tracked,
+  rules,
   includeIgnored: target.include_ignored === true,
 });
 

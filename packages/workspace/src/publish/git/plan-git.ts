@@ -1,6 +1,7 @@
 import { type Conflict, type LeftOut, type PublishPlan, placeOf } from '@holdpoint/contract';
 import type { Deps, WorkspaceRecord } from '../../deps.ts';
 import { toText } from '../../files/index.ts';
+import { shareRules } from '../../left-out/ignore-rules.ts';
 import type { Repository } from '../../source/git/repository.ts';
 import { changesBetween, createObjectWriter, signature, writeRef } from '../../store/objects/index.ts';
 import { keepConflicts, leftOutOf, oidsOf, toPlanFiles, withDigest, withMoves } from '../index.ts';
@@ -33,7 +34,8 @@ export async function planGit(deps: Deps, input: GitInput): Promise<GitPlan> {
   const branch = branchName(input.target.branch ?? `holdpoint/${folder.runId}`);
   const at = await openBranch(deps, { record, branch, runId: folder.runId });
   try {
-    return await planAt(deps, input, { branch, at });
+    await using rules = shareRules();
+    return await planAt(deps, { ...input, rules }, { branch, at });
   } finally {
     endWatch(at?.source);
   }

@@ -14,9 +14,12 @@ import { dropOwnRef, endWatch, moveBranch, openBranch, ownRef, placeCommit } fro
  */
 export async function publishGit(deps: Deps, input: GitInput & { expect: string }): Promise<PublishResult> {
   const planned = await planGit(deps, input);
-  const result = await executePlan(deps, input, planned);
+  let isPlaced = false;
+  const result = await executePlan(deps, input, planned, () => {
+    isPlaced = true;
+  });
   if (planned.source !== undefined && planned.source.remote === undefined)
-    await dropOwnRef(deps, planned.source, input.folder.runId);
+    await dropOwnRef(deps, planned.source, { runId: input.folder.runId, isPlaced });
   deps.onPoint('publish-git.settled');
   return result;
 }
@@ -25,6 +28,7 @@ async function executePlan(
   deps: Deps,
   input: GitInput & { expect: string },
   { plan, target, source, parent, objects = [] }: GitPlan,
+  onPlaced: () => void,
 ): Promise<PublishResult> {
   const { folder, snapshot } = input;
   if (plan.digest !== input.expect) return { status: 'moved' };
@@ -40,6 +44,7 @@ async function executePlan(
   if (source.remote === undefined) {
     await storeLfsObjects(deps, { shadow: folder.shadow, source, objects });
     await placeCommit(deps, { folder, source, commit, has: parent });
+    onPlaced();
     deps.onPoint('publish-git.ref');
   }
   const { candidate, digest } = plan;
@@ -64,7 +69,7 @@ export async function removePublishRef(
   try {
     const own = await openBranch(deps, { record, branch: ownRef(folder.runId), runId: folder.runId });
     endWatch(own?.source);
-    if (own !== undefined) await dropOwnRef(deps, own.source, folder.runId);
+    if (own !== undefined) await dropOwnRef(deps, own.source, folder);
   } catch (error) {
     deps.logger.warn({ run_id: folder.runId, err: error }, 'could not open the source repository');
   }

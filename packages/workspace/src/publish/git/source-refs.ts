@@ -276,12 +276,17 @@ export const ownRef = (runId: string): string => `refs/holdpoint/${runId}/out`;
 /**
  * Removes the ref, and then the mark of the pack: a repack from then on sees the branch. A leftover is harmless: the discard of the run tries
  * the removal again.
+ * @param input.isPlaced whether this call has written the ref. @default git is asked for the ref of an earlier call
  */
-export async function dropOwnRef(deps: Deps, source: Repository, runId: string): Promise<void> {
+export async function dropOwnRef(
+  deps: Deps,
+  source: Repository,
+  { runId, isPlaced = false }: { runId: string; isPlaced?: boolean },
+): Promise<void> {
   const { at, options } = asOwner(source);
   const ref = ownRef(runId);
   try {
-    if ((await readBranch(deps, source, ref)) !== undefined)
+    if (isPlaced || (await readBranch(deps, source, ref)) !== undefined)
       await deps.git.run([...at, 'update-ref', '--no-deref', '-d', ref], options);
     await dropMark(source, runId);
   } catch (error) {

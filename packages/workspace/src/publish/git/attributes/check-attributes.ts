@@ -3,7 +3,8 @@ import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Deps, errnoOf } from '../../../deps.ts';
 import { removeFolder } from '../../../files/index.ts';
-import { type Folder, find, isLeaf, modes } from '../../../store/objects/index.ts';
+import { type Folder, find, isLeaf, type Leaf, modes } from '../../../store/objects/index.ts';
+import { indexOf } from '../../../tree/index-file.ts';
 
 export interface AttributeQuery {
   /** The run's repository, with the `.gitattributes` of the tree. */
@@ -37,9 +38,7 @@ export async function checkAttributes(
       env: { GIT_INDEX_FILE: join(folder, 'index'), GIT_OBJECT_DIRECTORY: join(input.shadow, 'objects') },
       maxBytes: 256 * 1024 * 1024,
     };
-    const rows = files.map(({ path, oid }) => `100644 ${oid}\t${path}\0`).join('');
-    const index = [`--git-dir=${folder}`, 'update-index', '-z', '--index-info'];
-    await deps.git.run(index, { ...options, input: Buffer.from(rows, 'latin1') });
+    writeFileSync(options.env.GIT_INDEX_FILE, await indexOf(files));
     const check = [`--git-dir=${folder}`, 'check-attr', '--cached', '--stdin', '-z', ...input.names];
     const paths = Buffer.from(input.paths.map((path) => `${path}\0`).join(''), 'latin1');
     const { stdout } = await deps.git.run(check, { ...options, input: paths });
@@ -50,7 +49,7 @@ export async function checkAttributes(
 }
 
 /** The `.gitattributes` of every folder above a path. */
-function attributeFiles({ root, paths }: AttributeQuery): { path: string; oid: string }[] {
+function attributeFiles({ root, paths }: AttributeQuery): { path: string; leaf: Leaf }[] {
   const found = new Map<string, string>();
   const looked = new Set<string>();
   for (const path of paths) {
@@ -63,7 +62,7 @@ function attributeFiles({ root, paths }: AttributeQuery): { path: string; oid: s
       if (isLeaf(entry) && entry.mode !== modes.symlink) found.set(at.join('/'), entry.oid);
     }
   }
-  return [...found].map(([path, oid]) => ({ path, oid }));
+  return [...found].map(([path, oid]) => ({ path, leaf: { mode: modes.file, oid } }));
 }
 
 function readInfoAttributes(path: string): Buffer | undefined {
