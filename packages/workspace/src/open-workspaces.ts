@@ -51,7 +51,7 @@ import {
 } from './run-folder/index.ts';
 import { compareSnapshots } from './snapshots/compare.ts';
 import { takeSnapshot } from './snapshots/snapshot.ts';
-import { findFolders } from './source-folders/index.ts';
+import { findFolders } from './source/folders/index.ts';
 import { createRecovery } from './store/journal/index.ts';
 import { createRunStates } from './tree/index.ts';
 

@@ -10,7 +10,7 @@ import { recoverPublish } from '../publish/directory/publish-directory.ts';
 import { remotesFolder } from '../remote/fetched.ts';
 import { discardingFolder, removeNow, runOf } from '../run/discard.ts';
 import { isRunId, makingFolder, readRecord, runFolder, type Serial, trashFolder } from '../run-folder/index.ts';
-import { evictSources } from '../sources/evict-sources.ts';
+import { evictSources } from '../source/pool/evict-sources.ts';
 
 const hour = 3_600_000;
 

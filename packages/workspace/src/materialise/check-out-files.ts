@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { type Deps, WorkspaceError } from '../deps.ts';
 import { fromPlain, isAscii, join as joinNames, openTop, setFolderOwner } from '../files/index.ts';
 import { bigFileFlags } from '../host-git/git.ts';
+import { bytesDone, fileDone, type ImportContext, type ImportProgress } from '../source/import-context.ts';
 import { type Folder, isFolder, leavesOf } from '../store/objects/index.ts';
 import { gitPermissions, indexOf, kindOf } from '../tree/index.ts';
 import { statusNumbers } from './import/copy-files.ts';
-import { bytesDone, fileDone, type ImportContext, type ImportProgress } from './import-context.ts';
 
 /** Files per process of git. Its start takes as long as some hundred files, and the caller's progress moves at its end. */
 const partFiles = 2500;

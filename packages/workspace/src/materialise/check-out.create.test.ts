@@ -2,10 +2,10 @@ import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, rmSync, statS
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { createGit } from '../host-git/git.ts';
+import { noProgress } from '../source/import-context.ts';
 import { rejects, test } from '../testing/fixture.ts';
 import { git, owner, readTree, runId } from '../testing/index.ts';
 import { checkOutFiles } from './check-out-files.ts';
-import { noProgress } from './import-context.ts';
 import { watchSpace } from './watch-space.ts';
 
 /** More than one part, in more folders than a batch has. */

@@ -4,11 +4,11 @@ import { mostListed } from '../host-git/read-rows.ts';
 import type { FoundSource } from '../source/git/found-source.ts';
 import { pipePack } from '../source/git/pipe-pack.ts';
 import { asOwner, listGit, readGit, rethrowBroken } from '../source/git/repository.ts';
+import { assertUsablePath, countBytes, countEntry, type ImportContext } from '../source/import-context.ts';
 import { selectTree } from '../source/selection.ts';
 import { type Folder, leavesOf, modes, newPackPaths, objectsIn } from '../store/objects/index.ts';
 import { type Listing, readListing } from '../tree/index.ts';
 import { type Copied, newCopied } from './copy-directory.ts';
-import { assertUsablePath, countBytes, countEntry, type ImportContext } from './import-context.ts';
 
 export type GitFound = Extract<FoundSource, { type: 'git' }>;
 

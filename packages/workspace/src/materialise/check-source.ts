@@ -4,12 +4,12 @@ import { isRemote, placeOf, type Source } from '@holdpoint/contract';
 import { type Call, type Deps, errnoOf, WorkspaceError } from '../deps.ts';
 import type { Git } from '../host-git/git.ts';
 import { accessTo, openRemote } from '../remote/open-remote.ts';
+import { detectFormat } from '../source/archive/extract-archive.ts';
+import { checkFolders } from '../source/folders/index.ts';
 import type { FoundSource } from '../source/git/found-source.ts';
 import { gitDirectoryOf } from '../source/git/layout.ts';
 import { linkedWorkTree, openWatched, type Repository, readGit } from '../source/git/repository.ts';
 import { createSelection } from '../source/selection.ts';
-import { checkFolders } from '../source-folders/index.ts';
-import { detectFormat } from './archive/extract-archive.ts';
 import { assertComplete } from './complete-source.ts';
 
 type CheckDeps = Pick<Deps, 'git' | 'bounds' | 'isRoot' | 'limits'>;

@@ -13,11 +13,11 @@ import {
   setLinkOwner,
   statIn,
 } from '../files/index.ts';
+import { assertUsablePath, countBytes, countEntry, fileDone, type ImportContext } from '../source/import-context.ts';
 import { emptyFolder, type Folder, modes, type ObjectWriter } from '../store/objects/index.ts';
 import { isPrivate, keptBits, specialKind } from '../tree/index.ts';
 import { type CopyFolder, type CopyResult, statusFields } from './import/copy-files.ts';
 import type { Importer } from './import/importer.ts';
-import { assertUsablePath, countBytes, countEntry, fileDone, type ImportContext } from './import-context.ts';
 
 export interface Copy extends ImportContext {
   /** Device and inode of a directory to leave out: the data directory, in case the source contains the directory. */

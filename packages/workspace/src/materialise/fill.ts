@@ -1,7 +1,7 @@
 import type { Source } from '@holdpoint/contract';
 import type { ObjectWriter, Owner, Progress, RunFolder, SkippedPath } from '../deps.ts';
 import type { FoundSource } from '../source/git/found-source.ts';
-import type { SourcePool } from '../sources/source-pool.ts';
+import type { SourcePool } from '../source/pool/source-pool.ts';
 
 /** A source on its way to become the tree of a run. */
 export interface Fill {

@@ -15,10 +15,10 @@ import {
   writeRecord,
 } from '../run-folder/index.ts';
 import { commitTree, startScan } from '../snapshots/snapshot.ts';
+import { makeMountPoints, topOf } from '../source/folders/index.ts';
 import type { FoundSource } from '../source/git/found-source.ts';
 import { markShallow } from '../source/git/take-commit.ts';
-import { makeMountPoints, topOf } from '../source-folders/index.ts';
-import { openSourcePool } from '../sources/source-pool.ts';
+import { openSourcePool } from '../source/pool/source-pool.ts';
 import {
   countChanges,
   createObjectWriter,

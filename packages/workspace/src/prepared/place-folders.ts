@@ -13,8 +13,8 @@ import {
 } from '../files/index.ts';
 import { mountedTree } from '../layers/index.ts';
 import { checkOutFiles } from '../materialise/check-out-files.ts';
-import { noProgress } from '../materialise/import-context.ts';
 import { temporaryPath, type WorkspaceRecord } from '../run-folder/index.ts';
+import { noProgress } from '../source/import-context.ts';
 import { type Folder, isFolder, withEntry } from '../store/objects/index.ts';
 import {
   type KnownTree,

@@ -5,7 +5,7 @@ import type { Deps, RunFolder } from '../deps.ts';
 import { linkFile, removeFolder, syncFolder } from '../files/index.ts';
 import { pipePack } from '../source/git/pipe-pack.ts';
 import { asOwner, type Repository, readGit } from '../source/git/repository.ts';
-import type { SourcePool } from '../sources/source-pool.ts';
+import type { SourcePool } from '../source/pool/source-pool.ts';
 import { objectId } from '../store/objects/index.ts';
 import { createBare } from '../store/shadow.ts';
 import { type Ancestry, readAncestry } from './ancestry.ts';

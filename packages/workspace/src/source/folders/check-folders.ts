@@ -1,8 +1,8 @@
 import { type Source, sourceFoldersOf } from '@holdpoint/contract';
-import type { Deps } from '../deps.ts';
-import { createYielder, fromPlain, isWithin } from '../files/index.ts';
-import type { FoundSource } from '../source/git/found-source.ts';
-import { listGit } from '../source/git/repository.ts';
+import type { Deps } from '../../deps.ts';
+import { createYielder, fromPlain, isWithin } from '../../files/index.ts';
+import type { FoundSource } from '../git/found-source.ts';
+import { listGit } from '../git/repository.ts';
 import { findUnusable } from './find-unusable.ts';
 import { type OpenFolder, openFolder, refuse } from './judge-folder.ts';
 

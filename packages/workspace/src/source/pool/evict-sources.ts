@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Deps } from '../deps.ts';
-import { removeAside } from '../run-folder/index.ts';
+import type { Deps } from '../../deps.ts';
+import { removeAside } from '../../run-folder/index.ts';
 import { entryKinds, namesIn, sourcesFolder, usedAt } from './entry.ts';
 
 /** Entries of the same kind kept per source: its latest states. */

@@ -3,10 +3,10 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, utimesSync,
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { z } from 'zod';
-import { type Deps, errnoOf } from '../deps.ts';
-import { linkFile, removeFolder } from '../files/index.ts';
-import { temporaryPath } from '../run-folder/index.ts';
-import type { FoundSource } from '../source/git/found-source.ts';
+import { type Deps, errnoOf } from '../../deps.ts';
+import { linkFile, removeFolder } from '../../files/index.ts';
+import { temporaryPath } from '../../run-folder/index.ts';
+import type { FoundSource } from '../git/found-source.ts';
 import { isSoundEntry } from './check-entry.ts';
 import { entryFile, namesIn, sourcesFolder, usedAt } from './entry.ts';
 import { evictSource, evictSources } from './evict-sources.ts';

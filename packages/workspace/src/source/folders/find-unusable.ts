@@ -1,7 +1,7 @@
 import { accessSync, constants, type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Yielder } from '../files/index.ts';
-import { errnoOf } from '../port/workspaces.ts';
+import type { Yielder } from '../../files/index.ts';
+import { errnoOf } from '../../port/workspaces.ts';
 
 interface Unusable {
   /** Paths relative to the folder; the first few. */

@@ -1,6 +1,6 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { placeOf, type Source, type SourceFolder, sourceFoldersOf } from '@holdpoint/contract';
-import type { Deps, Owner, RunFolder, WorkspaceRecord } from '../deps.ts';
+import type { Deps, Owner, RunFolder, WorkspaceRecord } from '../../deps.ts';
 import {
   type Directory,
   fromPlain,
@@ -11,9 +11,9 @@ import {
   openTree,
   setFolderOwner,
   statIn,
-} from '../files/index.ts';
-import { WorkspaceError } from '../port/workspaces.ts';
-import { type Entry, emptyFolder, type Folder, find, isFolder, withEntry } from '../store/objects/index.ts';
+} from '../../files/index.ts';
+import { WorkspaceError } from '../../port/workspaces.ts';
+import { type Entry, emptyFolder, type Folder, find, isFolder, withEntry } from '../../store/objects/index.ts';
 import { judgeFolder, refuse } from './judge-folder.ts';
 
 /*

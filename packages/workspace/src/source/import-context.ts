@@ -1,8 +1,8 @@
 import type { Limits, Owner, Progress, SkippedPath } from '../deps.ts';
 import { type BytePath, toText, type Yielder } from '../files/index.ts';
 import { WorkspaceError } from '../port/workspaces.ts';
-import type { Selection } from '../source/selection.ts';
 import { deepestFolder, isTooDeep } from '../tree/index.ts';
+import type { Selection } from './selection.ts';
 
 /** Inputs and counters of an import of files into a new workspace. */
 export interface ImportContext {

@@ -1,8 +1,8 @@
 import { statSync } from 'node:fs';
 import { relative } from 'node:path';
-import { type Deps, errnoOf } from '../deps.ts';
-import { setAside } from '../run-folder/index.ts';
-import { isIntactPack } from '../store/objects/index.ts';
+import { type Deps, errnoOf } from '../../deps.ts';
+import { setAside } from '../../run-folder/index.ts';
+import { isIntactPack } from '../../store/objects/index.ts';
 
 const mostRemembered = 10_000;
 

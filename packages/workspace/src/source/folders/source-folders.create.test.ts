@@ -2,8 +2,8 @@ import { existsSync, lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writ
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { expect } from 'vitest';
-import { test } from '../testing/fixture.ts';
-import { git, runId, type Temporary, writeTree } from '../testing/index.ts';
+import { test } from '../../testing/fixture.ts';
+import { git, runId, type Temporary, writeTree } from '../../testing/index.ts';
 
 const files = { '.gitignore': 'node_modules/\n', 'src/add.js': 'one\n', 'packages/a/index.js': 'a\n' };
 const installed = ['node_modules', 'packages/a/node_modules'];

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, statfsSync, statSync, truncateSync, 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { statOf } from '../testing/status.ts';
+import { statOf } from '../../testing/status.ts';
 import { openSourceStats } from './source-stats.ts';
 
 const path = mkdtempSync(join(tmpdir(), 'holdpoint-stats-'));

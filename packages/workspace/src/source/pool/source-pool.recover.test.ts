@@ -11,8 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect } from 'vitest';
-import { test } from '../testing/fixture.ts';
-import { git, readTree, runId, runUntilKilled, stride, tried, writeTree } from '../testing/index.ts';
+import { test } from '../../testing/fixture.ts';
+import { git, readTree, runId, runUntilKilled, stride, tried, writeTree } from '../../testing/index.ts';
 
 const second = 'run_2';
 

@@ -3,8 +3,8 @@ import { chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } 
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
-import { test } from '../testing/fixture.ts';
-import { git, runId, type Temporary, writeTree } from '../testing/index.ts';
+import { test } from '../../testing/fixture.ts';
+import { git, runId, type Temporary, writeTree } from '../../testing/index.ts';
 
 const isRoot = process.getuid?.() === 0;
 const files = { '.gitignore': 'node_modules/\n', 'src/add.js': 'one\n', 'vendor/x.js': 'x\n' };
@@ -126,7 +126,7 @@ test.runIf(isRoot)('what is mounted in a folder is judged, too', async ({ t }) =
   const path = sourceOf(t);
   const at = join(path, 'node_modules/pkg');
   const look = `
-    import { openWorkspaces } from ${JSON.stringify(new URL('../open-workspaces.ts', import.meta.url).href)};
+    import { openWorkspaces } from ${JSON.stringify(new URL('../../open-workspaces.ts', import.meta.url).href)};
     const workspaces = openWorkspaces({ dataDir: process.argv[1], allocateOwner: () => ({ uid: 1, gid: 1 }) });
     await workspaces.check({ type: 'git', path: process.argv[2], with: ['node_modules'] })
       .then(() => console.log('accepted'), (error) => console.log(error.code));`;

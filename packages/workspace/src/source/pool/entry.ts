@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { errnoOf } from '../errors.ts';
+import { errnoOf } from '../../errors.ts';
 
 /** The folder of all pools: `<tenant>/<source>/<kind>/<entry>`. */
 export const sourcesFolder = (dataDir: string): string => join(dataDir, 'sources');

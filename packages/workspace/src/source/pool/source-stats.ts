@@ -3,11 +3,11 @@ import { closeSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statf
 import { dirname, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
-import { errnoOf } from '../errors.ts';
-import { createYielder, fromText, toText, writeAll } from '../files/index.ts';
-import type { LayerContent } from '../layers/index.ts';
-import { type FileStatus, fileSystemClock } from '../tree/index.ts';
-import { statusOf } from '../tree/learner.ts';
+import { errnoOf } from '../../errors.ts';
+import { createYielder, fromText, toText, writeAll } from '../../files/index.ts';
+import type { LayerContent } from '../../layers/index.ts';
+import { type FileStatus, fileSystemClock } from '../../tree/index.ts';
+import { statusOf } from '../../tree/learner.ts';
 
 /** The files of a source with their status at the last read, and the tree made of them. */
 export interface SourceStats {
