@@ -17,7 +17,7 @@ interface Program extends Pick<GitStream, 'stdin' | 'done' | 'kill'> {
   pieces: AsyncIterator<Uint8Array>;
 }
 
-export function openObjectReader(git: Git): ObjectReader & AsyncDisposable {
+function openObjectReader(git: Git): ObjectReader & AsyncDisposable {
   /** Idle programs, by repository. A program in use is not in the list, so two answers never mix. */
   const idle = new Map<string, Program>();
   return {

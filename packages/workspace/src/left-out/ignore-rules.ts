@@ -27,7 +27,7 @@ export interface PathQuery {
 }
 
 /** The ignore rules of a git source, in a temporary work tree with nothing else. Removed at the end of the scope. */
-export interface IgnoreRules {
+interface IgnoreRules {
   /** Returns the paths ignored by git. */
   match(asked: readonly PathQuery[], signal: AbortSignal): Promise<Set<BytePath>>;
   [Symbol.dispose](): void;
