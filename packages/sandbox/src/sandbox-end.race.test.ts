@@ -13,7 +13,8 @@ function recorded({ id }: WorkspaceMount): ProcessIdentity[] {
   const directory = join(host.stateDir, id);
   const records = readdirSync(directory)
     .filter((name) => name.endsWith('.json'))
-    .map((name) => JSON.parse(readFileSync(join(directory, name), 'utf8').trim().split('\n').at(-1) ?? ''));
+    .map((name) => readFileSync(join(directory, name), 'utf8').split('\n'))
+    .map((lines) => JSON.parse(lines.findLast((line) => line.startsWith('{')) ?? ''));
   return records.filter((record) => record.label === label).flatMap(({ processes }) => processes);
 }
 

@@ -1,7 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect } from 'vitest';
 import { SandboxError } from './errors.ts';
 import { until, useTestHost } from './testing/host.ts';
@@ -23,12 +34,40 @@ function withFolder(workspace: WorkspaceMount, path: string): { mount: Workspace
   return { mount: { ...workspace, sourceFolders: [folder] }, source };
 }
 
+function readText(path: string): string {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    return ''; // it was moved
+  }
+}
+
 /** What a command sees; the error when it does not begin. */
 const seen = (mount: WorkspaceMount, line: string): Promise<string> =>
   host.run(mount, line).then(
     ({ stdout }) => stdout.text,
     (error: unknown) => (error instanceof SandboxError ? error.message : Promise.reject(error)),
   );
+
+test('a background command begins when another action froze its workspace in the middle of its set-up', {
+  timeout: 120_000,
+}, async ({ workspace }) => {
+  const { mount } = withFolder(workspace, 'packages/a/node_modules');
+  const records = join(host.stateDir, workspace.id);
+  /** The record gets a second process when the sandbox has its first one. */
+  const isHalfStarted = () =>
+    existsSync(records) &&
+    readdirSync(records).some((name) => /^\d+-\d+\.json$/.test(name) && /\},\{/.test(readText(join(records, name))));
+  for (let round = 0; round < 20; round++) {
+    const signal = AbortSignal.timeout(20_000);
+    const background = host.run(mount, 'until [ -e go ]; do sleep 0.01; done', { label: 'task_1', signal });
+    for (; !isHalfStarted(); await nextTurn());
+    await host.sandbox.withFrozen(workspace.id, async () => {});
+    writeFileSync(join(workspace.path, 'go'), '');
+    expect((await background).end).toEqual({ status: 'exited', exit_code: 0, signal: null });
+    rmSync(join(workspace.path, 'go'));
+  }
+});
 
 test('a source that exchanges its folder for a link shows no other one', { timeout: 120_000 }, async ({
   workspace,

@@ -259,7 +259,7 @@ export class SandboxProcess {
     const { announcement } = this.#input;
     this.#record((id) =>
       process
-        ? this.#records.write(id, { first: process, label: this.#label, announcement })
+        ? this.#records.write(id, { first: process, label: this.#label, announcement, waits: this.#label !== null })
         : this.#records.withdraw(announcement),
     );
     this.#adoptFirst();
@@ -345,7 +345,10 @@ export class SandboxProcess {
 
   #begin(): void {
     const assignment = this.#assignment;
-    // The record with the first process is older than this check, so a worker taking the lock afterwards finds and freezes the command.
+    const bwrap = this.#bwrap;
+    // This record is older than the check of the lock, so a worker taking the lock afterwards finds and freezes the command.
+    if (this.#label !== null && bwrap && this.#state === 'setting_up')
+      this.#record((id) => this.#records.begin(id, bwrap));
     if (this.#label !== null && this.#deps.freezeLocks.isLocked(this.#workspaceId)) {
       this.#handle('freeze');
       if (this.#state === 'waiting') setTimeout(() => this.#begin(), lockPollMs);

@@ -25,8 +25,14 @@ const recordSchema = z.strictObject({
 const announcementSchema = recordSchema.pick({ boot: true, label: true });
 
 /**
+ * Lines of the record of a labelled tree whose command waits for the worker's go-ahead, and of a tree whose command has it. Readers of the
+ * processes skip both, because neither is JSON. A record without these lines is of a command that began with its tree.
+ */
+const marks = { waiting: 'command waits', begun: 'command begins' } as const;
+
+/**
  * Records of a workspace's sandboxed processes on this host, as files for all workers of the host:
- * `<stateDir>/<workspaceId>/<pid>-<start>.json`. The last line of a record counts. `killAll` renames a record to `.killed` before killing,
+ * `<stateDir>/<workspaceId>/<pid>-<start>.json`. The last line of a record that is JSON counts. `killAll` renames a record to `.killed` before killing,
  * so the tree's own worker recognises the kill.
  *
  * A worker can be stopped at any instruction and resume much later. When a worker is stopped between the start of a tree and its record,
@@ -72,14 +78,17 @@ export class ProcessRecords {
 
   /**
    * Records a tree by its first process, in place of the announcement. Synchronous, so no await lies between a start and its record.
+   * @param waits whether the command waits for the worker, who calls `begin`
    * @returns false when `killAll` came first. The caller must then kill the started tree
    */
   write(
     workspaceId: string,
-    { first, label, announcement }: { first: ProcessIdentity; label: string | null; announcement: string },
+    record: { first: ProcessIdentity; label: string | null; announcement: string; waits?: boolean },
   ): boolean {
+    const { first, label, announcement, waits = false } = record;
     try {
-      this.#write(this.#path(workspaceId, first), { processes: [first], label: label ?? undefined });
+      const mark = waits ? `${marks.waiting}\n` : '';
+      this.#write(this.#path(workspaceId, first), { processes: [first], label: label ?? undefined }, mark);
     } catch (error) {
       this.withdraw(announcement);
       throw error;
@@ -96,10 +105,22 @@ export class ProcessRecords {
     processes: readonly [ProcessIdentity, ...ProcessIdentity[]],
     label: string | null,
   ): boolean {
+    return this.#append(workspaceId, processes[0], this.#line({ processes, label: label ?? undefined }));
+  }
+
+  /**
+   * Records that the worker is about to let the command of a waiting tree begin.
+   * @returns false when `killAll` has claimed the tree
+   */
+  begin(workspaceId: string, first: ProcessIdentity): boolean {
+    return this.#append(workspaceId, first, `${marks.begun}\n`);
+  }
+
+  #append(workspaceId: string, first: ProcessIdentity, line: string): boolean {
     try {
-      const fd = openSync(this.#path(workspaceId, processes[0]), constants.O_WRONLY | constants.O_APPEND);
+      const fd = openSync(this.#path(workspaceId, first), constants.O_WRONLY | constants.O_APPEND);
       try {
-        writeSync(fd, this.#line({ processes, label: label ?? undefined }));
+        writeSync(fd, line);
       } finally {
         closeSync(fd);
       }
@@ -126,11 +147,25 @@ export class ProcessRecords {
 
   /** The recorded trees with a label. */
   labelled(workspaceId: string): ProcessIdentity[][] {
+    return this.#labelled(workspaceId, () => true);
+  }
+
+  /** The recorded trees with a label whose command may have begun. */
+  begun(workspaceId: string): ProcessIdentity[][] {
+    return this.#labelled(workspaceId, (path) => {
+      const lines = readText(path)?.split('\n') ?? [];
+      return lines.includes(marks.begun) || !lines.includes(marks.waiting);
+    });
+  }
+
+  #labelled(workspaceId: string, counts: (path: string) => boolean): ProcessIdentity[][] {
     const directory = workspaceDirectory(this.#stateDir, workspaceId);
     return listNames(directory)
       .filter((name) => name.endsWith('.json'))
-      .flatMap((name) => {
-        const record = this.#read(join(directory, name));
+      .map((name) => join(directory, name))
+      .filter(counts)
+      .flatMap((path) => {
+        const record = this.#read(path);
         return typeof record === 'object' && record.label !== undefined ? [record.processes] : [];
       });
   }
@@ -173,10 +208,10 @@ export class ProcessRecords {
   }
 
   /** Atomic for readers. */
-  #write(path: string, data: object): void {
+  #write(path: string, data: object, mark = ''): void {
     const temporary = `${path}.${process.pid}.new`;
     this.#unlessUnusable(() => {
-      writeInto(temporary, this.#line(data));
+      writeInto(temporary, `${mark}${this.#line(data)}`);
       renameSync(temporary, path);
     });
   }

@@ -23,11 +23,12 @@ export async function withFrozen<Result>(
   workspaceId: string,
   action: (frozen: number) => Promise<Result>,
 ): Promise<Result> {
-  // The lock is older than the list of commands: a command recorded later waits for the lock before beginning.
+  // The lock is older than the list of commands: a command recorded as begun later waits for the lock before beginning. Trees before that stay
+  // unfrozen: their worker may hold a lock of its own until their set-up is complete.
   const lock = freezeLocks.acquire(workspaceId);
   try {
     await untilThawed(freezeLocks, lock);
-    const trees = records.labelled(workspaceId);
+    const trees = records.begun(workspaceId);
     if (trees.length > 0) await driver.freeze(trees);
     return await action(trees.length);
   } finally {
@@ -35,7 +36,7 @@ export async function withFrozen<Result>(
       const abandoned = freezeLocks.abandoned(workspaceId);
       let thawed: readonly string[] = [];
       try {
-        const trees = records.labelled(workspaceId);
+        const trees = records.begun(workspaceId);
         if (trees.length > 0) await driver.thaw(trees);
         thawed = abandoned;
       } finally {
