@@ -14,6 +14,7 @@ import {
   layerKey,
   layersFolder,
   layerText,
+  readLayer,
   tenantFolder,
 } from './layer.ts';
 import { writeLayerList } from './layer-list.ts';
@@ -61,7 +62,8 @@ async function place(deps: Deps, aside: string, { tenant, root, counts, ...conte
       deps.onPoint('layer.placed');
     } catch (error) {
       if (!['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;
-      await removeDoubtful(deps, path);
+      // Another process may have placed this layer since the look: trees may stand on the layer already.
+      if (readLayer(deps, name) === undefined) await removeDoubtful(deps, path);
     }
   }
   throw new WorkspaceError('EIO', `The layer ${path} could not be placed.`);

@@ -56,6 +56,30 @@ plainTest('without overlay mounts, or when the operator says so, trees are copie
   expect(existsSync(join(t.dataDir, 'layers'))).toBe(false);
 });
 
+test('a layer placed by another process at the same moment stays', async () => {
+  using t = layered();
+  const source = t.source(files);
+  await t.begin(source);
+  const [layer = ''] = layersIn(t);
+  await t.workspaces.discard(runId);
+  const other = join(t.path, 'other');
+  renameSync(layer, other);
+  const { ino } = statSync(other);
+  let isPlaced = false;
+  const slower = t.reopen({
+    onPoint(point) {
+      if (point !== 'layer.filled' || isPlaced) return;
+      isPlaced = true;
+      // Between the look for a layer and the rename.
+      queueMicrotask(() => renameSync(other, layer));
+    },
+  });
+  await slower.materialise({ runId: 'run_2', source: { type: 'directory', path: source } });
+  expect(isPlaced).toBe(true);
+  expect(statSync(layer).ino).toBe(ino);
+  expect(readTree(await t.tree('run_2'))).toEqual(readTree(source));
+});
+
 test('runs of a source share one layer, each with its own uid and its own changes', async () => {
   using t = temporary({ layers: 'always', allocateOwner: ownUid });
   const source = t.source(files);
