@@ -41,8 +41,7 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads the operator's ceilings from an environment. The default for the memory of a command is the machine's memory, shared by the steps
- * of a
- * worker.
+ * of a worker.
  * @throws an error with the name and the problem of the variable
  */
 export function ceilingsFrom(env: Env): Ceilings {

@@ -104,8 +104,7 @@ const on =
 
 /**
  * The methods that a caller may use. A method with an id as argument treats an id of another tenant as unknown. The methods with a run, a
- * view
- * or a payload as argument take the return values of the other methods. Workers do the work.
+ * view or a payload as argument take the return values of the other methods. Workers do the work.
  */
 function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
   const { redis } = deps;

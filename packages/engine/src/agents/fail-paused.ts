@@ -6,8 +6,7 @@ import { agentSpecOf } from './agent-spec.ts';
 
 /**
  * Whether a pause ends this sub-agent. A pause by hand does not, because the person also resumes. Any other pause does with `on_pause:
- * fail`, and so
- * does a reached limit of the sub-agent's kind. Such a pause needs no person, and the run above reads its reason.
+ * fail`, and so does a reached limit of the sub-agent's kind. Such a pause needs no person, and the run above reads its reason.
  */
 export function isPauseFinal(child: RunState, { on_pause, kind }: AgentSpec, now: number): boolean {
   const { reason } = child;

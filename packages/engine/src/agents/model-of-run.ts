@@ -7,8 +7,7 @@ type Deps = Pick<WorkerDeps, 'redis' | 'blobs' | 'defaultModel'>;
 
 /**
  * The default model of a run's tools and sub-agents: the run's model, or the operator's default. A run that lists models uses no other
- * model. The spec
- * of a task names the sub-agent's model, so a later change of the setting changes no run.
+ * model. The spec of a task names the sub-agent's model, so a later change of the setting changes no run.
  */
 export function modelOfRun(
   { defaultModel }: Deps,

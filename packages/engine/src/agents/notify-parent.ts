@@ -4,8 +4,7 @@ import { reportToAll } from './report-agent.ts';
 
 /**
  * Reports the start or the end of a sub-agent's wait to the runs above. For commands only: the handlers of a worker report without this
- * function. A
- * lost report only costs time: the sweeper sends the report, too.
+ * function. A lost report only costs time: the sweeper sends the report, too.
  */
 export async function notifyParent(
   deps: Pick<EngineDeps, 'redis' | 'queues' | 'logger' | 'newId' | 'now'>,

@@ -6,10 +6,8 @@ import { agentsUsedUp } from './tree-limits.ts';
 
 /**
  * Counts a new sub-agent for every run above the run that begins the sub-agent, from the root down: two runs that begin a sub-agent at the
- * same moment
- * cannot both have the last place. The count belongs to the requesting step, so a retry counts nothing. A count without a sub-agent (the
- * step was
- * canceled first) lasts until the requesting sub-agent is over (`report-end.ts`).
+ * same moment cannot both have the last place. The count belongs to the requesting step, so a retry counts nothing. A count without a
+ * sub-agent (the step was canceled first) lasts until the requesting sub-agent is over (`report-end.ts`).
  * @returns the reason why no sub-agent is left
  */
 export async function reserveAgent(

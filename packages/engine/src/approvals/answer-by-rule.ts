@@ -17,9 +17,8 @@ import { rulesFor } from './rule-index.ts';
 import { submittersOf } from './submitters.ts';
 
 /**
- * The remembered rule that approves a call held by the policy, with the digest of the approved action. The rule's maker must have the right
- * to approve
- * this call alone, and the tool must have no question.
+ * The remembered rule that approves a call held by the policy, with the digest of the approved action. The rule's maker must have the
+ * right to approve this call alone, and the tool must have no question.
  */
 export async function findAnswer(
   deps: WorkerDeps,

@@ -14,8 +14,7 @@ import { type ApprovalView, type PublishApproval, viewApproval } from './view-ap
 
 /**
  * Records a decision; the first decision wins. The same decision again gets the first answer, a different decision is a conflict. When
- * several
- * callers have to approve, the last caller decides.
+ * several callers have to approve, the last caller decides.
  * @throws EngineError `approval_not_found`, `already_decided`, `action_changed`, `decision_not_allowed`, `invalid_decision`,
  * `not_a_decider`, `not_opened`, `run_not_active`
  */

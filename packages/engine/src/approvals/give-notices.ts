@@ -5,9 +5,8 @@ import { append, noticeIndex, ownerOf, readApproval } from '../log/index.ts';
 const page = 200;
 
 /**
- * Sends due reminders of approvals, and escalates due approvals. Each notice is an event, recorded once, even by several workers. The index
- * moves on
- * after the event. When a worker dies in between, the next sweep finds the notice of the entry recorded.
+ * Sends due reminders of approvals, and escalates due approvals. Each notice is an event, recorded once, even by several workers. The
+ * index moves on after the event. When a worker dies in between, the next sweep finds the notice of the entry recorded.
  */
 export async function giveNotices(deps: EngineDeps, signal: AbortSignal): Promise<void> {
   const now = deps.now();

@@ -8,8 +8,7 @@ import { requestApproval } from './request-approval.ts';
 
 /**
  * Parks a call whose attempt found a reason to ask a person, unless a remembered rule answers. The attempt did nothing. No-op when the
- * attempt is no
- * longer running.
+ * attempt is no longer running.
  */
 export async function parkAttempt(
   deps: WorkerDeps,

@@ -20,8 +20,8 @@ const judgedAs = ({ catalog }: Pick<EngineDeps, 'catalog'>, { toolset }: RunSpec
 
 /**
  * The first command of `prepare` that may not run. The submitter wrote the commands, so neither the submitter's policy nor the built-in
- * rules hold a
- * command. Permissions, modes and every denying rule bind. So does an operator's rule that holds, because no person can be asked here.
+ * rules hold a command. Permissions, modes and every denying rule bind. So does an operator's rule that holds, because no person can be
+ * asked here.
  */
 export function refusedCommand(
   deps: Pick<EngineDeps, 'operatorPolicy' | 'catalog'>,

@@ -63,8 +63,7 @@ function candidates(
 
 /**
  * Moves the cursor above the ids of all approvals requested up to `before`. An id is made before its approval is requested, and clocks
- * differ by
- * less than a minute.
+ * differ by less than a minute.
  */
 function earlier(cursor: string | undefined, before: number | undefined): string | undefined {
   if (before === undefined) return cursor;

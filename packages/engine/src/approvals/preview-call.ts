@@ -69,8 +69,7 @@ async function shownResult(
 
 /**
  * The hosts that the call may reach: the hosts of the allowlist, and the hosts that the approval opens. A command without an external
- * effect
- * reaches no host.
+ * effect reaches no host.
  */
 function hostsOf(
   deps: Pick<WorkerDeps, 'catalog'>,

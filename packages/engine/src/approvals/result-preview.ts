@@ -15,8 +15,7 @@ const word = 'result';
 
 /**
  * Runs a held call on a throw-away fork of the run's snapshot, without a network, and keeps the resulting snapshot. The fork is discarded
- * before
- * the function returns. A fork left by a dying process is a folder of an unknown run, and maintenance removes the folder.
+ * before the function returns. A fork left by a dying process is a folder of an unknown run, and maintenance removes the folder.
  * @returns undefined for a call whose result is more than files, or too large to show: the approval shows the call without a result
  */
 export async function previewResult(

@@ -8,8 +8,8 @@ const longestChain = 200;
 
 /**
  * The callers behind a call: the submitter of the run, the senders of its messages and the sender of the call. For a sub-agent also the
- * same callers of
- * the runs above; for a fork also the forking caller and all callers of the original. Undefined when the callers are unknown.
+ * same callers of the runs above; for a fork also the forking caller and all callers of the original. Undefined when the callers are
+ * unknown.
  */
 export async function submittersOf(
   deps: Pick<EngineDeps, 'redis' | 'blobs'>,

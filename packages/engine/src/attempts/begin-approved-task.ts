@@ -28,8 +28,7 @@ export function bindTask(step: StepState, created: NewEvent): NewEvent | undefin
 
 /**
  * Records that the command is about to begin. Its call stays open and keeps the writer's place, so no later call changes the files before
- * the
- * command runs.
+ * the command runs.
  */
 export function beginApprovedTask(
   deps: WorkerDeps,

@@ -39,13 +39,10 @@ export async function whileFrozen<Result>(
 
 /**
  * Compares the current files with the approved files while the background commands are frozen. When they differ, nothing runs: the current
- * files
- * become the run's snapshot, and the step is parked again under their digest.
- * No comparison is needed while `uncaptured` is 0. In this state every earlier writer of the tree was captured: an attempt that settled
- * with a
- * snapshot (an attempt without a snapshot sets `restore` to due and gets a new tree), or a captured background command. A command that
- * begins now
- * changes `head`, so the append that starts the attempt is refused. So the tree equals `run.snapshot`.
+ * files become the run's snapshot, and the step is parked again under their digest. No comparison is needed while `uncaptured` is 0. In
+ * this state every earlier writer of the tree was captured: an attempt that settled with a snapshot (an attempt without a snapshot sets
+ * `restore` to due and gets a new tree), or a captured background command. A command that begins now changes `head`, so the append that
+ * starts the attempt is refused. So the tree equals `run.snapshot`.
  */
 export async function confirmFiles(
   deps: WorkerDeps,

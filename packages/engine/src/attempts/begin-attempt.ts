@@ -51,15 +51,13 @@ const isHarmless = ({ effect, status, call }: StepState): boolean =>
 
 /**
  * A tool host reads a file in less than a millisecond, and a separate append takes a write to the disk. The time is short, because a call
- * that
- * ends its worker within this time is in no log.
+ * that ends its worker within this time is in no log.
  */
 const soonMs = 3;
 
 /**
  * Makes a call that only reads before its start is recorded. Outcome and start of a quick call are recorded in one append. The start of a
- * slower
- * call is recorded while the call runs. A refused start discards the result.
+ * slower call is recorded while the call runs. A refused start discards the result.
  */
 async function beginRead(
   deps: WorkerDeps,

@@ -4,8 +4,7 @@ import { append, readStep, retryWhileContended } from '../log/index.ts';
 
 /**
  * Settles an attempt without an outcome, or an attempt about to wait for a person or a task, when a caller canceled its step: the call is
- * never made
- * again. The attempt's changes are dropped with the tree.
+ * never made again. The attempt's changes are dropped with the tree.
  * @returns whether the step settled as canceled
  */
 export async function endCanceled(

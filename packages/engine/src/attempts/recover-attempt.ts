@@ -26,9 +26,8 @@ export interface Interruption {
 const attemptsPerRound = 5;
 
 /**
- * The effect of a lost attempt decides: a `read` runs again; a `workspace` step runs again on a new tree, made from the snapshot before the
- * step; an
- * `external` step is parked until a person says what happened. A step with a requested cancel settles.
+ * The effect of a lost attempt decides: a `read` runs again; a `workspace` step runs again on a new tree, made from the snapshot before
+ * the step; an `external` step is parked until a person says what happened. A step with a requested cancel settles.
  */
 export async function recoverAttempt(
   deps: WorkerDeps,

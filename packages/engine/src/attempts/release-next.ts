@@ -5,8 +5,8 @@ import { append, cacheStep, readSpec, readTurnSteps } from '../log/index.ts';
 
 /**
  * Records the outcome of a write. The same append lets the calls of the turn that only waited for this write through the gate, and their
- * jobs are sent
- * with the append. One append instead of two, and no reads in between: a turn of six writes takes about a fifth less CPU time.
+ * jobs are sent with the append. One append instead of two, and no reads in between: a turn of six writes takes about a fifth less CPU
+ * time.
  * @returns false: nothing was recorded, because the policy does not simply allow the next call, or the run has changed
  */
 export async function settleAndRelease(

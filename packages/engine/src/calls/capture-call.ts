@@ -11,8 +11,7 @@ type Taken = Awaited<ReturnType<WorkerDeps['workspaces']['snapshot']>>;
 
 /**
  * Takes the snapshot of a call that ended. A call that wrote a secret's value into a file fails, and its changes are dropped before any of
- * them is
- * stored. Background commands may have read the file, so they end with the call.
+ * them is stored. Background commands may have read the file, so they end with the call.
  * @throws ForbiddenChange when the call changed a protected path. Nothing is stored then
  */
 export async function captureCall(

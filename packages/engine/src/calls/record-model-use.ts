@@ -12,8 +12,7 @@ export interface ModelUseRecorder {
 
 /**
  * Logs the usage of each model request of a call, so that the usage counts even when the worker is lost. A read whose start is not in the
- * log yet gets
- * no event: its outcome has the usage. A usage whose append failed is in neither, because the log may have the usage.
+ * log yet gets no event: its outcome has the usage. A usage whose append failed is in neither, because the log may have the usage.
  * @param status of the step: a call with a shown result runs while the step is pending
  */
 export function openModelUseRecorder(

@@ -28,10 +28,8 @@ interface CancelRequest {
 
 /**
  * Ends one call of a run; its siblings continue. The call never starts again, even when processes die later. A running call is killed, and
- * its files
- * are kept as they are at the kill. A call that waits for its own background command or sub-agent ends together with its task. No-op for a
- * step
- * with an earlier cancel.
+ * its files are kept as they are at the kill. A call that waits for its own background command or sub-agent ends together with its task.
+ * No-op for a step with an earlier cancel.
  * @throws EngineError `step_not_found`, `step_not_begun`, `step_settled`
  */
 export async function requestCancelOfStep(
@@ -55,8 +53,7 @@ export async function requestCancelOfStep(
 
 /**
  * Ends a call of an open run before its turn begins: the turn records the call as canceled. When the turn begins at the same moment, the
- * first of
- * both appends wins.
+ * first of both appends wins.
  * @returns false when another writer changed the run
  */
 async function cancelWaiting(

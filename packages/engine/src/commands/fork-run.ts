@@ -44,8 +44,7 @@ interface ForkRequest {
 
 /**
  * Creates a run that continues from a moment in another run's past, with the files and the conversation of this moment. The original run
- * stays
- * unchanged. When the call returns, the new run is in the log and will be worked on, even when processes die later.
+ * stays unchanged. When the call returns, the new run is in the log and will be worked on, even when processes die later.
  * @throws EngineError `run_not_found`, `step_not_found`, `step_not_settled`, `workspace_not_ready`, `workspace_discarded`,
  * `invalid_fork`, `idempotency_key_reused`
  */

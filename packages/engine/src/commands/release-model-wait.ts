@@ -3,8 +3,7 @@ import type { RunState } from '../domain/index.ts';
 
 /**
  * Ends the sleep of the next turn of a run that waited for a model until now: its job finds that the turn is not due, and makes room for a
- * later
- * job. A lost wake-up only costs time: a resume sends the wake-up, too.
+ * later job. A lost wake-up only costs time: a resume sends the wake-up, too.
  */
 export async function releaseModelWait(
   { queues, logger }: Pick<EngineDeps, 'queues' | 'logger'>,

@@ -7,9 +7,8 @@ import { placeIndex, readRun } from '../log/index.ts';
 type Deps = Pick<EngineDeps, 'redis' | 'now' | 'activeRuns'>;
 
 /**
- * Counts a run among the active runs of its tenant, up to the cap. Sub-agents do not count: the limits of their run bound them. Runs do not
- * return
- * their places: when all places are taken, the places of ended runs are freed.
+ * Counts a run among the active runs of its tenant, up to the cap. Sub-agents do not count: the limits of their run bound them. Runs do
+ * not return their places: when all places are taken, the places of ended runs are freed.
  * @param again for an ended run that is to continue: its sequence number. The run keeps the place until the run changes, at most for a
  * minute
  * @throws EngineError `too_many_runs`

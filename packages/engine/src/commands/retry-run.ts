@@ -11,8 +11,7 @@ import { prepareRewind, recordRewind } from './undo-run.ts';
 interface Retry {
   /**
    * The first repeated step: its id, or its number in the list of steps, from 1. Default: the first failed step of the last turn; in an
-   * open run
-   * no settled step is repeated.
+   * open run no settled step is repeated.
    */
   fromStep?: string | number;
   /** Effects outside of the workspace cannot be undone. `true` accepts this, `false` refuses to undo such steps. */

@@ -26,8 +26,7 @@ interface Calls {
 
 /**
  * Gives an open run the calls of its next turn. When the function returns, the calls are in the log. They are made once the calls before
- * them are
- * settled, even when processes die later.
+ * them are settled, even when processes die later.
  * @returns the number of the request, from 1; a repeated key and body return the first number
  * @throws EngineError `run_not_found`, `run_not_open`, `run_not_active`, `too_many_calls`, `idempotency_key_reused`
  */

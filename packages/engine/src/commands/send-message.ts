@@ -7,8 +7,7 @@ import { idempotencySpace } from './submit-run.ts';
 
 /**
  * Sends a message to a run. When the call returns, the message is in the log. A model reads the message before its next turn, and cannot
- * end the run
- * earlier. A scripted plan reads no messages.
+ * end the run earlier. A scripted plan reads no messages.
  * @param message.key a repeated key sends the message only once
  * @throws EngineError `run_not_found`, `run_not_active`, `idempotency_key_reused`
  */

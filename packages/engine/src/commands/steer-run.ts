@@ -94,8 +94,7 @@ export async function requestResume(
  * @param request.snapshot the reviewed snapshot; a different current snapshot → `snapshot_changed`
  * @param request.message default: the run's title. Absent fields do not conflict with a publish that is under way
  * @throws EngineError `run_not_found`, `run_not_finished`, `run_not_succeeded`, `snapshot_changed`, `publication_closed`,
- * `publication_pending`,
- * `contended`
+ * `publication_pending`, `contended`
  */
 export async function requestPublication(
   deps: EngineDeps,
@@ -152,8 +151,7 @@ async function publication(
 
 /**
  * Removes the workspace of a run that has ended. A publish that waits for a decision ends with the workspace. A publish under way may
- * change the
- * source at any moment, so the publish has to end first.
+ * change the source at any moment, so the publish has to end first.
  * @throws EngineError `run_not_found`, `run_not_finished`, `publication_pending`, `fork_pending`, `contended`
  */
 export async function requestDiscarding(deps: EngineDeps, runId: string, by: string): Promise<void> {

@@ -3,8 +3,7 @@ import type { EngineDeps } from '../deps.ts';
 
 /**
  * The spec completed by its toolset: the defaults of settings, the toolset's permissions when the run names none, and the toolset's
- * protected
- * paths.
+ * protected paths.
  * @throws TypeError when the settings are wrong: the caller has to check them before
  */
 export function withToolset(catalog: EngineDeps['catalog'], spec: RunSpec): RunSpec {

@@ -27,8 +27,7 @@ export async function collectGarbage(deps: WorkerDeps, signal: AbortSignal): Pro
     }
     const run = await readRun(deps.redis, runId);
     // A sweeper with a wrong clock may have removed an active run from the index as abandoned. Or a worker may have died while removing a
-    // run whose
-    // change set was just requested.
+    // run whose change set was just requested.
     if (run && (!isTerminal(run.status) || isWorkspaceDue(run))) await trackActive(deps.redis, runId);
     if (!run || !isTerminal(run.status) || !hasWorkspace(run)) continue;
     ended += 1;

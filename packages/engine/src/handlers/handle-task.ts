@@ -39,8 +39,7 @@ const captureMs = 50;
 
 /**
  * Advances a task as far as possible now: runs its command, captures the command's changes in a snapshot, and records a command of a lost
- * worker
- * as lost. After each wake-up the handler continues from the log.
+ * worker as lost. After each wake-up the handler continues from the log.
  */
 export async function handleTask(deps: WorkerDeps, job: TaskJob, context: JobContext): Promise<JobEnd> {
   for (let round = 0; round < mostRounds; round++) {

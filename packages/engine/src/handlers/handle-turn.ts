@@ -26,8 +26,7 @@ import { reconcile } from '../reconcile/reconcile.ts';
 
 /**
  * Plans turn n of a run, once: materialises a missing workspace, asks the planner, records the planner's whole decision, and makes sure
- * that the
- * turn's steps are under way. After each wake-up the handler continues from the log.
+ * that the turn's steps are under way. After each wake-up the handler continues from the log.
  */
 export async function handleTurn(deps: WorkerDeps, job: TurnJob, context: JobContext): Promise<JobEnd> {
   let run: RunState | undefined;
@@ -69,8 +68,7 @@ async function readStarted(
 
 /**
  * @returns `again`: this job has more to do. Either a record about the model's context was appended, or an open run received calls just
- * before its
- * wait for calls, and this job is the one those calls need
+ * before its wait for calls, and this job is the one those calls need
  */
 async function takeTurn(
   deps: WorkerDeps,

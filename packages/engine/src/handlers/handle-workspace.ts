@@ -10,10 +10,9 @@ import { reconcile } from '../reconcile/reconcile.ts';
 import { releaseUnlessDue } from '../reconcile/release-run.ts';
 
 /**
- * Executes the log's requests for a run's workspace: restores a snapshot, publishes the change set, discards the workspace. Each action may
- * run again
- * after a crash. One job per run means one worker at a time.
- * Repeats until nothing is requested: a request that arrives while this job exists adds no job.
+ * Executes the log's requests for a run's workspace: restores a snapshot, publishes the change set, discards the workspace. Each action
+ * may run again after a crash. One job per run means one worker at a time. Repeats until nothing is requested: a request that arrives
+ * while this job exists adds no job.
  */
 export async function handleWorkspace(deps: WorkerDeps, job: WorkspaceJob, context: JobContext): Promise<JobEnd> {
   for (;;) {
@@ -37,8 +36,7 @@ async function discard(deps: WorkerDeps, run: RunState): Promise<void> {
 
 /**
  * Runs after an indeterminate attempt or an undo: nothing of the run starts before the restore is done. The tree is always a new tree,
- * because the
- * old tree's writer may only be frozen.
+ * because the old tree's writer may only be frozen.
  */
 async function restore(deps: WorkerDeps, run: RunState, context: JobContext): Promise<void> {
   try {

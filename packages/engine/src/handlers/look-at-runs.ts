@@ -16,8 +16,7 @@ const least = 100;
 
 /**
  * Sends active runs their missing wake-ups. Looks at the runs that are due, and at the other runs that changed, lost a job or were never
- * looked
- * at. So a run at rest costs only a few commands every few minutes.
+ * looked at. So a run at rest costs only a few commands every few minutes.
  */
 export async function lookAtRuns(deps: WorkerDeps, signal: AbortSignal, pace: Pace): Promise<void> {
   const looked = new Set<string>();
@@ -79,10 +78,8 @@ return 1`;
 
 /**
  * Sends the wake-ups that a run requires. Each stuck part is recorded in the run's log, unless the run changed during the look: a missing
- * job may
- * have done its work after its step was read. Stuck parts without a record are repaired as well, so a run that changes often does not wait
- * for
- * another look.
+ * job may have done its work after its step was read. Stuck parts without a record are repaired as well, so a run that changes often does
+ * not wait for another look.
  */
 async function repair(deps: WorkerDeps, runId: string, signal: AbortSignal): Promise<void> {
   const run = await readRun(deps.redis, runId);

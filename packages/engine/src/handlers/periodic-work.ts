@@ -26,9 +26,8 @@ const lostMs = 15_000;
 
 /**
  * Does the work when due, unless another worker does. Each worker looks on its own timer, so losing Redis does not lose the schedule. A
- * worker
- * measures the time since the last work with a monotonic clock, so a clock that jumps does not stop the work. Only a worker that has just
- * started relies on the time written by another worker.
+ * worker measures the time since the last work with a monotonic clock, so a clock that jumps does not stop the work. Only a worker that
+ * has just started relies on the time written by another worker.
  */
 export function openPeriodicWork(redis: Redis, options: Options): PeriodicLook {
   const { name, workerId, everyMs } = options;

@@ -21,8 +21,7 @@ interface Round {
 
 /**
  * The members of the next slice of a sorted set, in batches. A member that stays in the set during a whole round is in at least one slice;
- * some
- * members may be in two. Redis keeps the place, because each sweep may run in another worker.
+ * some members may be in two. Redis keeps the place, because each sweep may run in another worker.
  */
 export async function* nextSlice(
   redis: Redis,

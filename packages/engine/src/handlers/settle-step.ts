@@ -16,8 +16,7 @@ import { appendWithTask } from '../tasks/begin-task.ts';
 
 /**
  * Records the outcome of an attempt, together with the task that the attempt starts within the limits. When nothing else of the turn is
- * open, the
- * next turn of a plan, or the job that asks a model, is sent together with the outcome and the end of this job.
+ * open, the next turn of a plan, or the job that asks a model, is sent together with the outcome and the end of this job.
  * @param start the start of the attempt, when the log does not have the start yet
  */
 export async function settle(

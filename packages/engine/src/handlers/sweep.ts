@@ -24,8 +24,8 @@ const least = 100;
 
 /**
  * Repairs the state that a process left incomplete by dying between two writes: active runs get their missing wake-ups, the index of
- * approvals
- * loses entries that are not pending, and orphaned jobs are released. Reads the due and changed entries, and a slice of the rest.
+ * approvals loses entries that are not pending, and orphaned jobs are released. Reads the due and changed entries, and a slice of the
+ * rest.
  * @param pace.whole look at everything in this sweep
  */
 export async function sweep(

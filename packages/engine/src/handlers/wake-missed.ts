@@ -7,8 +7,7 @@ import { isWorkspaceDue } from '../reconcile/release-run.ts';
 
 /**
  * Wakes a run again after an ignored wake-up. An add does nothing while a job with the same id exists. A job exists until BullMQ has
- * removed the job,
- * after the handler's last look at the log. Call these functions when the job is gone.
+ * removed the job, after the handler's last look at the log. Call these functions when the job is gone.
  * @param seen the sequence number of the run on which the handler acted. A run without changes since then needs nothing, so no job repeats
  * endlessly
  */

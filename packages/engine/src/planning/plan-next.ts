@@ -298,8 +298,7 @@ function sideBySide(all: readonly TurnStep[], room: number): TurnStep[] {
 
 /**
  * Lets the calls allowed by the policy through, in the same entry as the turn, as far as the order of the calls permits. Held and denied
- * calls, and
- * calls behind another call, go to the gate.
+ * calls, and calls behind another call, go to the gate.
  */
 function autoApprove(all: readonly TurnStep[]): { steps: TurnStep[]; nothingElsePending: boolean } {
   const ready = new Set(
@@ -330,8 +329,7 @@ export const recordPlan = async (
 
 /**
  * Records a plan after other transitions, in one append. When nothing else is pending, the jobs follow the append on the same connection,
- * so
- * a job finds its step. A job whose plan was refused finds no step.
+ * so a job finds its step. A job whose plan was refused finds no step.
  * @param end ends the planning job as soon as the jobs are sent: the job is done, unless the plan is refused
  */
 export async function recordAfter(

@@ -20,8 +20,7 @@ type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>;
 
 /**
  * The conversation of a run for its model. Turns covered by a summary are left out. A process that planned the previous turn reads only
- * newer events,
- * so a turn late in a run takes no longer than an early turn.
+ * newer events, so a turn late in a run takes no longer than an early turn.
  */
 export async function readConversation(deps: Deps, runId: string): Promise<PastConversation> {
   const past = await readPast(deps, runId);

@@ -21,8 +21,7 @@ import { countReached } from './count-reached.ts';
 
 /**
  * Runs the remaining commands of `prepare` one after the other, before the first turn. A command whose worker died runs again, on a new
- * tree. When
- * an earlier run of the tenant with the same inputs kept its changes, the kept changes are applied and no command runs.
+ * tree. When an earlier run of the tenant with the same inputs kept its changes, the kept changes are applied and no command runs.
  * @returns whether the first turn may begin; when false, the log says why
  */
 export async function prepareRun(deps: WorkerDeps, runId: string, context: JobContext): Promise<boolean> {
@@ -156,8 +155,7 @@ async function takeSnapshot(
 
 /**
  * Ends the preparation. Other runs reuse only changes that `prepare` made to files straight from the source: a run that continues another
- * run
- * keeps nothing.
+ * run keeps nothing.
  */
 async function finish(
   deps: WorkerDeps,

@@ -8,8 +8,7 @@ import { append, readSpec, toPayload } from '../log/index.ts';
 
 /**
  * Runs the run's validators on exactly the candidate of the publish, once per candidate: the result is in the log. The validators work on
- * the
- * run's own tree. The tree is set to the candidate before, and back to the run's snapshot after.
+ * the run's own tree. The tree is set to the candidate before, and back to the run's snapshot after.
  * @returns whether the publish may continue; when false, the log says why
  */
 export async function validateCandidate(
@@ -57,8 +56,7 @@ function cutAtCeiling({ ceilings }: Pick<WorkerDeps, 'ceilings'>, validator: Val
 
 /**
  * Sets the tree to the candidate. Makes a new tree when the tree differs from the log, or when the last worker never recorded the outcome
- * of its
- * validation: this worker may only be frozen.
+ * of its validation: this worker may only be frozen.
  */
 async function treeWith(
   deps: WorkerDeps,

@@ -36,8 +36,7 @@ const behindAll = 999_999_999_999_999;
 
 /**
  * Events of all runs of a tenant, in the order of the runs' ids (oldest run first), then in the order of each run's log. A page may have
- * fewer
- * events than `limit`, or none, and still have a `next`. An event appended to a run before `next` appears on no later page.
+ * fewer events than `limit`, or none, and still have a `next`. An event appended to a run before `next` appears on no later page.
  * @param page.since RFC 3339: leaves out earlier events
  */
 export async function listEvents(

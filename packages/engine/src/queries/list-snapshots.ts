@@ -22,8 +22,7 @@ export interface RunSnapshot {
   parent: string | null;
   /**
    * The maker of the snapshot. With a task: the step's call ran as this background command. Null for the first snapshot. Null with a
-   * parent: a
-   * command of `prepare` made the snapshot, or an approved call found files that background commands had changed.
+   * parent: a command of `prepare` made the snapshot, or an approved call found files that background commands had changed.
    */
   by: { step: string; task?: string } | { task: string } | null;
   time: string;
@@ -45,8 +44,7 @@ export interface SnapshotsQuery {
 
 /**
  * A page of the snapshots of a run. The run's length does not change the cost. A step that changed no file keeps its parent's snapshot, so
- * an id
- * may occur more than once.
+ * an id may occur more than once.
  */
 export async function pageSnapshots(
   deps: Deps,

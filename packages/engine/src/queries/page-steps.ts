@@ -41,8 +41,7 @@ const mostTurns = 500;
 
 /**
  * A page of the steps of a run. The run's length does not change the cost: only the steps of the page are read. With a filter the page may
- * have
- * fewer steps than `limit`, or none, and still have a `next`.
+ * have fewer steps than `limit`, or none, and still have a `next`.
  * @throws EngineError `run_not_found`; `step_not_found` when `cursor` or `from` names no step
  */
 export async function pageSteps(

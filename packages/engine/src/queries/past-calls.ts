@@ -17,8 +17,7 @@ type Deps = Pick<EngineDeps, 'redis' | 'blobs'>;
 
 /**
  * The run's earlier calls, up to the first attempt of a call, from the log: all attempts of the call get the same list. The log is read on
- * the first
- * question of a tool, once per attempt. Runs whose tools never ask pay nothing.
+ * the first question of a tool, once per attempt. Runs whose tools never ask pay nothing.
  */
 export function openPast(deps: Deps, run: Pick<RunState, 'id'>, { id }: Pick<StepState, 'id'>): PastCalls {
   let found: Promise<LoggedCall[]> | undefined;

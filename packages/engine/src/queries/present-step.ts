@@ -7,8 +7,7 @@ type Deps = Pick<EngineDeps, 'blobs' | 'catalog'>;
 
 /**
  * The result of a step in the form of its toolset's contract; undefined before the step settles. Computed from the log alone, so every
- * process gets
- * the same result.
+ * process gets the same result.
  */
 export async function presentStep(deps: Deps, spec: RunSpec, step: StepState): Promise<Json | undefined> {
   if (!isSettled(step.status)) return undefined;

@@ -8,8 +8,7 @@ const eventsAtOnce = 500;
 
 /**
  * The spans of a run from its log: the spans that ended after sequence number `after`, and on the last page the open spans. Continues from
- * the previous
- * page, or reads the log from its beginning when another process made the previous page, or this process did long ago.
+ * the previous page, or reads the log from its beginning when another process made the previous page, or this process did long ago.
  * @param page.limit of spans. A page may have a few more, because a page ends with an event
  */
 export async function readTrace(

@@ -25,8 +25,7 @@ export interface RewindPoint {
 
 /**
  * Finds the moment after a step. Steps are in the order of the plan: turn by turn, and within a turn in the planner's order. The files
- * change
- * in this order, too.
+ * change in this order, too.
  * @param to a step's id or its number in the list, from 1; 0 is the moment before the first step
  * @throws EngineError `step_not_found`, `step_not_settled`, `workspace_not_ready`
  */
@@ -66,8 +65,7 @@ export async function findRewindPoint(
 
 /**
  * The snapshots that an undo of these steps keeps. The last kept snapshot has the files before the first change by one of the steps. The
- * changes
- * of a background command belong to no step, so all changes captured before are kept.
+ * changes of a background command belong to no step, so all changes captured before are kept.
  */
 function snapshotsBefore(snapshots: readonly RunSnapshot[], steps: ReadonlySet<string>): RunSnapshot[] {
   const kept = snapshots.filter(({ undone }) => !undone);

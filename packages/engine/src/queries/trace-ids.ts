@@ -15,8 +15,7 @@ export class TraceIds {
 
   /**
    * Looks once whether a run is in the trace of its caller. The command is sent with the commands of the following work, so the answer
-   * arrives before
-   * this work logs anything.
+   * arrives before this work logs anything.
    */
   learn(redis: Redis, runId: string): void {
     if (this.#known.has(runId)) return;

@@ -19,8 +19,7 @@ export const isUndone = (ranges: readonly UndoneRange[], seq: number): boolean =
 
 /**
  * The ranges of snapshots that the undos of a run removed. Reads each undo, and the snapshots from the undo's first step up to the first
- * snapshot by
- * an undone step.
+ * snapshot by an undone step.
  * @param read reads the snapshots of the given events
  */
 export async function undoneRanges(

@@ -78,8 +78,7 @@ export async function hasOrphanedTurn({ queues }: WorkerDeps, run: RunState): Pr
 
 /**
  * Whether a run sleeps in line although it has a place, or could get a place. Before its first turn a sleeping run has to be in line, so a
- * missing place
- * in line is a fault. Later the run's job may also sleep for its model.
+ * missing place in line is a fault. Later the run's job may also sleep for its model.
  */
 export async function waitsForFreePlace({ queues, admission }: WorkerDeps, run: RunState): Promise<boolean> {
   const isNext = run.status === 'queued' || (run.status === 'running' && run.open === 0 && run.restore !== 'due');

@@ -12,8 +12,7 @@ export async function mayStillSleep(deps: WorkerDeps, job: StepJob): Promise<boo
 
 /**
  * Like `mayStillSleep`, for a turn job whose run waits for a model or a place. A changed run may have been resumed, paused or canceled. A
- * run that got
- * its place before the job slept also returns false.
+ * run that got its place before the job slept also returns false.
  */
 export async function mayTurnSleep(
   deps: WorkerDeps,

@@ -12,8 +12,8 @@ export const isWorkspaceDue = (run: RunState): boolean =>
 
 /**
  * Removes an ended run from the index of active runs, unless a request arrived at the same moment. The function reads the run again
- * afterwards: a
- * request adds the run to the index before its append, and a Redis that lost its last writes may have the run as it was before its end.
+ * afterwards: a request adds the run to the index before its append, and a Redis that lost its last writes may have the run as it was
+ * before its end.
  * @returns whether nothing is due
  */
 export async function releaseUnlessDue(deps: Pick<EngineDeps, 'redis'>, run: RunState): Promise<boolean> {

@@ -11,8 +11,7 @@ import {
 
 /**
  * The pending approvals of a run that no list has, with their steps; a publish approval has no step. Cause: Redis lost the entries, or a
- * sweeper removed
- * the approvals as abandoned, because the sweeper's clock was ahead of the clock behind their ids.
+ * sweeper removed the approvals as abandoned, because the sweeper's clock was ahead of the clock behind their ids.
  */
 export async function unlistedApprovals(
   { redis }: WorkerDeps,

@@ -31,8 +31,7 @@ const mostNamed = 100;
 
 /**
  * Merges the changes of a successful sub-agent into the tree of its run, between two writing calls. Sub-agents that ended merge in the
- * order of
- * their beginning. After the loss of a worker the merge runs again on a new tree, so the changes come in exactly once.
+ * order of their beginning. After the loss of a worker the merge runs again on a new tree, so the changes come in exactly once.
  */
 export async function mergeAgent(
   deps: WorkerDeps,
@@ -80,9 +79,8 @@ export async function mergeAgent(
 const sleep = (deps: WorkerDeps, ms: number): JobEnd => ({ kind: 'sleep', until: deps.now() + ms });
 
 /**
- * The kind of work due before the merge of a sub-agent: an open earlier call of the same turn, because a merge takes effect as if the calls
- * ran in
- * sequence; or the merge of an older sub-agent.
+ * The kind of work due before the merge of a sub-agent: an open earlier call of the same turn, because a merge takes effect as if the
+ * calls ran in sequence; or the merge of an older sub-agent.
  */
 async function mergesBefore(
   deps: WorkerDeps,

@@ -76,8 +76,7 @@ const tooMany = (limit: number, { waits, ends }: TaskTools): Problem => ({
 
 /**
  * An approved background command must begin on the shown files, so no other command may be able to write to them at the start. Commands
- * that begin
- * later may run at the same time.
+ * that begin later may run at the same time.
  */
 async function runsBeside(deps: WorkerDeps, run: RunState, created: NewEvent): Promise<Problem | undefined> {
   if (created.type !== 'task.created' || created.data.approved_snapshot === undefined) return undefined;

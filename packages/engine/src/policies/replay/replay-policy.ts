@@ -15,9 +15,8 @@ export interface Candidate {
   name: string;
   version?: number | undefined;
   /**
-   * `operator`: replaces the operator's policies. Another name: replaces the policy of runs with this policy only. Without a name: replaces
-   * the
-   * policy of every run.
+   * `operator`: replaces the operator's policies. Another name: replaces the policy of runs with this policy only. Without a name:
+   * replaces the policy of every run.
    */
   insteadOf?: string | undefined;
 }
