@@ -152,21 +152,18 @@ export class ProcessRecords {
 
   /** The recorded trees with a label whose command may have begun. */
   begun(workspaceId: string): ProcessIdentity[][] {
-    return this.#labelled(workspaceId, (path) => {
-      const lines = readText(path)?.split('\n') ?? [];
-      return lines.includes(marks.begun) || !lines.includes(marks.waiting);
-    });
+    return this.#labelled(workspaceId, (lines) => lines.includes(marks.begun) || !lines.includes(marks.waiting));
   }
 
-  #labelled(workspaceId: string, counts: (path: string) => boolean): ProcessIdentity[][] {
+  #labelled(workspaceId: string, counts: (lines: readonly string[]) => boolean): ProcessIdentity[][] {
     const directory = workspaceDirectory(this.#stateDir, workspaceId);
     return listNames(directory)
       .filter((name) => name.endsWith('.json'))
-      .map((name) => join(directory, name))
-      .filter(counts)
-      .flatMap((path) => {
-        const record = this.#read(path);
-        return typeof record === 'object' && record.label !== undefined ? [record.processes] : [];
+      .flatMap((name) => {
+        const text = readText(join(directory, name));
+        const record = this.#parse(text);
+        const isLabelled = typeof record === 'object' && record.label !== undefined;
+        return isLabelled && counts(text?.split('\n') ?? []) ? [record.processes] : [];
       });
   }
 
@@ -196,7 +193,10 @@ export class ProcessRecords {
   }
 
   #read(path: string): z.infer<typeof recordSchema> | 'ended' | 'stale' {
-    const text = readText(path);
+    return this.#parse(readText(path));
+  }
+
+  #parse(text: string | null): z.infer<typeof recordSchema> | 'ended' | 'stale' {
     if (text === null) return 'ended';
     // The last line may be half-written. Only a power cut leaves no whole line, and the power cut has ended the processes.
     const last = text
