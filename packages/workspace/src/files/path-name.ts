@@ -88,7 +88,7 @@ export function isWithin(path: BytePath, folder: BytePath): boolean {
   return folder === '' || path === folder || path.startsWith(`${folder}/`);
 }
 
-/** Whether `paths` has the path or a parent folder of the path. */
+/** True for a path in `paths`, and for a path below one of `paths`. */
 export function isWithinAny(paths: ReadonlyMap<string, unknown>, path: string): boolean {
   if (paths.size === 0) return false;
   const names = path.split('/');

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { identify, pidScope } from '@holdpoint/process';
 
-/** Where run folders are built before they are renamed into `runs/`. Each name contains the run and the building process. */
+/** The folder of half-built run folders. A process renames its run folder into `runs/`. Each name contains the run and the process. */
 export const makingFolder = (dataDir: string): string => join(dataDir, 'making');
 
 /** A path for a folder of this process. `removeAbandonedBuilds` removes the folder after the death of the process. */

@@ -35,7 +35,7 @@ export function fromSkips(skips: Skips): Map<string, Skipped> {
 export const skippedPaths = ({ skipped }: { skipped: ReadonlyMap<string, Skipped> }): SkippedPath[] =>
   toSkips(skipped).map(({ path, reason }) => ({ path, reason }));
 
-/** Whether two snapshots skipped the same entry in the same state. */
+/** True when two snapshots skipped the same entry in the same state. */
 export function isSameSkip(a: Skipped | undefined, b: Skipped | undefined): boolean {
   return a?.reason === b?.reason && a?.bytes === b?.bytes && a?.mtime === b?.mtime && a?.stamp === b?.stamp;
 }

@@ -20,7 +20,7 @@ export interface Journal {
   readonly process: string;
 }
 
-/** What the journals need to know of their process. */
+/** The process of a journal: its data directory, its identity, its log. */
 export interface JournalDeps {
   /** Real path of the data directory. */
   readonly dataDir: string;
