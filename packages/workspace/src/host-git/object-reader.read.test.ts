@@ -4,10 +4,10 @@ import { expect, test } from 'vitest';
 import { temporary } from '../testing/index.ts';
 import { gitBytes, initRepository } from '../testing/real-git.ts';
 import { createGit } from './git.ts';
-import { listTree } from './list-tree.ts';
 import { withObjectReader } from './object-reader.ts';
 import { readRows } from './read-rows.ts';
 import { streamBlobs } from './stream-blobs.ts';
+import { treeRows } from './tree-rows.ts';
 
 type Reading = { git: ReturnType<typeof createGit> };
 
@@ -93,6 +93,31 @@ test('reads at the same time do not mix, nor do reads that end early', async () 
   expect(starts()).toBeGreaterThan(5);
 });
 
+test('a read that ends after its operation failed leaves no program', async () => {
+  using place = temporary();
+  const { gitDir, store } = repository(place.path);
+  const oids = [store('one'), store('two')];
+  const real = createGit({});
+  const programs: Promise<unknown>[] = [];
+  const stream: typeof real.stream = (...args) => {
+    const started = real.stream(...args);
+    programs.push(started.done.catch(() => {}));
+    return started;
+  };
+  const gate = Promise.withResolvers<void>();
+  let late: Promise<void> | undefined;
+  const operation = withObjectReader({ git: { ...real, stream } }, (deps) => {
+    const receiver = { begin: () => {}, piece: () => {}, end: () => gate.promise };
+    late = streamBlobs(deps, { gitDir, oids }, receiver);
+    return Promise.reject(new Error('failed beside it'));
+  });
+  await expect(operation).rejects.toThrow('failed beside it');
+  gate.resolve();
+  await late;
+  expect(programs).toHaveLength(1);
+  await Promise.all(programs);
+});
+
 test('a lost, a damaged and an aborted object fail alone: the next read is answered', async () => {
   using place = temporary();
   const { gitDir, store } = repository(place.path);
@@ -161,10 +186,10 @@ test('lists trees as git ls-tree does', async () => {
       const treeish = grow(3);
       const args = [`--git-dir=${gitDir}`, 'ls-tree', '-r', '-t', '-z', '--full-tree', treeish];
       const expected = await rowsIn(readRows(real, args));
-      expect(await rowsIn(listTree(objects, { gitDir, treeish }))).toEqual(expected);
+      expect(await rowsIn(treeRows(objects, { gitDir, treeish }))).toEqual(expected);
       if (expected.length > 0) {
         const most = expected.length - 1;
-        await expect(rowsIn(listTree(objects, { gitDir, treeish, most }))).rejects.toMatchObject({
+        await expect(rowsIn(treeRows(objects, { gitDir, treeish, most }))).rejects.toMatchObject({
           code: 'ETOOMANYFILES',
         });
       }
@@ -195,7 +220,7 @@ test('a tree that lists itself a billion times, a lost, a malformed and an endle
   await withObjectReader({ git: createGit({}) }, async ({ git: { objects } }) => {
     if (objects === undefined) throw new Error('no reader');
     for (const [treeish, code] of cases) {
-      const listing = Array.fromAsync(listTree(objects, { gitDir, treeish, most: 100_000 }));
+      const listing = Array.fromAsync(treeRows(objects, { gitDir, treeish, most: 100_000 }));
       await expect(listing, treeish).rejects.toMatchObject({ code });
     }
   });

@@ -20,6 +20,7 @@ interface Program extends Pick<GitStream, 'stdin' | 'done' | 'kill'> {
 function openObjectReader(git: Git): ObjectReader & AsyncDisposable {
   /** Idle programs, by repository. A program in use is not in the list, so two answers never mix. */
   const idle = new Map<string, Program>();
+  let isOver = false;
   return {
     async *read({ gitDir, names, signal }, isDone) {
       const program = idle.get(gitDir) ?? start(git, gitDir);
@@ -30,12 +31,14 @@ function openObjectReader(git: Git): ObjectReader & AsyncDisposable {
         isWhole = isDone();
       } finally {
         // A program with a part of its answer unread would give the rest to the next reader.
-        if (isWhole && !idle.has(gitDir)) idle.set(gitDir, program);
+        // After the operation no other reader comes: one of its parallel reads ended later than the operation, which failed.
+        if (isWhole && !isOver && !idle.has(gitDir)) idle.set(gitDir, program);
         else await end(program);
         signal?.throwIfAborted();
       }
     },
     [Symbol.asyncDispose]: async () => {
+      isOver = true;
       await Promise.all([...idle.values()].map(end));
     },
   };

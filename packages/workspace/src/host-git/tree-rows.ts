@@ -15,7 +15,7 @@ interface Listed {
  * tree. Equal folders are read once.
  * @throws WorkspaceError EWORKSPACECORRUPT, ETOOMANYFILES, ESOURCEPATHS
  */
-export async function* listTree(objects: ObjectReader, input: Listed): AsyncGenerator<string[]> {
+export async function* treeRows(objects: ObjectReader, input: Listed): AsyncGenerator<string[]> {
   const most = input.most ?? mostRows;
   const trees = await readTrees(objects, { ...input, most });
   let count = 0;

@@ -1,7 +1,7 @@
 import type { Git } from '../host-git/git.ts';
-import { listTree } from '../host-git/list-tree.ts';
 import { readRows } from '../host-git/read-rows.ts';
 import { readObjects } from '../host-git/stream-blobs.ts';
+import { treeRows } from '../host-git/tree-rows.ts';
 import { type SnapshotId, WorkspaceError } from '../port/workspaces.ts';
 import type { RunFolder } from '../run-folder/run-folder.ts';
 import { isSnapshot } from '../store/journal/snapshot-list.ts';
@@ -145,7 +145,7 @@ export async function loadTree(
   const rows =
     objects === undefined
       ? readRows(deps.git, [`--git-dir=${gitDir}`, 'ls-tree', '-r', '-t', '-z', '--full-tree', treeish], { most })
-      : listTree(objects, { gitDir, treeish, most });
+      : treeRows(objects, { gitDir, treeish, most });
   const { root, submodules, oids } = await readListing(rows, { isName });
   for (const oid of oids) input.state.known.add(oid);
   return { root, submodules };
