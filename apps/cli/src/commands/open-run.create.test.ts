@@ -42,7 +42,13 @@ it('an open run takes calls until it is finished, and is published like any othe
 
 it('a call that waits behind another turn is shown and canceled by its whole id, with or without its run', async () => {
   const [run, other] = await Promise.all([openRun(), openRun()]);
-  await holdpoint('calls', run, call('bash', { command: 'until [ -e go ]; do sleep 0.1; done' }), '--detach');
+  const wait = call('bash', { command: 'until [ -e go ]; do sleep 0.1; done' });
+  const begun = await holdpoint('calls', run, wait, '--detach', '--json');
+  const [first] = JSON.parse(begun.stdout).steps.map(({ id }: { id: string }) => id);
+  // A busy worker takes the command later than the program below takes its calls.
+  await expect
+    .poll(async () => (await holdpoint('steps', 'show', run, first)).stdout, { timeout: 20_000 })
+    .toContain('running');
   const writes = ['b', 'c', 'd'].map((path) => call('write_file', { path, content: path }));
   const sent = await holdpoint('calls', run, `[${writes.join(',')}]`, '--detach', '--json');
   const [b, c, d] = JSON.parse(sent.stdout).steps.map(({ id }: { id: string }) => id);
@@ -51,7 +57,6 @@ it('a call that waits behind another turn is shown and canceled by its whole id,
   expect([foreign.code, foreign.stderr]).toEqual([7, expect.stringContaining(`The run has no step ${b}`)]);
   expect((await holdpoint('steps', 'cancel', b)).stdout).toBe(`${b} is canceled\n`);
   expect((await holdpoint('steps', 'cancel', run, c, '--message', 'not c')).stdout).toBe(`${c} is canceled\n`);
-  const first = JSON.parse((await holdpoint('runs', 'steps', run, '--json')).stdout).data[0].id;
   expect((await holdpoint('steps', 'cancel', first)).stdout).toMatch(`${first} is`);
   await holdpoint('calls', run, call('read_file', { path: 'd' }));
   const steps = JSON.parse((await holdpoint('runs', 'steps', run, '--json')).stdout).data;
