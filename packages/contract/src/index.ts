@@ -11,7 +11,7 @@ export * from './conflict-lines.ts';
 export * from './conversation.ts';
 export * from './default-tenant.ts';
 export * from './diff.ts';
-export * from './events.ts';
+export * from './events/index.ts';
 export * from './files.ts';
 export * from './grant.ts';
 export * from './id-prefixes.ts';

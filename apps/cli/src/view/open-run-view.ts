@@ -1,4 +1,4 @@
-import type { LiveFrame } from '@holdpoint/contract';
+import { isQuietEvent, type LiveFrame } from '@holdpoint/contract';
 import type { RunDetail, RunEvent } from '@holdpoint/contract/wire';
 import { nameText, oneLine, plain } from '@holdpoint/readable';
 import { wrapAnsi } from 'fast-wrap-ansi';
@@ -221,7 +221,7 @@ export function openRunView({ screen, colors, asks, isAgent = false, now }: RunV
       case 'run.succeeded':
         return isAgent ? note(`answers: ${one.data.message}`) : [];
       default:
-        return isQuiet(one)
+        return isQuietEvent(one)
           ? []
           : note(
               `${one.type.replace('.', ' ').replaceAll('_', ' ')} ${eventText(one, callOf(one))}`,
@@ -361,16 +361,6 @@ const isEndOfAsking = ({ type }: RunEvent): boolean =>
 /** After these the model is asked, when no call is left. */
 const asksNext = ({ type }: RunEvent): boolean =>
   type === 'run.started' || type === 'run.resumed' || isEndOfAttempt({ type });
-
-/** What a person who follows a run need not see: `holdpoint logs` has it. */
-const isQuiet = ({ type }: RunEvent): boolean => quiet.has(type);
-
-const quiet: ReadonlySet<RunEvent['type']> = new Set([
-  ...(['run.started', 'run.waiting', 'run.resumed', 'step.created', 'step.queued', 'step.started'] as const),
-  ...(['workspace.leased', 'workspace.snapshotted', 'workspace.progress', 'workspace.restored'] as const),
-  ...(['workspace.held', 'workspace.captured', 'workspace.validating', 'network.counted', 'graph.progress'] as const),
-  ...(['task.started', 'task.used', 'task.reserved', 'task.resumed', 'task.exited', 'approval.canceled'] as const),
-]);
 
 function paintOf({ type }: RunEvent, colors: Colors): (text: string) => string {
   const isWarning =

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { callerNameSchema } from '../caller.ts';
 import { conflictLinesSchema } from '../conflict-lines.ts';
 import { changedRepositorySchema, unknownContentSchema } from '../diff.ts';
-import { actionChangedSchema, delegationSchema, voteSchema } from '../events.ts';
+import { actionChangedSchema, delegationSchema, voteSchema } from '../events/index.ts';
 import { approvalIdSchema, ruleIdSchema } from '../ids.ts';
 import { decidersSchema, onExpirySchema, verdictSchema } from '../policy.ts';
 import {

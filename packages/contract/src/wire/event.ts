@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { eventSchema, type LoggedEvent } from '../events.ts';
+import { eventSchema, type LoggedEvent } from '../events/index.ts';
 import { runIdSchema } from '../ids.ts';
 import { integerParameter, pageOf } from './page.ts';
 
@@ -13,7 +13,7 @@ export const runEventSchema: z.ZodType<LoggedEvent, LoggedEvent> = z
 /** The compiler cannot follow `extend` over a union of forty members: the schema is `eventSchema` with an additional field. */
 type EventOption = z.ZodType<LoggedEvent, LoggedEvent> & z.core.$ZodTypeDiscriminable;
 
-export type { LoggedEvent as RunEvent } from '../events.ts';
+export type { LoggedEvent as RunEvent } from '../events/index.ts';
 
 /** `next_cursor` is the value of `after` for the next page. */
 export const eventPageSchema = pageOf(runEventSchema);

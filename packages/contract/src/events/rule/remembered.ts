@@ -1,0 +1,27 @@
+import { callerKindSchema } from '../../caller.ts';
+import { effectSchema } from '../../vocabulary.ts';
+import { approvalIdSchema, event, payloadSchema, ruleIdSchema, z } from '../event.ts';
+
+/** A call approved from now on without a question: exactly these parameters, in a run or in a tenant. */
+export const rememberedRuleSchema = z.strictObject({
+  rule_id: ruleIdSchema,
+  scope: z.enum(['run', 'policy']),
+  call_digest: z.string().describe('Digest of toolset, tool, arguments, effect and hosts'),
+  toolset: z.string(),
+  tool: z.string(),
+  args: payloadSchema,
+  effect: effectSchema,
+  reaches: z.array(z.string()).optional(),
+  expires_at: z.iso.datetime(),
+  by: z.string(),
+  kind: callerKindSchema,
+});
+export type RememberedRule = z.infer<typeof rememberedRuleSchema>;
+
+export const ruleRemembered = event('rule.remembered', {
+  data: { ...rememberedRuleSchema.shape, approval_id: approvalIdSchema },
+  line({ data: { rule_id, tool, scope, expires_at, by } }) {
+    const where = scope === 'run' ? 'in this run' : 'in all runs of the tenant';
+    return `${rule_id}: the same ${tool} call needs no decision ${where} until ${expires_at}, by ${by}`;
+  },
+});

@@ -1,0 +1,14 @@
+import { effectSchema } from '../../vocabulary.ts';
+import { payloadSchema, stepEvent, z } from '../event.ts';
+
+export const stepQueued = stepEvent('step.queued', {
+  data: {
+    reason: z.string(),
+    args: payloadSchema.optional(),
+    effect: effectSchema.optional(),
+    written: payloadSchema.optional().describe('With edited arguments: those that the caller wrote'),
+  },
+  line: ({ data }, { call }) => `${call} (${data.reason})`,
+  tone: 'faint',
+  isQuiet: true,
+});

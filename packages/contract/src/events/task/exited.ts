@@ -1,0 +1,14 @@
+import { taskOutcomeSchema } from '../../task.ts';
+import { taskStatusSchema } from '../../vocabulary.ts';
+import { event, taskIdSchema } from '../event.ts';
+import { endText } from './ended.ts';
+
+export const taskExited = event('task.exited', {
+  data: {
+    task_id: taskIdSchema,
+    status: taskStatusSchema.extract(['completed', 'failed', 'killed', 'timed_out']),
+    ...taskOutcomeSchema.shape,
+  },
+  line: ({ data }) => endText(data),
+  isQuiet: true,
+});

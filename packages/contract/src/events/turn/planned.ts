@@ -1,0 +1,29 @@
+import { turnNoteSchema } from '../../conversation.ts';
+import { modelAnsweredSchema, modelUsageSchema } from '../../vocabulary.ts';
+import { event, payloadSchema, problemSchema, stepIdSchema, z } from '../event.ts';
+
+/** How many of the last turns in a row had the same calls and results, and in how many nothing succeeded. */
+export const repetitionSchema = z.strictObject({ digest: z.string(), same: z.int(), failed: z.int() });
+export type Repetition = z.infer<typeof repetitionSchema>;
+
+/** The last calls of an answer with more calls than a turn may have. They become no steps and never run. */
+export const refusedCallsSchema = z.strictObject({ calls: z.int().min(1), error: problemSchema });
+export type RefusedCalls = z.infer<typeof refusedCallsSchema>;
+
+export const turnPlanned = event('turn.planned', {
+  data: {
+    turn: z.int().min(1),
+    steps: z.array(stepIdSchema),
+    message: z.string(),
+    answer: payloadSchema.optional().describe("the model's whole answer, provider metadata included"),
+    usage: modelUsageSchema.optional().describe('What the model used; cost in millionths of a US dollar'),
+    repetition: repetitionSchema.optional().describe('Over the turns before'),
+    messages_read: z.int().optional().describe('How many of the messages to the run the planner had read'),
+    refused: refusedCallsSchema.optional(),
+    received: z.int().min(1).optional().describe('The number of the received calls that it makes'),
+    asked_at: z.iso.datetime().optional().describe('When the planner was asked'),
+    answered: modelAnsweredSchema.optional(),
+    note: turnNoteSchema.optional().describe('What the model reads after this answer, before its next turn'),
+  },
+  line: ({ data }) => `${data.turn}: ${data.message}`,
+});

@@ -1,0 +1,7 @@
+import { publicationStatusSchema } from '../../vocabulary.ts';
+import { event, z } from '../event.ts';
+
+export const workspaceDiscardRequested = event('workspace.discard_requested', {
+  data: { by: z.string(), from: publicationStatusSchema },
+  line: ({ data }) => `by ${data.by}`,
+});

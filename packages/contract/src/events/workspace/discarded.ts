@@ -1,0 +1,3 @@
+import { event } from '../event.ts';
+
+export const workspaceDiscarded = event('workspace.discarded', { data: {}, line: () => '' });

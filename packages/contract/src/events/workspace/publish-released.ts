@@ -1,0 +1,13 @@
+import type { Resolution } from '../../publish.ts';
+import { event, payloadOf, z } from '../event.ts';
+
+/** The decisions of people about a publish. */
+export const publishReleaseSchema = z.strictObject({
+  approved: z.string().optional().describe('Digest of what was approved'),
+  resolutions: payloadOf<Resolution[]>().optional(),
+});
+
+export const workspacePublishReleased = event('workspace.publish_released', {
+  data: publishReleaseSchema.shape,
+  line: ({ data }) => (data.resolutions === undefined ? '' : 'with a version of each file in conflict'),
+});
