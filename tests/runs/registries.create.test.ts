@@ -2,7 +2,7 @@ import { openRunBackend } from '@holdpoint/client';
 import type { StepDetail } from '@holdpoint/contract/wire';
 import { createCliAgentTools, createRyanRegistry, createWorkbenchRegistry } from '@holdpoint/tools/registries';
 import { expect, test } from 'vitest';
-import { approve, finished, nextApproval, useSystem } from '../harness/index.ts';
+import { approve, finished, nextApproval, until, useSystem } from '../harness/index.ts';
 
 // covers S2-99
 const system = useSystem({ env: () => ({ HOLDPOINT_TOOLS: '@holdpoint/tools/workbench-extra' }) });
@@ -12,6 +12,10 @@ async function openToolset(toolset: string) {
   const source = { type: 'directory', path } as const;
   return system.client.createRun({ open: true, toolset, workspace: { source } });
 }
+
+/** A step canceled before its worker begins is `canceled`, not `killed`. */
+const untilCommandRuns = (run: string) =>
+  until('the command runs', async () => (await system.client.listSteps(run)).data.at(-1)?.status === 'running');
 
 async function openWorkbench() {
   const { run } = await openToolset('workbench');
@@ -83,7 +87,7 @@ test('asynchronous calls of ryan run at the same time, and canceling ends one of
   expect(results.map(({ content }) => content)).toEqual(['a\n', 'b\n', 'c\n']);
   const ending = new AbortController();
   const call = executeAsync('sleep 600', ending.signal);
-  await system.client.waitForRun(run.id, { until: ({ open_steps }) => open_steps > 0 });
+  await untilCommandRuns(run.id);
   ending.abort();
   expect(await call).toMatchObject({ success: false, error: 'canceled', metadata: { tool_name: 'execute_bash' } });
   expect(await executeAsync('echo after')).toMatchObject({ success: true, content: 'after\n' });
@@ -111,7 +115,7 @@ test('a call that is aborted while it runs ends alone', async () => {
   const tools = createWorkbenchRegistry(openRunBackend(system.client, run));
   const ending = new AbortController();
   const call = tools.get('run_code')?.execute({ language: 'bash', code: 'sleep 600' }, { signal: ending.signal });
-  await system.client.waitForRun(run.id, { until: ({ open_steps }) => open_steps > 0 });
+  await untilCommandRuns(run.id);
   ending.abort(new Error('enough'));
   await expect(call).rejects.toThrow('enough');
   expect(await tools.get('read_file')?.execute({ path: 'a.txt' })).toMatchObject({ ok: true });
