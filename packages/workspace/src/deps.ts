@@ -8,6 +8,7 @@ import type { Owner } from './port/workspaces.ts';
 import type { Looks } from './run-folder/looks.ts';
 import type { Serial } from './run-folder/serial.ts';
 import type { Holder } from './run-folder/tree-head.ts';
+import type { Checks } from './store/keyed/checks.ts';
 import type { ScanLimits } from './tree/index.ts';
 import type { RunStates } from './tree/run-state.ts';
 
@@ -50,8 +51,8 @@ export interface Deps {
   readonly states: RunStates;
   readonly looks: Looks;
   readonly layers: Layers;
-  /** Packs that were read as a whole in this process, by path and what identifies the file. */
-  readonly checkedPacks: Map<string, Promise<boolean>>;
+  /** What this process found in packs, and in files shared by trees. */
+  readonly checks: Checks;
   /** Globs of the files that decide what `prepare` makes; undefined: all files do. */
   readonly preparedInputs: readonly string[] | undefined;
   readonly limits: Limits;

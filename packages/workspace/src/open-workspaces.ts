@@ -53,6 +53,7 @@ import { compareSnapshots } from './snapshots/compare.ts';
 import { takeSnapshot } from './snapshots/snapshot.ts';
 import { findFolders } from './source/folders/index.ts';
 import { createRecovery } from './store/journal/index.ts';
+import { createChecks } from './store/keyed/index.ts';
 import { createRunStates } from './tree/index.ts';
 
 export interface WorkspacesOptions {
@@ -103,7 +104,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const deps: Deps = {
     dataDir,
     layers: createLayers({ setting: options.layers ?? defaultLayers, dataDir }),
-    checkedPacks: new Map(),
+    checks: createChecks(),
     preparedInputs: options.preparedInputs,
     git,
     bounds: createBounds({ dataDir, ...options.roots }),

@@ -1,9 +1,9 @@
 import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import { type Deps, errnoOf } from '../deps.ts';
 import { type BytePath, fromPlain, toText } from '../files/index.ts';
-import { setAside } from '../run-folder/index.ts';
+import { setAside } from '../store/keyed/index.ts';
 import { objectId } from '../store/objects/index.ts';
-import { type Layer, readLayer } from './layer.ts';
+import { type Layer, layerKind, readLayer } from './layer.ts';
 import { digestStatuses, type ListedPath, plainPath, readLayerList } from './layer-list.ts';
 
 /** A new tree needs a layer with a comparison within this time. */
@@ -19,31 +19,23 @@ const recentMs = 10 * 60_000;
 export async function soundLayer(
   deps: Deps,
   name: string,
-  { within = Number.POSITIVE_INFINITY }: { within?: number } = {},
+  { within }: { within?: number } = {},
 ): Promise<{ layer?: Layer; why?: string }> {
   const layer = readLayer(deps, name);
   if (layer === undefined) return {};
-  const id = idOf(layer);
-  let last = deps.layers.checked.get(id);
-  if (last === undefined || performance.now() - last.at > within) {
-    last = { at: performance.now(), why: findDamage(layer) };
-    deps.layers.checked.set(id, last);
-    // A failed look counts as none.
-    last.why.catch(() => deps.layers.checked.delete(id));
-  }
-  const why = await last.why;
+  const why = await deps.checks.check({ id: idOf(layer), within }, () => findDamage(layer));
   if (why === undefined) return { layer };
-  await dropLayer(deps, layer, why);
+  dropLayer(deps, layer, why);
   return { why };
 }
 
-const idOf = ({ name, identity }: Layer): string => `${name} ${identity}`;
+const idOf = ({ path, identity }: Layer): string => `${path} ${identity}`;
 
 /** Notes a layer just made by this process. */
-export function noteSound(deps: Deps, name: string): void {
+export function noteSound(deps: Deps, name: string): Layer | undefined {
   const layer = readLayer(deps, name);
-  if (layer !== undefined)
-    deps.layers.checked.set(idOf(layer), { at: performance.now(), why: Promise.resolve(undefined) });
+  if (layer !== undefined) deps.checks.noteSound(idOf(layer));
+  return layer;
 }
 
 /** For a new tree: a layer without damage, checked lately by this process. */
@@ -51,10 +43,8 @@ export const recentLayer = async (deps: Deps, name: string): Promise<Layer | und
   (await soundLayer(deps, name, { within: recentMs })).layer;
 
 /** Puts a damaged layer into the trash. @param why a sentence with paths */
-export async function dropLayer(deps: Deps, layer: Pick<Layer, 'name' | 'path'>, why: string): Promise<void> {
-  const trash = await setAside(deps, layer.path, { kind: 'layer', name: layer.name, why });
-  if (trash !== undefined) deps.logger.warn({ layer: layer.name, why, trash }, 'a damaged layer was set aside');
-}
+export const dropLayer = (deps: Deps, { path }: Pick<Layer, 'path'>, why: string): void =>
+  setAside(deps, layerKind, { entry: path, why });
 
 /** Compares a layer with its list: 4 µs per file. @returns how the layer differs, as a sentence */
 export async function findDamage(layer: Layer): Promise<string | undefined> {

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { z } from 'zod';
-import { damageFile, trashFolder } from '../run-folder/index.ts';
 import { thisProcess } from '../run-folder/tree-head.ts';
+import { damageFile, entriesOf, trashFolder } from '../store/keyed/index.ts';
 import { findDamage } from './check-layer.ts';
-import { layersFolder, readLayer } from './layer.ts';
+import { layerKind, layersFolder, readLayer } from './layer.ts';
 
 const damagedSchema = z.object({ kind: z.string(), name: z.string(), why: z.string(), at: z.string() });
 
@@ -29,8 +29,7 @@ export async function findDamagedLayers(
   dataDir: string,
   maxMs: number,
 ): Promise<{ damaged: { name: string; why: string }[]; complete: boolean }> {
-  const top = layersFolder(dataDir);
-  const names = namesIn(top).flatMap((tenant) => namesIn(join(top, tenant)).map((key) => `${tenant}/${key}`));
+  const names = (await entriesOf(dataDir, layerKind)).map((path) => relative(layersFolder(dataDir), path));
   const end = performance.now() + maxMs;
   const damaged: { name: string; why: string }[] = [];
   for (const name of names) {

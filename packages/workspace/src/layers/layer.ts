@@ -4,6 +4,7 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import type { Deps } from '../deps.ts';
 import { fromText, toText } from '../files/index.ts';
+import { folderOfKind, type Kind } from '../store/keyed/index.ts';
 import { knownRoot, type LoadedSnapshot, type Permissions } from '../tree/index.ts';
 import type { LayerList } from './layer-list.ts';
 
@@ -81,7 +82,8 @@ export const tenantFolder = (tenant: string | undefined): string =>
     .digest('hex')
     .slice(0, 32);
 
-export const layersFolder = (dataDir: string): string => join(dataDir, 'layers');
+export const layerKind: Kind = { name: 'layer', folder: 'layers', groups: 1, mark: 'layer.json', isSynced: false };
+export const layersFolder = (dataDir: string): string => folderOfKind(dataDir, layerKind);
 export const filesOf = (path: string): string => join(path, 'files');
 export const layerFile = (path: string): string => join(path, 'layer.json');
 /** Exists when all files of the layer are on disk. */

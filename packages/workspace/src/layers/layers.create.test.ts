@@ -21,6 +21,7 @@ import fc from 'fast-check';
 import { expect, test as plainTest } from 'vitest';
 import type { Deps, Workspaces } from '../deps.ts';
 import { runFolder, thisProcess } from '../run-folder/index.ts';
+import { createChecks } from '../store/keyed/index.ts';
 import { readTree, runId, type Temporary, temporary, unmountBelow } from '../testing/index.ts';
 import { boundMounts } from './bound-mounts.ts';
 import { openMounted, takeLayer } from './index.ts';
@@ -157,7 +158,7 @@ test('a tree that was unmounted after a look is busy, and its mount point is not
   const { path } = await t.begin(t.source(files));
   const [name = ''] = layersIn(t).map((at) => at.split('/').slice(-2).join('/'));
   const layers = createLayers({ setting: 'always', dataDir: t.dataDir });
-  const deps = { dataDir: t.dataDir, holder: thisProcess(), now: Date.now, layers };
+  const deps = { dataDir: t.dataDir, holder: thisProcess(), now: Date.now, layers, checks: createChecks() };
   const layer = await takeLayer(deps as Deps, name);
   expect(layer).toBeDefined();
   unmountBelow(t.path);

@@ -20,7 +20,6 @@ export function createLayers(input: { setting: LayersSetting; dataDir: string })
   };
   return {
     leastFiles: input.setting === 'always' ? 0 : worthwhile,
-    checked: new Map(),
     reason,
     usable: async () => (await reason()) === undefined,
   };

@@ -23,7 +23,7 @@ export async function readTree(
   const damaged = new Set<string>();
   const root = await scanOverlay(scan, { top, upper: upperOf(folder), layer, base, damaged }, previous);
   // The next use of the tree finds the layer gone, so a new tree is built.
-  if (damaged.size > 0) await dropLayer(deps, layer, describeDamage([...damaged].sort()));
+  if (damaged.size > 0) dropLayer(deps, layer, describeDamage([...damaged].sort()));
   return root;
 }
 

@@ -1,14 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdirSync, renameSync, statSync, writeFileSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { type Deps, errnoOf, unlessMissing } from '../deps.ts';
-import { removeFolder } from '../files/index.ts';
-import { temporaryPath } from '../run-folder/index.ts';
+import { entriesOf, evictEntries } from '../store/keyed/index.ts';
 import { boundMounts } from './bound-mounts.ts';
 import { dropLayer, sampleLayer, soundLayer } from './check-layer.ts';
-import { layerFile, layersFolder, readLayer, syncedMark } from './layer.ts';
+import { layerKind, layersFolder, readLayer, syncedMark } from './layer.ts';
 import { hostEnv } from './mounter.ts';
 import { formerLayer } from './overlay-record.ts';
 
@@ -20,7 +19,7 @@ export async function tidyLayers(deps: Deps): Promise<void> {
   await sampleLayers(deps, names);
   await syncLayers(deps, names);
   await boundMounts(deps, { waitMs: 5000 });
-  await evictLayers(deps, names);
+  await evictLayers(deps);
 }
 
 /** Compares every layer with its list once per process, and the content of some of its files each time. */
@@ -28,7 +27,7 @@ async function sampleLayers(deps: Deps, names: readonly string[]): Promise<void>
   for (const name of names) {
     const { layer } = await soundLayer(deps, name);
     const why = layer && sampleLayer(layer);
-    if (layer !== undefined && why !== undefined) await dropLayer(deps, layer, why);
+    if (layer !== undefined && why !== undefined) dropLayer(deps, layer, why);
   }
 }
 
@@ -56,37 +55,18 @@ function markSynced(path: string): void {
 
 const hour = 3_600_000;
 
-async function evictLayers(deps: Deps, names: readonly string[]): Promise<void> {
-  const used = await usedLayers(deps);
-  const unused = names
-    .filter((name) => !used.has(name))
-    .map((name) => ({ name, ...useOf(deps, name) }))
-    .sort((a, b) => b.usedAt - a.usedAt);
-  let total = 0;
-  for (const { name, bytes, usedAt } of unused) {
-    total += bytes;
-    const idleMs = deps.now() - usedAt;
-    // A run in the making may be about to use the layer.
-    if (idleMs < hour) continue;
-    if (total > deps.limits.layerBytes || idleMs > deps.limits.trashMs) await removeLayer(deps, name);
-  }
-}
-
-function useOf(deps: Deps, name: string): { bytes: number; usedAt: number } {
-  const layer = readLayer(deps, name);
-  const status = statSync(layerFile(join(layersFolder(deps.dataDir), name)), { throwIfNoEntry: false });
-  // An untrusted layer goes immediately.
-  return { bytes: layer?.counts.bytes ?? Number.POSITIVE_INFINITY, usedAt: status?.mtimeMs ?? 0 };
-}
-
-/** Taken from its name first, and checked once more: a tree made at this moment keeps the layer. */
-async function removeLayer(deps: Deps, name: string): Promise<void> {
-  const path = join(layersFolder(deps.dataDir), name);
-  const away = temporaryPath(deps, 'layer');
-  mkdirSync(dirname(away), { recursive: true, mode: 0o700 });
-  renameSync(path, away);
-  if ((await usedLayers(deps)).has(name)) renameSync(away, path);
-  else await removeFolder(away);
+/** An untrusted layer goes immediately. */
+function evictLayers(deps: Deps): Promise<void> {
+  const { layerBytes: bytes, trashMs: idleMs } = deps.limits;
+  const nameOf = (path: string): string => relative(layersFolder(deps.dataDir), path);
+  return evictEntries(deps, layerKind, {
+    ...{ bytes, idleMs, graceMs: hour },
+    bytesOf: (path) => readLayer(deps, nameOf(path))?.counts.bytes ?? Number.POSITIVE_INFINITY,
+    findUsed: async () => {
+      const used = await usedLayers(deps);
+      return (path) => used.has(nameOf(path));
+    },
+  });
 }
 
 /** The layers below any tree, also below a tree in the making or in removal, or in the trash, for a possible return by a person. */
@@ -106,14 +86,8 @@ async function usedLayers(deps: Deps): Promise<Set<string>> {
   return used;
 }
 
-async function layerNames({ dataDir }: Deps): Promise<string[]> {
-  const top = layersFolder(dataDir);
-  const names: string[] = [];
-  for (const tenant of await namesIn(top)) {
-    for (const key of await namesIn(join(top, tenant))) names.push(`${tenant}/${key}`);
-  }
-  return names;
-}
+const layerNames = async ({ dataDir }: Deps): Promise<string[]> =>
+  (await entriesOf(dataDir, layerKind)).map((path) => relative(layersFolder(dataDir), path));
 
 const isThere = (path: string): boolean => statSync(path, { throwIfNoEntry: false }) !== undefined;
 const namesIn = (path: string): Promise<string[]> =>

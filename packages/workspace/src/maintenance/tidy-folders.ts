@@ -9,8 +9,9 @@ import { evictPrepared } from '../prepared/evict-prepared.ts';
 import { recoverPublish } from '../publish/directory/publish-directory.ts';
 import { remotesFolder } from '../remote/fetched.ts';
 import { discardingFolder, removeNow, runOf } from '../run/discard.ts';
-import { isRunId, makingFolder, readRecord, runFolder, type Serial, trashFolder } from '../run-folder/index.ts';
-import { evictSources } from '../source/pool/evict-sources.ts';
+import { isRunId, makingFolder, readRecord, runFolder, type Serial } from '../run-folder/index.ts';
+import { evictSources } from '../source/pool/entry.ts';
+import { trashFolder } from '../store/keyed/index.ts';
 
 const hour = 3_600_000;
 

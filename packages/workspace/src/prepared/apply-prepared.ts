@@ -1,10 +1,11 @@
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { ForbiddenChange, type PreparedFrom } from '@holdpoint/contract';
 import { type Call, type Deps, errnoOf, type RunFolder, type Snapshot } from '../deps.ts';
 import { assertFreeSpace, fromText, linkFile, syncFolder, toText } from '../files/index.ts';
-import { assertCurrent, requireRecord, runFolder, setAside } from '../run-folder/index.ts';
+import { assertCurrent, requireRecord, runFolder } from '../run-folder/index.ts';
 import { restoreSnapshot } from '../snapshots/restore.ts';
 import { commitTree } from '../snapshots/snapshot.ts';
+import { noteUse } from '../store/keyed/index.ts';
 import {
   applyChanges,
   canonicalMode,
@@ -21,7 +22,7 @@ import {
   withEntry,
 } from '../store/objects/index.ts';
 import { kindOf, type LoadedSnapshot, loadSnapshot, loadTree, type Permissions, permissionsAt } from '../tree/index.ts';
-import { type Entry, entryFolder, packFile, readEntry, touchEntry } from './entry.ts';
+import { type Entry, entryFolder, packFile, preparedKind, soundEntry } from './entry.ts';
 import { removePrepared } from './evict-prepared.ts';
 import { placeFolders } from './place-folders.ts';
 import { readTimes } from './times.ts';
@@ -39,15 +40,8 @@ export async function applyPrepared(deps: Deps, input: Call<'applyPrepared'>): P
   assertCurrent(folder);
   if (deps.limits.preparedBytes === 0) return undefined;
   const place = entryFolder(deps.dataDir, input);
-  const entry = await readEntry(place, input.key);
+  const entry = await soundEntry(deps, place, input.key);
   if (entry === undefined) return undefined;
-  if (entry === 'damaged') {
-    const why = 'Its bytes are not as they were written.';
-    const damaged = { kind: 'prepared', name: relative(deps.dataDir, place), why } as const;
-    const trash = await setAside(deps, place, damaged);
-    deps.logger.warn({ run_id: input.runId, key: input.key, trash }, 'a damaged prepared tree was set aside');
-    return undefined;
-  }
   const state = deps.states.of(folder);
   const parent = await loadSnapshot(deps, { folder, state, id: input.parent });
   const isOther = entry.source !== undefined && entry.source !== parent.tree;
@@ -59,7 +53,8 @@ export async function applyPrepared(deps: Deps, input: Call<'applyPrepared'>): P
   }
   const times = readTimes(place);
   const mtimeOf = (path: string) => times.get(path);
-  touchEntry(place, deps.now());
+  // Another process may have removed the entry: its objects are linked already.
+  noteUse(deps, preparedKind, place);
   const manifest = { ...parent.manifest, permissions: withPermissions(parent, { entry, overlay, root }) };
   if (input.forbids !== undefined) {
     const forbidden = changesBetween(parent.root, root)

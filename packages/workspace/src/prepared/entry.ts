@@ -1,10 +1,12 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, readFileSync, utimesSync } from 'node:fs';
+import { createReadStream, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { preparedFromSchema } from '@holdpoint/contract';
 import { z } from 'zod';
+import type { Deps } from '../deps.ts';
 import { errnoOf, WorkspaceError } from '../errors.ts';
+import { folderOfKind, type Kind, setAside } from '../store/keyed/index.ts';
 
 /**
  * The changes of the commands of `prepare`, kept for other runs of the tenant: a pack with a tree of the new and changed files, and this
@@ -36,14 +38,19 @@ const entrySchema = z.strictObject({
 });
 export type Entry = z.infer<typeof entrySchema>;
 
-/** The folder of all entries. */
-export const preparedFolder = (dataDir: string): string => join(dataDir, 'prepared');
+export const preparedKind: Kind = {
+  name: 'prepared',
+  folder: 'prepared',
+  groups: 1,
+  mark: 'entry.json',
+  isSynced: true,
+};
 
 /** The folder of an entry. No two tenants have a folder in common. */
 export function entryFolder(dataDir: string, { tenant, key }: { tenant: string; key: string }): string {
   if (!/^[0-9a-f]{64}$/.test(key))
     throw new WorkspaceError('EWORKSPACECORRUPT', `${key} is not the key of a prepared tree.`);
-  return join(preparedFolder(dataDir), createHash('sha256').update(tenant).digest('hex').slice(0, 32), key);
+  return join(folderOfKind(dataDir, preparedKind), createHash('sha256').update(tenant).digest('hex').slice(0, 32), key);
 }
 
 export const entryFile = (folder: string): string => join(folder, 'entry.json');
@@ -57,12 +64,10 @@ export function writeEntry(entry: Entry): string {
 }
 
 /** An entry with every byte as written; `damaged` for an entry with other bytes. Undefined: there is none. */
-export async function readEntry(folder: string, key: string): Promise<Entry | 'damaged' | undefined> {
+async function readEntry(folder: string, key: string): Promise<Entry | 'damaged' | undefined> {
   try {
-    const [digest = '', body = '', ...rest] = readFileSync(entryFile(folder), 'utf8').split('\n');
-    if (digestOf(body) !== digest || rest.join('\n') !== '') return 'damaged';
-    const entry = entrySchema.parse(JSON.parse(body));
-    if (entry.key !== key) return 'damaged';
+    const entry = readRecord(folder, key);
+    if (entry === undefined) return 'damaged';
     const { pack, times } = entry;
     if (times !== undefined && (await fileDigest(join(folder, 'times'))) !== times) return 'damaged';
     if (pack !== undefined) {
@@ -71,20 +76,34 @@ export async function readEntry(folder: string, key: string): Promise<Entry | 'd
     }
     return entry;
   } catch (error) {
-    if (error instanceof z.ZodError || error instanceof SyntaxError) return 'damaged';
     if (errnoOf(error) !== 'ENOENT') throw error;
     return undefined;
   }
 }
 
-/** Notes the use of an entry: the least recently used entries go first. */
-export function touchEntry(folder: string, now: number): void {
+/** Whether an entry has no readable record. */
+export function isTorn(folder: string, key: string): boolean {
   try {
-    utimesSync(entryFile(folder), now / 1000, now / 1000);
+    return readRecord(folder, key) === undefined;
   } catch (error) {
-    // Another process removed the entry at this moment. Its objects are linked already.
-    if (errnoOf(error) !== 'ENOENT') throw error;
+    if (errnoOf(error) === 'ENOENT') return true;
+    throw error;
   }
+}
+
+function readRecord(folder: string, key: string): Entry | undefined {
+  const [digest = '', body = '', ...rest] = readFileSync(entryFile(folder), 'utf8').split('\n');
+  if (digestOf(body) !== digest || rest.join('\n') !== '') return undefined;
+  const entry = entrySchema.safeParse(JSON.parse(body)).data;
+  return entry?.key === key ? entry : undefined;
+}
+
+/** An entry with every byte as written. A damaged entry is set aside. */
+export async function soundEntry(deps: Deps, folder: string, key: string): Promise<Entry | undefined> {
+  const entry = await readEntry(folder, key);
+  if (entry !== 'damaged') return entry;
+  setAside(deps, preparedKind, { entry: folder, why: 'Its bytes are not as they were written.' });
+  return undefined;
 }
 
 const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');

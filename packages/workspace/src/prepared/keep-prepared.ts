@@ -1,10 +1,11 @@
-import { mkdirSync, renameSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { type Call, type Deps, errnoOf, type ObjectWriter } from '../deps.ts';
-import { assertFreeSpace, removeFolder, syncFile, syncFolder, toText, writeDurably } from '../files/index.ts';
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Call, Deps, ObjectWriter } from '../deps.ts';
+import { assertFreeSpace, syncFile, toText, writeDurably } from '../files/index.ts';
 import { bigFileFlags } from '../host-git/git.ts';
 import { newlySkipped } from '../publish/index.ts';
-import { type RunFolder, requireRecord, runFolder, temporaryPath } from '../run-folder/index.ts';
+import { type RunFolder, requireRecord, runFolder } from '../run-folder/index.ts';
+import { beginEntry } from '../store/keyed/index.ts';
 import {
   type Change,
   changesBetween,
@@ -17,7 +18,17 @@ import {
 } from '../store/objects/index.ts';
 import { type LoadedSnapshot, loadSnapshot } from '../tree/index.ts';
 import { bindingOf } from './binding.ts';
-import { type Entry, entryFile, entryFolder, fileDigest, packFile, writeEntry } from './entry.ts';
+import {
+  type Entry,
+  entryFile,
+  entryFolder,
+  fileDigest,
+  isTorn,
+  packFile,
+  preparedKind,
+  soundEntry,
+  writeEntry,
+} from './entry.ts';
 import { evictPrepared } from './evict-prepared.ts';
 import { madeFrom } from './made-from.ts';
 import { writeTimes } from './times.ts';
@@ -36,30 +47,29 @@ export async function keepPrepared(deps: Deps, input: Call<'keepPrepared'>): Pro
   const after = await loadSnapshot(deps, { folder, state, id: to });
   if (before.manifest.repositories !== after.manifest.repositories || newlySkipped(before, after).size > 0)
     return false;
-  const aside = temporaryPath(deps, 'prepared');
-  mkdirSync(aside, { recursive: true, mode: 0o700 });
-  try {
-    const changes = changesBetween(before.root, after.root);
-    const overlay = overlayOf(before.root, after.root) ?? emptyFolder();
-    const packed = await pack(deps, { folder, overlay, aside });
-    if (packed !== undefined && packed.bytes > deps.limits.preparedBytes) return false;
-    writeTimes(aside, overlay, state.stats.mtimeOf);
-    deps.onPoint('prepared.packed');
-    const binding = await bindingOf(deps, { folder, snapshot: before });
-    const entry: Entry = {
-      ...{ format: 1, key, tree: packed?.tree ?? null },
-      ...(binding === 'tree' && { source: before.tree }),
-      times: await fileDigest(join(aside, 'times')),
-      made_from: madeFrom(record, before, { binding, at: deps.now() }),
-      before: changes.flatMap(beforeOf),
-      ...{ empty: newEmptyFolders(before, after), permissions: permissionsOf(after) },
-      ...(packed && { pack: packed.pack }),
-    };
-    await writeDurably(entryFile(aside), writeEntry(entry));
-    await place(deps, aside, entryFolder(deps.dataDir, { tenant, key }));
-  } finally {
-    await removeFolder(aside);
-  }
+  await using build = beginEntry(deps, preparedKind);
+  const aside = build.path;
+  const changes = changesBetween(before.root, after.root);
+  const overlay = overlayOf(before.root, after.root) ?? emptyFolder();
+  const packed = await pack(deps, { folder, overlay, aside });
+  if (packed !== undefined && packed.bytes > deps.limits.preparedBytes) return false;
+  writeTimes(aside, overlay, state.stats.mtimeOf);
+  const binding = await bindingOf(deps, { folder, snapshot: before });
+  const entry: Entry = {
+    ...{ format: 1, key, tree: packed?.tree ?? null },
+    ...(binding === 'tree' && { source: before.tree }),
+    times: await fileDigest(join(aside, 'times')),
+    made_from: madeFrom(record, before, { binding, at: deps.now() }),
+    before: changes.flatMap(beforeOf),
+    ...{ empty: newEmptyFolders(before, after), permissions: permissionsOf(after) },
+    ...(packed && { pack: packed.pack }),
+  };
+  await writeDurably(entryFile(aside), writeEntry(entry));
+  const at = entryFolder(deps.dataDir, { tenant, key });
+  await build.place(at, {
+    isSound: async () => (await soundEntry(deps, at, key)) !== undefined,
+    isTorn: () => isTorn(at, key),
+  });
   await evictPrepared(deps);
   return true;
 }
@@ -118,17 +128,4 @@ function idsIn(folder: Folder, found = new Set<string>()): Set<string> {
     else found.add(entry.oid);
   }
   return found;
-}
-
-async function place(deps: Deps, aside: string, target: string): Promise<void> {
-  await syncFolder(aside);
-  mkdirSync(dirname(target), { recursive: true, mode: 0o700 });
-  try {
-    renameSync(aside, target);
-  } catch (error) {
-    if (!['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;
-    return;
-  }
-  await syncFolder(dirname(target));
-  deps.onPoint('prepared.placed');
 }

@@ -2,7 +2,6 @@ export { createLooks } from './looks.ts';
 export { makeTree } from './make-tree.ts';
 export { belongsToDeadProcess, makingFolder, temporaryPath } from './making-folder.ts';
 export { preparedSnapshot, writeMark } from './prepared-mark.ts';
-export { removeAside } from './remove-aside.ts';
 export {
   assertCurrent,
   cacheOf,
@@ -18,7 +17,6 @@ export {
   staleLease,
 } from './run-folder.ts';
 export { createSerial, type Serial } from './serial.ts';
-export { damageFile, setAside, trashFolder } from './set-aside.ts';
 export { fromSkips, isSameSkip, type Skipped, skippedPaths, toSkips } from './skipped-paths.ts';
 export { createHead, isRunning, moveHead, readHead, type TreeHead, thisProcess } from './tree-head.ts';
 export { readRecord, requireRecord, type WorkspaceRecord, writeRecord } from './workspace-record.ts';

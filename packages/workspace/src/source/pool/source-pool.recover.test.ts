@@ -1,6 +1,7 @@
 import {
   appendFileSync,
   chmodSync,
+  cpSync,
   existsSync,
   readdirSync,
   readFileSync,
@@ -104,6 +105,35 @@ describe.each(['directory', 'git'] as const)('a second run of a %s', (type) => {
     expect(fsck(t.shadow(second)), `flipped ${at}`).toBe('');
     const [aside = ''] = readdirSync(join(t.dataDir, 'trash'));
     expect(readFileSync(join(t.dataDir, 'trash', aside, 'damage.json'), 'utf8')).toContain(pack);
+  });
+
+  test('makes an entry again whose record a power cut has emptied', async ({ t }) => {
+    const path = t.source(many, type);
+    await t.begin({ type, path });
+    const [record = ''] = entries(t.dataDir).filter((name) => name.includes('/trees/'));
+    writeFileSync(join(t.dataDir, 'sources', record), '');
+    await t.begin({ type, path }, second);
+    const third = await t.begin({ type, path }, 'run_3');
+    expect(sharedPacks(t.shadow('run_3'))).toEqual(sharedPacks(t.shadow(second)));
+    expect(sharedPacks(t.shadow('run_3')).length).toBeGreaterThan(0);
+    expect(readTree(third.path, { ignore: ['.git'] })).toEqual(readTree(path, { ignore: ['.git'] }));
+    expect(fsck(t.shadow('run_3'))).toBe('');
+  });
+
+  test('takes nothing from an entry that was copied to the name of another tree', async ({ t }) => {
+    const path = t.source(many, type);
+    await t.begin({ type, path });
+    const [record = ''] = entries(t.dataDir).filter((name) => name.includes('/trees/'));
+    const entry = join(t.dataDir, 'sources', record, '..');
+    appendFileSync(join(path, 'folder-1/deep/file-1.txt'), 'more\n');
+    if (type === 'git') git(path, 'commit', '-qam', 'more');
+    await t.begin({ type, path }, second);
+    const [other = ''] = readdirSync(join(entry, '..')).filter((name) => !entry.endsWith(name));
+    rmSync(join(entry, '../', other), { recursive: true });
+    cpSync(entry, join(entry, '../', other), { recursive: true });
+    const third = await t.begin({ type, path }, 'run_3');
+    expect(readTree(third.path, { ignore: ['.git'] })).toEqual(readTree(path, { ignore: ['.git'] }));
+    expect(fsck(t.shadow('run_3'))).toBe('');
   });
 
   test('of another tenant shares nothing, and 0 bytes keep nothing', async ({ t }) => {

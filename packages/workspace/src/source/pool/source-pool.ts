@@ -1,15 +1,12 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, readFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
-import { z } from 'zod';
 import { type Deps, errnoOf } from '../../deps.ts';
-import { linkFile, removeFolder } from '../../files/index.ts';
-import { temporaryPath } from '../../run-folder/index.ts';
+import { linkFile } from '../../files/index.ts';
+import { beginEntry, folderOfKind, newestIn, noteUse } from '../../store/keyed/index.ts';
 import type { FoundSource } from '../git/found-source.ts';
-import { isSoundEntry } from './check-entry.ts';
-import { entryFile, namesIn, sourcesFolder, usedAt } from './entry.ts';
-import { evictSource, evictSources } from './evict-sources.ts';
+import { entryFile, entryText, evictSource, evictSources, packsOf, soundPacks, sourceKind } from './entry.ts';
 import { openSourceStats, type SourceStats } from './source-stats.ts';
 
 /**
@@ -32,8 +29,6 @@ export interface SourcePool {
   /** Like `recall`, without earlier knowledge. */
   learn(): Promise<SourceStats | undefined>;
 }
-
-const entrySchema = z.strictObject({ format: z.literal(1), packs: z.array(z.string().regex(/^pack-[0-9a-f]{40}$/)) });
 
 interface Input {
   tenant: string | undefined;
@@ -61,12 +56,8 @@ export function openSourcePool(deps: Deps, input: Input): SourcePool | undefined
   };
   return {
     packs: async () => {
-      const [newest] = namesIn(trees)
-        .map((name) => join(trees, name))
-        .toSorted((a, b) => usedAt(b) - usedAt(a));
-      const packs = newest === undefined ? undefined : packsOf(newest);
-      if (newest === undefined || packs === undefined) return [];
-      return (await isSoundEntry(deps, newest, packs)) ? packs : [];
+      const [newest] = await newestIn(sourceKind, trees);
+      return (newest === undefined ? undefined : await soundPacks(deps, newest)) ?? [];
     },
     link: (tree, shadow) => linkPacks(deps, join(trees, tree), packFolder(shadow)),
     keep: (tree, shadow) => keep(join(trees, tree), shadow),
@@ -90,24 +81,22 @@ function sourceFolder(
   const globs = source.type === 'directory' ? [source.include ?? null, source.exclude ?? null] : [];
   const folders = source.type === 'directory' && source.with !== undefined ? [source.with] : [];
   const key = JSON.stringify([found.type, path, String(dev), String(ino), ...globs, ...folders]);
-  return join(sourcesFolder(dataDir), digest(tenant).slice(0, 32), digest(key).slice(0, 40));
+  return join(folderOfKind(dataDir, sourceKind), digest(tenant).slice(0, 32), digest(key).slice(0, 40));
 }
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
 /** Links the packs of an entry after a look at each. */
 async function linkPacks(deps: Deps, entry: string, to: string): Promise<boolean> {
-  const packs = packsOf(entry);
+  const packs = await soundPacks(deps, entry);
   if (packs === undefined) return false;
-  if (!(await isSoundEntry(deps, entry, packs))) return false;
   try {
     for (const pack of packs) {
       const target = join(to, pack.slice(entry.length + 1));
       for (const kind of ['pack', 'idx']) await linkFile(`${pack}.${kind}`, `${target}.${kind}`);
       markShared(target);
     }
-    utimesSync(entryFile(entry), deps.now() / 1000, deps.now() / 1000);
-    return true;
+    return noteUse(deps, sourceKind, entry);
   } catch (error) {
     // Another process removed the entry at this moment. The run makes its own objects.
     if (errnoOf(error) === 'ENOENT') return false;
@@ -121,34 +110,15 @@ const markShared = (pack: string): void => writeFileSync(`${pack}.keep`, '', { m
 /** Keeps all packs of a folder as an entry. When two processes keep the same, the first wins. */
 async function keepPacks(deps: Deps, { entry, from }: { entry: string; from: string }): Promise<void> {
   const packs = readdirSync(from).flatMap((name) => /^(pack-[0-9a-f]{40})\.pack$/.exec(name)?.[1] ?? []);
-  const aside = temporaryPath(deps, 'source');
-  mkdirSync(aside, { recursive: true, mode: 0o700 });
-  try {
-    for (const pack of packs) {
-      for (const kind of ['pack', 'idx']) await linkFile(join(from, `${pack}.${kind}`), join(aside, `${pack}.${kind}`));
-      markShared(join(from, pack));
-    }
-    // Not fsynced: the packs are on disk, and the next reader notices an entry with a lost name.
-    writeFileSync(entryFile(aside), JSON.stringify({ format: 1, packs } satisfies z.infer<typeof entrySchema>));
-    utimesSync(entryFile(aside), deps.now() / 1000, deps.now() / 1000);
-    deps.onPoint('pool.made');
-    mkdirSync(join(entry, '..'), { recursive: true, mode: 0o700 });
-    renameSync(aside, entry);
-    deps.onPoint('pool.kept');
-  } catch (error) {
-    if (!['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;
-  } finally {
-    await removeFolder(aside);
+  await using build = beginEntry(deps, sourceKind);
+  for (const pack of packs) {
+    for (const kind of ['pack', 'idx'])
+      await linkFile(join(from, `${pack}.${kind}`), join(build.path, `${pack}.${kind}`));
+    markShared(join(from, pack));
   }
-}
-
-/** Paths without `.pack`; undefined for a missing entry. */
-function packsOf(entry: string): string[] | undefined {
-  try {
-    const read = entrySchema.safeParse(JSON.parse(readFileSync(entryFile(entry), 'utf8')));
-    return read.data?.packs.map((pack) => join(entry, pack));
-  } catch (error) {
-    if (error instanceof SyntaxError || errnoOf(error) === 'ENOENT') return undefined;
-    throw error;
-  }
+  writeFileSync(entryFile(build.path), entryText(basename(entry), packs));
+  await build.place(entry, {
+    isSound: async () => (await soundPacks(deps, entry)) !== undefined,
+    isTorn: () => packsOf(entry) === undefined,
+  });
 }
