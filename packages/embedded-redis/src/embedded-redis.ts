@@ -1,8 +1,11 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { directoryId } from '@holdpoint/process/directory';
 import { converse, type ServerState } from './ask-server.ts';
 import { chooseEngine, recordEngine } from './choose-engine.ts';
 import { EmbeddedRedisError } from './error.ts';
 import { launch, waitUntilReady } from './launch.ts';
-import { recordedServerLives } from './recorded-server.ts';
 import { findRedisPaths, prepareRedisPaths, type RedisPaths } from './redis-paths.ts';
 import { withStartLock } from './start-lock.ts';
 
@@ -101,3 +104,25 @@ async function stopAt(paths: RedisPaths): Promise<boolean> {
 }
 
 const stopMs = 30_000;
+
+/**
+ * Whether the last server of this data still runs. For a silent socket: the server has not opened the socket yet, or the file was deleted.
+ * The pid file of a copied directory names the server of the original, so the function asks the kernel for the working directory of this
+ * server.
+ */
+async function recordedServerLives({ pidFile, socket, directory }: RedisPaths): Promise<boolean> {
+  const pid = Number(await readFile(pidFile, 'utf8').catch(() => ''));
+  if (!Number.isInteger(pid) || pid <= 0) return false;
+  if (process.platform !== 'linux') return (await commandLineByPs(pid)).includes(socket);
+  const line = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  const worksIn = directoryId(`/proc/${pid}/cwd`);
+  if (worksIn !== undefined) return line.includes('unixsocket') && worksIn === directoryId(directory);
+  // An argument at first, later a part of the process title set by the server. A longer path must not match.
+  return line.includes(`\0${socket}`) || line.includes(`unixsocket:${socket}`);
+}
+
+const commandLineByPs = (pid: number): Promise<string> =>
+  promisify(execFile)('ps', ['-ww', '-o', 'command=', '-p', String(pid)]).then(
+    ({ stdout }) => stdout,
+    () => '',
+  );

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { LogExport } from './logs/log-export.ts';
-import { openLogExport } from './logs/open-log-export.ts';
+import { type LogExport, openLogExport } from './logs/open-log-export.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import { startMetrics } from './metrics/start-metrics.ts';
 import { Outbox } from './outbox.ts';

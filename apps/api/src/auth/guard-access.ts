@@ -1,10 +1,10 @@
+import { createHash } from 'node:crypto';
 import type { Admission, Holder } from '@holdpoint/callers';
 import { defaultTenant, type Scope, whyNeverHeld } from '@holdpoint/contract';
 import { redisTrouble } from '@holdpoint/engine/redis';
 import type { FastifyReply, onRequestAsyncHookHandler } from 'fastify';
 import type { App, ServerDeps } from '../deps.ts';
 import { ApiProblem } from '../errors/api-problem.ts';
-import { openRecentKeys } from './recent-keys.ts';
 
 /** Lets a request through when its key is in force and has the scope declared by the route, and gives the route its caller. */
 export const guardAccess =
@@ -62,3 +62,28 @@ function tellRate(reply: FastifyReply, { limit, burst, remaining, resetMs }: Non
     ratelimit: `"key";r=${remaining};t=${Math.ceil(resetMs / 1000)}`,
   });
 }
+
+const keptMs = 3_600_000;
+const most = 100;
+
+/** Keys accepted by a route within the last hour, by their hashes. */
+interface RecentKeys {
+  add(key: string): void;
+  has(key: string): boolean;
+}
+
+function openRecentKeys(now: () => number): RecentKeys {
+  /** In order of their last use. */
+  const until = new Map<string, number>();
+  return {
+    add(key) {
+      const hash = hashOf(key);
+      until.delete(hash);
+      until.set(hash, now() + keptMs);
+      if (until.size > most) until.delete([...until.keys()][0] ?? '');
+    },
+    has: (key) => (until.get(hashOf(key)) ?? 0) > now(),
+  };
+}
+
+const hashOf = (key: string): string => createHash('sha256').update(key).digest('hex');

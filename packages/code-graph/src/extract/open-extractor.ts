@@ -4,7 +4,6 @@ import type { FileFacts } from '../facts.ts';
 import type { Grammar } from '../grammars/grammar.ts';
 import { grammarOf } from '../grammars/grammar-of.ts';
 import { collect } from './collect.ts';
-import { startDeadline } from './deadline.ts';
 import type { ExtractLimits, Extractor, Unparsed } from './extractor.ts';
 import { factsOf } from './facts-of.ts';
 import { loadParser, type ParserLibrary } from './load-parser.ts';
@@ -91,4 +90,35 @@ function parse(
   } finally {
     tree.delete();
   }
+}
+
+/** A callback with the decision to stop, and the record of this decision. */
+interface Deadline {
+  check: () => boolean;
+  readonly isOver: boolean;
+}
+
+/** On a busy machine a file may wait for this multiple of its work time. */
+const patience = 4;
+
+/** Counts the processor time of the process, so a busy machine parses the same files as an idle machine. */
+function startDeadline(timeoutMs: number): Deadline {
+  const start = performance.now();
+  const worked = workedMs();
+  let isOver = false;
+  return {
+    check: () => {
+      const passed = performance.now() - start;
+      isOver ||= passed > timeoutMs && (passed > patience * timeoutMs || workedMs() - worked > timeoutMs);
+      return isOver;
+    },
+    get isOver() {
+      return isOver;
+    },
+  };
+}
+
+function workedMs(): number {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
 }

@@ -1,12 +1,15 @@
-import { changeDirectory } from './change-directory.ts';
 import { findEvaluated } from './find-evaluated.ts';
-import { findStarted } from './find-started.ts';
 import { listAssignments } from './list-assignments.ts';
 import { listHosts } from './list-hosts.ts';
-import { listPaths, listRedirectPaths } from './list-paths.ts';
+import { listPaths, listRedirectPaths, resolvePath } from './list-paths.ts';
+import { readOptions } from './read-options.ts';
 import type { CommandWord, SimpleCommand } from './simple-command.ts';
-import type { Started } from './started.ts';
-import { anywhere, inSubshell, type Scope, type Walk, withoutText } from './walk.ts';
+import { startFound } from './start-found.ts';
+import { startShell } from './start-shell.ts';
+import { startWrapped } from './start-wrapped.ts';
+import { type Started, unknown } from './started.ts';
+import { anywhere, eitherDirectory, inSubshell, type Scope, type Walk, withoutText } from './walk.ts';
+import { interpreters, shells, wrappers } from './wrappers.ts';
 
 type Found = Pick<SimpleCommand, 'position'> & Partial<SimpleCommand>;
 
@@ -91,4 +94,31 @@ function printed(words: CommandWord[]): string | undefined {
 
 function baseName(written: string): string {
   return written.slice(written.lastIndexOf('/') + 1);
+}
+
+/** After `cd` the next command may run in the new directory or, when `cd` failed, in the old directory. */
+function changeDirectory(walk: Walk, { program, argv }: SimpleCommand): void {
+  if (program === 'pushd' || program === 'popd') walk.directories = [undefined];
+  if (program !== 'cd') return;
+  const { operands } = readOptions(argv.slice(1));
+  const home = { value: '~', pattern: true, home: true };
+  const target = operands[0] ?? home;
+  const isKnown = operands.length < 2 && target.value !== '-' && !walk.functions.has('cd');
+  const next = isKnown ? resolvePath(target, walk).map(({ path, known }) => (known ? path : undefined)) : [undefined];
+  walk.entered = next;
+  walk.directories = eitherDirectory(walk.directories, next);
+}
+
+/**
+ * The commands started by a program, from its arguments and its standard input. Empty for a program without a known start of other
+ * programs.
+ */
+function findStarted({ program, argv }: SimpleCommand, input: string | undefined): Started[] {
+  const words = argv.slice(1);
+  if (Object.hasOwn(wrappers, program)) return startWrapped(program, wrappers[program]!, words);
+  if (Object.hasOwn(shells, program)) return startShell(shells[program]!, words, input);
+  if (program === 'find') return startFound(words);
+  if (program === 'source' || program === '.') return [unknown('it runs a file')];
+  if (Object.hasOwn(interpreters, program) && words.length === 0) return [unknown('it runs what it reads')];
+  return [];
 }

@@ -1,7 +1,15 @@
 import type { Metric, MetricKey } from '@holdpoint/contract';
 import { metric } from '@holdpoint/contract/names';
 import type { Attributes, Counter, Histogram } from '@opentelemetry/api';
-import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
+import { ExportResultCode } from '@opentelemetry/core';
+import {
+  AggregationTemporality,
+  type IMetricReader,
+  MeterProvider,
+  type MetricProducer,
+  MetricReader,
+  PeriodicExportingMetricReader,
+} from '@opentelemetry/sdk-metrics';
 import { resourceOf, type Service } from '../resource.ts';
 import type { OtlpSetting } from '../settings/metrics.ts';
 import { stopWithin } from '../stop-within.ts';
@@ -9,7 +17,7 @@ import type { TelemetryThread } from '../thread/telemetry-thread.ts';
 import { Exemplars } from './exemplars.ts';
 import type { CounterKey, HistogramKey, Metrics, Origin } from './metrics.ts';
 import { Observed } from './observed.ts';
-import { openOtlpReader } from './otlp-reader.ts';
+import type { Temporalities } from './open-metrics-sender.ts';
 import { renderMetrics } from './render-metrics.ts';
 
 export interface MetricsOptions {
@@ -90,4 +98,31 @@ const withValues = (labels: Readonly<Record<string, string | undefined>>): Attri
 class ScrapeReader extends MetricReader {
   protected async onForceFlush(): Promise<void> {}
   protected async onShutdown(): Promise<void> {}
+}
+
+/** Collects the metrics for the thread; the thread sends them by OTLP. @param onDropped called with the number of dropped points */
+async function openOtlpReader(
+  thread: TelemetryThread,
+  { intervalMs }: OtlpSetting,
+  { metricProducers, onDropped }: { metricProducers: MetricProducer[]; onDropped(points: number): void },
+): Promise<IMetricReader> {
+  thread.onDropped('metrics', onDropped);
+  const temporalities = await thread.ask<Temporalities>('temporalities', undefined);
+  return new PeriodicExportingMetricReader({
+    exporter: {
+      export({ scopeMetrics }, done) {
+        thread.ask<boolean>('points', scopeMetrics).then(
+          (isTaken) => done({ code: isTaken ? ExportResultCode.SUCCESS : ExportResultCode.FAILED }),
+          (error: Error) => done({ code: ExportResultCode.FAILED, error }),
+        );
+      },
+      selectAggregationTemporality: (type) => temporalities[type] ?? AggregationTemporality.CUMULATIVE,
+      forceFlush: async () => undefined,
+      shutdown: async () => undefined,
+    },
+    exportIntervalMillis: intervalMs,
+    // The thread bounds the time and counts: the reader must not give up first.
+    exportTimeoutMillis: intervalMs,
+    metricProducers,
+  });
 }

@@ -11,7 +11,6 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { TraceState } from '@opentelemetry/core';
-import { LazyContext } from './lazy-context.ts';
 import type { LiveSpans, NewLiveSpan, SpanPlace } from './traces.ts';
 
 interface Deps {
@@ -80,4 +79,31 @@ const kinds = { internal: SpanKind.INTERNAL, client: SpanKind.CLIENT, consumer: 
 function codeOf(error: unknown): string {
   if (!(error instanceof Error)) return 'error';
   return 'code' in error && typeof error.code === 'string' ? error.code.slice(0, 100) : error.name;
+}
+
+/** A context made at its first use. Most work has no span, and the ids of its place cost more than the rest of the context. */
+class LazyContext implements Context {
+  readonly #make: () => Context;
+  #made: Context | undefined;
+
+  constructor(make: () => Context) {
+    this.#make = make;
+  }
+
+  getValue(key: symbol): unknown {
+    return this.#context().getValue(key);
+  }
+
+  setValue(key: symbol, value: unknown): Context {
+    return this.#context().setValue(key, value);
+  }
+
+  deleteValue(key: symbol): Context {
+    return this.#context().deleteValue(key);
+  }
+
+  #context(): Context {
+    this.#made ??= this.#make();
+    return this.#made;
+  }
 }

@@ -1,7 +1,7 @@
 import type { Resource } from '@opentelemetry/resources';
+import { ConsoleSpanExporter, type SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Service } from '../resource.ts';
 import type { TraceSettings } from '../settings/traces.ts';
-import { openExporters } from './open-exporters.ts';
 import { openSampler } from './open-sampler.ts';
 import { type PostedSpan, spanOfPosted } from './posted-span.ts';
 import { openRunSpanExporter } from './run-span-exporter.ts';
@@ -26,4 +26,27 @@ export async function openSpanSender({ service, resource, onDropped }: Deps, set
     },
     take: openRunSpanExporter({ origin, sampler: openSampler(settings.sampler), senders, per }),
   };
+}
+
+/** Imports only the configured exporters. */
+const openExporters = ({ exporters, protocol }: TraceSettings): Promise<SpanExporter[]> =>
+  Promise.all(exporters.map((name) => (name === 'otlp' ? openOtlp(protocol) : new ConsoleSpanExporter())));
+
+async function openOtlp(protocol: TraceSettings['protocol']): Promise<SpanExporter> {
+  switch (protocol) {
+    case 'grpc': {
+      const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-grpc');
+      return new OTLPTraceExporter();
+    }
+    case 'http/json': {
+      const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-http');
+      return new OTLPTraceExporter();
+    }
+    case 'http/protobuf': {
+      const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-proto');
+      return new OTLPTraceExporter();
+    }
+    default:
+      throw new Error(`no exporter for ${protocol satisfies never}`);
+  }
 }

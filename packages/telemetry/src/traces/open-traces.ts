@@ -2,6 +2,7 @@ import { context, DiagLogLevel, diag, logs, propagation, TraceFlags, trace } fro
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import type { SpanProcessor } from '@opentelemetry/sdk-trace';
+import type { Telemetry } from 'bullmq';
 import { Outbox } from '../outbox.ts';
 import { resourceOf } from '../resource.ts';
 import type { TraceSettings } from '../settings/traces.ts';
@@ -10,7 +11,6 @@ import { diagTo } from './diag-to.ts';
 import { noLiveSpans, openLiveSpans } from './live-spans.ts';
 import { openSampler } from './open-sampler.ts';
 import { type PostedSpan, postedSpan } from './posted-span.ts';
-import { openQueueTelemetry } from './queue-telemetry.ts';
 import { reportDrops } from './report-drops.ts';
 import { openRequestSpan } from './request-spans.ts';
 import { isSampled } from './run-span-exporter.ts';
@@ -73,3 +73,12 @@ const postTo = (outbox: Outbox<PostedSpan>): SpanProcessor => ({
   forceFlush: () => outbox.flush(),
   shutdown: () => outbox.flush(),
 });
+
+/**
+ * BullMQ's spans, on request alone. A no-op step would have ten of them, half about an idle worker. BullMQ records an error with its
+ * message, possibly with content. The spans of the log show the waits and the work of a job.
+ */
+async function openQueueTelemetry(service: { version: string }): Promise<Telemetry> {
+  const { BullMQOtel } = await import('bullmq-otel');
+  return new BullMQOtel({ tracerName: 'holdpoint', version: service.version });
+}

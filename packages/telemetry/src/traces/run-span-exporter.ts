@@ -1,12 +1,12 @@
-import type { EndedSpans } from '@holdpoint/contract';
+import type { EndedSpans, TraceSpan } from '@holdpoint/contract';
+import { attribute, genAi, general, linkType, spanName } from '@holdpoint/contract/names';
 import { ROOT_CONTEXT, type SpanContext, SpanKind, trace } from '@opentelemetry/api';
 import { parseTraceParent, TraceState } from '@opentelemetry/core';
 import { type Sampler, SamplingDecision } from '@opentelemetry/sdk-trace';
 import type { TraceSettings } from '../settings/traces.ts';
 import { readableSpan, type SpanOrigin } from './readable-span.ts';
 import type { Sender } from './sender.ts';
-import { splitTrace } from './split-trace.ts';
-import { withoutContent } from './without-content.ts';
+import { spanOfSegment, traceOfSegment } from './span-ids.ts';
 
 interface Deps {
   origin: SpanOrigin;
@@ -62,3 +62,44 @@ async function unlessAborted(work: Promise<unknown>, signal: AbortSignal): Promi
     signal.removeEventListener('abort', abort);
   }
 }
+
+/** A span, and the trace of its export. */
+interface PlacedSpan {
+  traceId: string;
+  span: TraceSpan;
+}
+
+/**
+ * A trace per segment, for runs of thousands of steps. Spans with their beginning in a segment are in its trace, below the span of the
+ * segment. The segment's span links to the run and to the segment before. The span of the run is in the trace of the run.
+ */
+const splitTrace = (run: EndedSpans): PlacedSpan[] =>
+  run.spans.map((span, at) => {
+    const segment = run.segments?.[at] ?? 0;
+    if (segment === 0) return { traceId: run.trace_id, span };
+    const traceId = traceOfSegment(run.run_id, segment);
+    return { traceId, span: span.kind === 'segment' ? asRoot(run, span, segment) : inSegment(run, span, segment) };
+  });
+
+function asRoot({ run_id, trace_id }: EndedSpans, span: TraceSpan, segment: number): TraceSpan {
+  const toRun = { trace_id, span_id: span.parent_id ?? '', attributes: { [attribute.linkType]: linkType.run } };
+  const links = span.links.map((link) =>
+    link.attributes[attribute.linkType] === linkType.previous
+      ? { ...link, trace_id: traceOfSegment(run_id, segment - 1) }
+      : link,
+  );
+  return { ...span, parent_id: null, links: [...(span.parent_id === null ? [] : [toRun]), ...links] };
+}
+
+/** A span over several segments is below the run; here the span is below the first of the segments. */
+const inSegment = ({ run_id, run_span_id }: EndedSpans, span: TraceSpan, segment: number): TraceSpan =>
+  span.parent_id === run_span_id ? { ...span, parent_id: spanOfSegment(run_id, segment) } : span;
+
+/** A call of an unknown tool: the model made the tool's name up, so the name is content. */
+function withoutContent(span: TraceSpan): TraceSpan {
+  if (span.attributes[general.errorType] !== unknownTool || span.kind !== 'step') return span;
+  const { [genAi.toolName]: _name, ...attributes } = span.attributes;
+  return { ...span, name: spanName.step('unknown'), attributes };
+}
+
+const unknownTool = 'EUNKNOWNTOOL';

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { isZod4, type JsonSchema, type Zod3Schema } from '../json-schema.ts';
+import { isZod4, type JsonSchema, toJsonSchema, type Zod3Schema } from '../json-schema.ts';
+import { adaptedSchema } from './adapted-schema.ts';
 import { fromJsonSchema } from './from-json-schema.ts';
 import { fromStandard, type StandardInput } from './from-standard.ts';
-import { fromZod3 } from './from-zod3.ts';
 
 /**
  * The kinds of input schemas: a schema of zod 4 or zod 3; a Standard Schema with a JSON Schema inside or next to the schema; or a JSON
@@ -35,3 +35,10 @@ const isZod3 = (input: AnyInput): input is Zod3Schema =>
   '_def' in input && 'safeParse' in input && typeof input.safeParse === 'function';
 
 const isStandard = (input: AnyInput): input is StandardInput => '~standard' in input || 'standard' in input;
+
+function fromZod3<Output>(schema: Zod3Schema<Output>): z.ZodType<Output> {
+  return adaptedSchema(toJsonSchema(schema), (input) => {
+    const result = schema.safeParse(input);
+    return result.success ? { ok: true, value: result.data } : { ok: false, issues: result.error.issues };
+  });
+}

@@ -1,6 +1,5 @@
 import type { CapabilityReport } from '@holdpoint/contract';
 import type { ToolContext } from '../tool.ts';
-import { checkGlob } from './check-glob.ts';
 import type { Failure } from './failure.ts';
 import { type TextQuery, textFileFlags } from './ripgrep-flags.ts';
 import { type FoundText, findText } from './search-text.ts';
@@ -55,4 +54,9 @@ async function countTextFiles(
     limits: { wall_ms: query.deadline_ms },
   });
   return end.status === 'exited' && end.signal === null && end.exit_code <= 2 ? nuls : null;
+}
+
+/** Throws `FileError` EGLOBINVALID for an unusable pattern, by the same parser as a glob. A leading `!` inverts the pattern. */
+async function checkGlob({ files, signal }: ToolContext, pattern: string): Promise<void> {
+  await files.glob({ patterns: [pattern.replace(/^!?\/?/, '')], depth: 0 }, signal);
 }

@@ -4,8 +4,8 @@ import type { ResultsPage } from '../web/search/read-results.ts';
 import { applyPatch, type PatchInput } from './apply-patch.ts';
 import { diffWritten, type EditInput, editText, type WrittenInput } from './edit-text.ts';
 import { type ExcerptInput, excerptOf } from './excerpt.ts';
+import { findText } from './find-text.ts';
 import { type LineRangeInput, lineRange } from './line-range.ts';
-import { type FirstReplacement, replaceFirst } from './replace-first.ts';
 
 /** All work on texts of unknown size. The functions are pure: their input and output cross into a thread and back. */
 export const textTasks = {
@@ -78,3 +78,31 @@ function parse(text: string): { value: unknown } | undefined {
     return undefined;
   }
 }
+
+interface FirstReplacement {
+  data: Buffer;
+  old_string: string;
+  new_string: string;
+}
+
+/** `found`: the number of disjoint occurrences. `line`: the first line of the first occurrence. */
+type ReplacedFirst = { found: 0 } | { found: number; line: number; data: Buffer };
+
+/** Replaces the first occurrence of a text byte for byte, and counts all. */
+function replaceFirst({ data, old_string, new_string }: FirstReplacement): ReplacedFirst {
+  const wanted = Buffer.from(old_string);
+  let found = 0;
+  let first = 0;
+  findText(data, wanted, { overlapping: false }, (offset) => {
+    if (found === 0) first = offset;
+    found += 1;
+    return true;
+  });
+  if (found === 0) return { found: 0 };
+  let line = 1;
+  for (let at = 0; at < first; at++) if (data[at] === newline) line += 1;
+  const parts = [data.subarray(0, first), Buffer.from(new_string), data.subarray(first + wanted.length)];
+  return { found, line, data: Buffer.concat(parts) };
+}
+
+const newline = 0x0a;

@@ -5,7 +5,7 @@ import { createRegistry, everyToolset } from '@holdpoint/tools';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { contentOf, problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
 import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
-import { checkEdit } from './check-edit.ts';
+import { checkEdit } from './decide.ts';
 
 let api: TestApi;
 let worker: TestWorker;

@@ -1,17 +1,19 @@
+import type { KeyRecord } from '@holdpoint/callers';
+import { allScopes, nearestNames, type Scope, scopeSchema } from '@holdpoint/contract';
 import {
   createKeySchema,
   idParamsSchema,
   issuedKeySchema,
+  type Key,
   keyPageSchema,
   keySchema,
   listKeysQuerySchema,
   rotateKeySchema,
 } from '@holdpoint/contract/wire';
-import type { App } from '../../deps.ts';
+import type { ApiDeps, App } from '../../deps.ts';
+import { ApiProblem } from '../../errors/api-problem.ts';
 import { showEach } from '../../errors/show-damaged.ts';
 import { recordChange } from '../../record-change.ts';
-import { checkScopes } from './check-scopes.ts';
-import { toKey } from './key-view.ts';
 
 const tags = ['keys'];
 const config = { access: 'keys:admin' } as const;
@@ -120,4 +122,22 @@ export function keysRoutes(app: App): void {
       return { ...toKey(deps, record), key: text };
     },
   );
+}
+
+/** @throws ApiProblem `unknown_scope`, with the nearest names */
+function checkScopes(asked: readonly string[]): Scope[] {
+  const errors = asked.flatMap((scope, index) => {
+    if (scopeSchema.safeParse(scope).success) return [];
+    const nearest = nearestNames(scope, allScopes).join(', ');
+    return [{ pointer: `/scopes/${index}`, detail: `there is no scope ${JSON.stringify(scope)}. Nearest: ${nearest}` }];
+  });
+  const [first] = errors;
+  if (first !== undefined) throw new ApiProblem('unknown_scope', first.detail, { errors });
+  return asked as Scope[];
+}
+
+/** The API's view of a key. */
+function toKey({ callers }: Pick<ApiDeps, 'callers'>, record: KeyRecord): Key {
+  const { isFirst: _, ...shown } = record;
+  return { ...shown, limits: callers.limitsOf(record) };
 }

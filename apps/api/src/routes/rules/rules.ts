@@ -1,14 +1,15 @@
 import {
   idParamsSchema,
   listRulesQuerySchema,
+  type RememberedRule,
   rememberedRulePageSchema,
   rememberedRuleSchema,
 } from '@holdpoint/contract/wire';
+import type { ListedRule } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { showEach } from '../../errors/show-damaged.ts';
 import { checkRunId } from '../runs/find-run.ts';
-import { toRule } from './rule-view.ts';
 
 const tags = ['rules'];
 
@@ -76,4 +77,31 @@ function assertMayChangePolicies({ holder: { scopes, caller } }: ApiDeps): void 
   if (scopes.includes('policies:write')) return;
   const detail = `a rule for all runs of the tenant needs the scope policies:write, which the key of ${caller.name} lacks`;
   throw new ApiProblem('missing_scope', detail);
+}
+
+async function toRule(
+  { engine }: Pick<ApiDeps, 'engine'>,
+  { rule, runId, isInForce }: ListedRule,
+): Promise<RememberedRule> {
+  const {
+    scope,
+    approval_id,
+    toolset,
+    tool,
+    args,
+    effect,
+    reaches = null,
+    call_digest,
+    by,
+    made_at,
+    expires_at,
+  } = rule.made;
+  return {
+    ...{ id: rule.id, scope, run_id: runId, approval_id, toolset, tool, effect, reaches, call_digest, expires_at },
+    args: await engine.read(args),
+    created_at: made_at,
+    created_by: by,
+    in_force: isInForce,
+    revoked_by: rule.revoked_by ?? null,
+  };
 }

@@ -1,18 +1,17 @@
-import { isTaskOver } from '@holdpoint/contract';
+import { isTaskOver, taskIdSchema } from '@holdpoint/contract';
 import {
   idParamsSchema,
+  type Task,
   taskListSchema,
   taskOutputQuerySchema,
   taskOutputSchema,
   taskSchema,
 } from '@holdpoint/contract/wire';
-import { notificationChannel, type TaskState } from '@holdpoint/engine';
+import { EngineError, notificationChannel, type RunState, type TaskState } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { showEach } from '../../errors/show-damaged.ts';
 import { clientGone } from '../../live/stream.ts';
 import { findRun } from '../runs/find-run.ts';
-import { findTask } from './find-task.ts';
-import { toTask } from './task-view.ts';
 
 export function tasksRoutes(app: App): void {
   const show = async (deps: ApiDeps, runId: string, task: TaskState) => {
@@ -118,3 +117,35 @@ export function tasksRoutes(app: App): void {
 
 /** Output causes no notification, so the route polls. */
 const pollMs = 200;
+
+/** @throws EngineError `task_not_found` */
+async function findTask(deps: Pick<ApiDeps, 'engine'>, id: string): Promise<{ runId: string; task: TaskState }> {
+  const runId = taskIdSchema.safeParse(id).success ? await deps.engine.tasks.runOf(id) : null;
+  const task = runId === null ? undefined : await deps.engine.tasks.find(runId, id);
+  if (runId === null || task === undefined) throw new EngineError('task_not_found', `there is no task ${id}`);
+  return { runId, task };
+}
+
+/** The API's view of a task. @param child the run of a sub-agent, if begun */
+function toTask(runId: string, task: TaskState, child: RunState | undefined): Task {
+  const { about } = task;
+  const outcome = isTaskOver(task.status) ? task.outcome : undefined;
+  return {
+    id: task.id,
+    run_id: runId,
+    step_id: about.step_id,
+    kind: about.kind,
+    title: about.title,
+    agent: about.agent ?? null,
+    status: task.status,
+    exit_code: outcome?.exit_code ?? null,
+    reason: outcome?.reason ?? null,
+    message: outcome?.message ?? null,
+    merged: outcome?.merged ?? null,
+    child: child === undefined ? null : { run_id: child.id, status: child.status },
+    duration_ms: outcome?.duration_ms ?? null,
+    created_at: task.created_at,
+    started_at: task.started_at ?? null,
+    ended_at: task.ended_at ?? null,
+  };
+}
