@@ -87,8 +87,8 @@ const planted: (readonly [string, string, string, string])[] = [
   [
     'engine-domain-pure',
     'packages/engine/src/domain/planted.ts',
-    '../files/planted.ts',
-    'packages/engine/src/files/planted.ts',
+    '../spans/planted.ts',
+    'packages/engine/src/spans/planted.ts',
   ],
   [
     'rooms-packages/engine',

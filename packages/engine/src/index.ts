@@ -23,6 +23,7 @@ export { newId, newIdBy } from './domain/new-id.ts';
 export type { ApprovalState, RunState, StepState, TaskState } from './domain/state.ts';
 export { waitingCallError } from './domain/transitions/cancel-step.ts';
 export { isWaitingForModel } from './domain/transitions/conversation.ts';
+export { addEvent, openSpans, openTrace } from './events/open-trace.ts';
 export { createDurably } from './files/write-durably.ts';
 export type { PeriodicWork } from './handlers/periodic-work.ts';
 export { Damaged, readEntry, splitDamaged } from './log/damaged.ts';
@@ -50,9 +51,6 @@ export { TraceIds } from './queries/trace-ids.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';
 export { openSharedClock } from './shared-clock.ts';
 export {
-  addEvent,
-  openSpans,
-  openTrace,
   spanIdOf,
   spanKeys,
   type TraceState,

@@ -2,6 +2,9 @@ import { z } from 'zod';
 import { runIdSchema, stepIdSchema } from '../ids.ts';
 
 export { z } from 'zod';
+export * from '../agent-report.ts';
+export * from '../caller.ts';
+export * from '../conversation.ts';
 export {
   approvalIdSchema,
   messageIdSchema,
@@ -12,7 +15,11 @@ export {
   taskIdSchema,
 } from '../ids.ts';
 export { payloadOf, payloadSchema } from '../payload.ts';
-export { problemSchema } from '../vocabulary.ts';
+export * from '../policy.ts';
+export * from '../prepare.ts';
+export * from '../publish.ts';
+export * from '../task.ts';
+export * from '../vocabulary.ts';
 export { afterStep, problemText, seconds, short } from './words.ts';
 
 /** What the program of a reader knows about the words of a line. `name` and `code` show hidden characters of texts from outside. */

@@ -1,12 +1,6 @@
 import type { WorkerDeps } from '../deps.ts';
-import {
-  type BoundTransition,
-  type KnownState,
-  mayWrite,
-  type RunState,
-  type StepState,
-  startAttempt,
-} from '../domain/index.ts';
+import { mayWrite, type RunState, type StepState, startAttempt } from '../domain/index.ts';
+import type { BoundTransition, KnownState } from '../events/known-state.ts';
 import { guardTree } from '../fencing/inspect-tree.ts';
 import { type JobContext, untilCanceled } from '../jobs/index.ts';
 import { append } from '../log/index.ts';

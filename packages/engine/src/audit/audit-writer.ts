@@ -2,7 +2,7 @@ import { type AuditEntry, auditEntrySchema } from '@holdpoint/contract';
 import { type RunState, runField } from '../domain/index.ts';
 import { activeIndex, pagesOf, pagesOfRuns } from '../log/index.ts';
 import { auditChannel, auditCursorsKey, auditEntriesKey, stateKey } from '../log/keys.ts';
-import { textOfValue } from './audit-text.ts';
+import { textOfValue } from '../records/audit-text.ts';
 import { type Chain, type ChainDeps, openChain } from './open-chain.ts';
 import type { Sealable } from './record-line.ts';
 import { hasRecord, openProgress, type RunProgress, type SealDeps, sealRun } from './seal-run.ts';

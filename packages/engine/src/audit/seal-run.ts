@@ -1,12 +1,12 @@
 import type { AuditLog, RunEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
+import { bodyOfEvent, isRecorded, learn } from '../events/record-of.ts';
 import { recordedEvent } from '../log/recorded-event.ts';
 import type { Logger } from '../ports/index.ts';
-import type { Redact } from './audit-text.ts';
-import { bodyOfEvent, isRecorded } from './body-of-event.ts';
+import type { Redact } from '../records/audit-text.ts';
+import { noFacts, type RunFacts } from '../records/run-facts.ts';
 import { RangeDigest, readStored, type StoredEvent } from './range-digest.ts';
 import type { Sealable } from './record-line.ts';
-import { learn, noFacts, type RunFacts } from './run-facts.ts';
 
 export interface SealDeps {
   redis: Redis;

@@ -33,7 +33,6 @@ export {
   withCurrent,
 } from './judge-call.ts';
 export { denialOf, forbiddenChange, judgeGrants } from './judge-grants.ts';
-export type { BoundTransition, KnownState } from './known-state.ts';
 export { budgetReached, limitReached, reportOf, usedSinceResume } from './limits-reached.ts';
 export { isLooping, trackRepetition } from './loop-detection.ts';
 export { narrowSpec, specOfAgent, withOpenHosts } from './narrow-spec.ts';

@@ -1,6 +1,6 @@
 import { defaultTenant, type RunEvent, type RunStatus, runStatusSchema, type Tenant } from '@holdpoint/contract';
-import type { StateChanges } from './changes/state-changes.ts';
 import { runField } from './fields/run.ts';
+import type { StateChanges } from './state-changes.ts';
 
 /** The properties by which lists and counts find a run: its status and, for a waiting or paused run, the reason. */
 export interface Standing {

@@ -10,7 +10,6 @@ import {
   changedTools,
   deferAttempt,
   EngineError,
-  type KnownState,
   mayWrite,
   pauseRun,
   type RunState,
@@ -19,6 +18,7 @@ import {
   settleCanceled,
   toolsChanged,
 } from '../domain/index.ts';
+import type { KnownState } from '../events/known-state.ts';
 import { abortReason, done, doneAt, type JobContext, type JobEnd, pauseOrRetry, untilCanceled } from '../jobs/index.ts';
 import { append, readSpec, readStep, takeCachedStep } from '../log/index.ts';
 import type { StepJob } from '../queues/queues.ts';

@@ -1,13 +1,8 @@
 import type { Problem } from '@holdpoint/contract';
 import { type Again, beginApprovedTask, bindTask, endCanceled, settleAndRelease } from '../attempts/index.ts';
 import type { WorkerDeps } from '../deps.ts';
-import {
-  type AttemptResult,
-  type BoundTransition,
-  type RunState,
-  type StepState,
-  settleAttempt,
-} from '../domain/index.ts';
+import { type AttemptResult, type RunState, type StepState, settleAttempt } from '../domain/index.ts';
+import type { BoundTransition } from '../events/known-state.ts';
 import { done, doneAt, type JobContext, type JobEnd } from '../jobs/index.ts';
 import { append, appendParts, asWhole, readTurnSteps } from '../log/index.ts';
 import { type Planned, planAhead, recordAfter } from '../planning/index.ts';

@@ -8,9 +8,9 @@ import {
   type Tenant,
 } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
-import type { StateChanges } from '../domain/changes/state-changes.ts';
 import { runField } from '../domain/fields/run.ts';
 import { birthOf, type Standing, standingAfter, standingFields, standingOf } from '../domain/standing.ts';
+import type { StateChanges } from '../domain/state-changes.ts';
 import { lookSoon, trackActive } from './indexes.ts';
 import { activeIndex, labelIndexOf, reasonIndexOf, reasonsKey, standingsKey, stateKey, statusIndexOf } from './keys.ts';
 import { knownTenant, knowTenant, readTenant } from './known-tenants.ts';

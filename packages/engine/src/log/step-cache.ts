@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { RunState, StepState } from '../domain/index.ts';
-import { KnownState } from '../domain/known-state.ts';
 import { parseStored, type StoredStep } from '../domain/state.ts';
+import { KnownState } from '../events/known-state.ts';
 
 /** By connection: steps whose jobs were added together with an append. */
 const cached = new WeakMap<Redis, Map<string, StoredStep>>();

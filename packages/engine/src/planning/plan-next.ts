@@ -5,7 +5,6 @@ import { describeCall } from '../approvals/describe-call.ts';
 import { judgeDescribed, readsOf } from '../approvals/judge-described.ts';
 import type { EngineDeps, WorkerDeps } from '../deps.ts';
 import {
-  type BoundTransition,
   changedTools,
   closeRun,
   compact,
@@ -29,6 +28,7 @@ import {
   waitForModel,
   waitingCallError,
 } from '../domain/index.ts';
+import type { BoundTransition } from '../events/known-state.ts';
 import type { JobContext } from '../jobs/index.ts';
 import {
   type Appended,

@@ -1,7 +1,7 @@
 import type { Trace, TraceSpan } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
+import { addEvent, openSpans, openTrace } from '../events/open-trace.ts';
 import { readLog } from '../log/index.ts';
-import { addEvent, openSpans, openTrace } from '../spans/index.ts';
 import { keepFolded, takeFolded } from './folded-traces.ts';
 
 const eventsAtOnce = 500;

@@ -1,4 +1,3 @@
 export type { ContentRedactor } from './content.ts';
 export { spanIdOf, spanKeys, traceIdOf, traceOfCaller } from './ids.ts';
-export { addEvent, openSpans, openTrace } from './open-trace.ts';
 export type { TraceState } from './trace-state.ts';

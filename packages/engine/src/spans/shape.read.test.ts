@@ -5,6 +5,7 @@ import { retryRun } from '../commands/retry-run.ts';
 import { requestPublication, requestResume } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { startAttempt } from '../domain/index.ts';
+import { addEvent, openTrace } from '../events/open-trace.ts';
 import { handleTurn } from '../handlers/handle-turn.ts';
 import { append } from '../log/index.ts';
 import { listSteps } from '../queries/index.ts';
@@ -15,7 +16,6 @@ import { soundLog } from '../testing/sound-log.ts';
 import { spansOf } from '../testing/sound-trace.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { spanIdOf, spanKeys, traceIdOf } from './ids.ts';
-import { addEvent, openTrace } from './open-trace.ts';
 
 const engine = useTestEngine();
 

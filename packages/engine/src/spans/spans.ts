@@ -1,5 +1,5 @@
 import type { TraceSpan } from '@holdpoint/contract';
-import { attribute } from '@holdpoint/contract/names';
+import { attribute, spanName } from '@holdpoint/contract/names';
 import { isoOf } from '../domain/iso-time.ts';
 import { contentNames } from './content.ts';
 import { spanIdOf, spanKeys } from './ids.ts';
@@ -89,6 +89,20 @@ export function close(trace: TraceState, key: string, end: SpanEnd = {}): void {
 export function add(trace: TraceState, key: string, span: NewSpan, end: SpanEnd = {}): void {
   open(trace, key, span);
   close(trace, key, end);
+}
+
+/** Adds a wait for a worker that ended before now. */
+export function waited(
+  trace: TraceState,
+  seq: number,
+  { from, to, parent, attributes }: { from: number; to: number; parent?: string; attributes?: Record<string, number> },
+): void {
+  const { now } = trace;
+  trace.now = to;
+  const all = { [attribute.waitFor]: 'queue', ...attributes };
+  const span = { kind: 'wait' as const, name: spanName.wait('queue'), start: from, parent, attributes: all };
+  add(trace, spanKeys.at('wait', seq), span);
+  trace.now = now;
 }
 
 /** Sets attributes of an open span. */

@@ -1,8 +1,8 @@
 export { decideApproval } from '../approvals/decide-approval.ts';
 export { listPendingApprovals } from '../approvals/list-approvals.ts';
 export { submitRun } from '../commands/submit-run.ts';
-export { fold } from '../domain/fold.ts';
 export { parseAllApprovals, parseAllSteps, parseAllTasks, parseRun } from '../domain/state.ts';
+export { fold } from '../events/fold.ts';
 export { activeIndex, approvalIndex, logKey, runIndex, stateKey } from '../log/keys.ts';
 export { idsAfter } from '../log/pages.ts';
 export { readLog, readWholeLog } from '../log/read-log.ts';

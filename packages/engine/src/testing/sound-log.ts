@@ -1,7 +1,7 @@
 import { isSettled, isTaskOver, isTerminal, type LoggedEvent } from '@holdpoint/contract';
 import { expect } from 'vitest';
 import type { EngineDeps } from '../deps.ts';
-import { fold } from '../domain/fold.ts';
+import { fold } from '../events/fold.ts';
 import { readLog } from '../log/read-log.ts';
 import { readAll, readApprovals, readTasks } from '../log/read-state.ts';
 import { listSteps } from '../queries/list-steps.ts';

@@ -1,6 +1,6 @@
 import { attribute, type LoggedEvent, type TraceSpan, traceSpanSchema } from '@holdpoint/contract';
 import { expect } from 'vitest';
-import { addEvent, openSpans, openTrace } from '../spans/index.ts';
+import { addEvent, openSpans, openTrace } from '../events/open-trace.ts';
 
 /** The spans of a log: those that have ended, and those that have not. */
 export function spansOf(events: readonly LoggedEvent[]): { closed: TraceSpan[]; open: TraceSpan[] } {

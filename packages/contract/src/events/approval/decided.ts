@@ -1,5 +1,12 @@
-import { decisionKindSchema } from '../../vocabulary.ts';
-import { approvalEvent, approvalIdSchema, payloadSchema, ruleIdSchema, snapshotIdSchema, z } from '../event.ts';
+import {
+  approvalEvent,
+  approvalIdSchema,
+  decisionKindSchema,
+  payloadSchema,
+  ruleIdSchema,
+  snapshotIdSchema,
+  z,
+} from '../event.ts';
 import { voteSchema } from './voted.ts';
 
 export const decisionSchema = z.strictObject({

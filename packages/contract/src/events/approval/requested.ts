@@ -1,8 +1,17 @@
 import { type HiddenFiles, pathChangeSchema } from '../../diff.ts';
-import { approvalTermsSchema } from '../../policy.ts';
-import type { PublishPlan } from '../../publish.ts';
-import { approvalKindSchema, decisionKindSchema, riskSchema } from '../../vocabulary.ts';
-import { approvalEvent, approvalIdSchema, payloadOf, snapshotIdSchema, type Words, z } from '../event.ts';
+import {
+  approvalEvent,
+  approvalIdSchema,
+  approvalKindSchema,
+  approvalTermsSchema,
+  decisionKindSchema,
+  type PublishPlan,
+  payloadOf,
+  riskSchema,
+  snapshotIdSchema,
+  type Words,
+  z,
+} from '../event.ts';
 
 /** Most changed paths named in an approval; the others are only counted. */
 export const mostChangesNamed = 100;

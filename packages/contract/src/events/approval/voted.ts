@@ -1,5 +1,4 @@
-import { callerKindSchema } from '../../caller.ts';
-import { approvalEvent, approvalIdSchema, z } from '../event.ts';
+import { approvalEvent, approvalIdSchema, callerKindSchema, z } from '../event.ts';
 
 /** A vote for an approval with several voters. A vote counts for exactly the action of its digest. */
 export const voteSchema = z.strictObject({

@@ -1,5 +1,4 @@
-import { compactionSchema } from '../../conversation.ts';
-import { event } from '../event.ts';
+import { compactionSchema, event } from '../event.ts';
 
 export const contextCompacted = event('context.compacted', {
   data: compactionSchema.shape,

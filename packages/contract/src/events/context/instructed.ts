@@ -1,5 +1,4 @@
-import { instructedSchema } from '../../conversation.ts';
-import { event } from '../event.ts';
+import { event, instructedSchema } from '../event.ts';
 
 export const contextInstructed = event('context.instructed', {
   data: instructedSchema.shape,

@@ -1,5 +1,4 @@
-import { modelRetryingSchema } from '../../conversation.ts';
-import { event, problemText } from '../event.ts';
+import { event, modelRetryingSchema, problemText } from '../event.ts';
 
 export const modelRetrying = event('model.retrying', {
   data: modelRetryingSchema.shape,

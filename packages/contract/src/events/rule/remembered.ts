@@ -1,6 +1,4 @@
-import { callerKindSchema } from '../../caller.ts';
-import { effectSchema } from '../../vocabulary.ts';
-import { approvalIdSchema, event, payloadSchema, ruleIdSchema, z } from '../event.ts';
+import { approvalIdSchema, callerKindSchema, effectSchema, event, payloadSchema, ruleIdSchema, z } from '../event.ts';
 
 /** A call approved from now on without a question: exactly these parameters, in a run or in a tenant. */
 export const rememberedRuleSchema = z.strictObject({

@@ -1,5 +1,4 @@
-import { runStatusSchema } from '../../vocabulary.ts';
-import { event, z } from '../event.ts';
+import { event, runStatusSchema, z } from '../event.ts';
 
 export const runCanceling = event('run.canceling', {
   data: { by: z.string(), message: z.string().optional(), from: runStatusSchema.optional() },

@@ -1,8 +1,6 @@
-import { tenantSchema } from '../../caller.ts';
 import { forkedFromSchema, parentSchema } from '../../lineage.ts';
 import { traceparentSchema } from '../../trace-context.ts';
-import { plannerSchema, prioritySchema } from '../../vocabulary.ts';
-import { afterStep, event, payloadSchema, z } from '../event.ts';
+import { afterStep, event, payloadSchema, plannerSchema, prioritySchema, tenantSchema, z } from '../event.ts';
 
 /** The fields of a run in lists. */
 export const runHeaderSchema = z.strictObject({

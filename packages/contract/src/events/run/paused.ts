@@ -1,5 +1,4 @@
-import { runStatusSchema } from '../../vocabulary.ts';
-import { event, problemSchema, problemText } from '../event.ts';
+import { event, problemSchema, problemText, runStatusSchema } from '../event.ts';
 
 export const runPaused = event('run.paused', {
   data: { reason: problemSchema, from: runStatusSchema.optional() },

@@ -1,6 +1,4 @@
-import { verdictSchema } from '../../policy.ts';
-import { effectSchema, riskSchema } from '../../vocabulary.ts';
-import { payloadSchema, stepEvent, z } from '../event.ts';
+import { effectSchema, payloadSchema, riskSchema, stepEvent, verdictSchema, z } from '../event.ts';
 
 /** A planned call, without its arguments. */
 export const callSchema = z.strictObject({

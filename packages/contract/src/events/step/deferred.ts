@@ -1,5 +1,4 @@
-import { beginsSchema } from '../../task.ts';
-import { attempt, stepEvent, taskIdSchema, z } from '../event.ts';
+import { attempt, beginsSchema, stepEvent, taskIdSchema, z } from '../event.ts';
 
 export const stepDeferred = stepEvent('step.deferred', {
   data: { attempt, until: z.iso.datetime(), task_id: taskIdSchema, begins: beginsSchema.optional() },

@@ -1,5 +1,4 @@
-import { modelUsageSchema } from '../../vocabulary.ts';
-import { attempt, stepEvent, z } from '../event.ts';
+import { attempt, modelUsageSchema, stepEvent, z } from '../event.ts';
 
 export const stepModelUsed = stepEvent('step.model_used', {
   data: {

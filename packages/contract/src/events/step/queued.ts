@@ -1,5 +1,4 @@
-import { effectSchema } from '../../vocabulary.ts';
-import { payloadSchema, stepEvent, z } from '../event.ts';
+import { effectSchema, payloadSchema, stepEvent, z } from '../event.ts';
 
 export const stepQueued = stepEvent('step.queued', {
   data: {

@@ -1,10 +1,10 @@
 import { capabilityReportSchema } from '../../capabilities.ts';
 import { grantSchema } from '../../grant.ts';
 import { callTimesSchema, insteadSchema } from '../../settled-call.ts';
-import { commandUseSchema } from '../../task.ts';
-import { modelUsageSchema } from '../../vocabulary.ts';
 import {
   attempt,
+  commandUseSchema,
+  modelUsageSchema,
   payloadSchema,
   problemSchema,
   problemText,

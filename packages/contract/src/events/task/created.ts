@@ -1,5 +1,4 @@
-import { taskAboutSchema } from '../../task.ts';
-import { stepEvent, taskIdSchema } from '../event.ts';
+import { stepEvent, taskAboutSchema, taskIdSchema } from '../event.ts';
 
 export const taskCreated = stepEvent('task.created', {
   data: { task_id: taskIdSchema, ...taskAboutSchema.omit({ step_id: true }).shape },

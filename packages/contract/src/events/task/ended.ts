@@ -1,7 +1,13 @@
-import { agentsTotalSchema } from '../../agent-report.ts';
-import { type TaskOutcome, taskOutcomeSchema } from '../../task.ts';
-import { taskStatusSchema } from '../../vocabulary.ts';
-import { event, problemText, restore, taskIdSchema } from '../event.ts';
+import {
+  agentsTotalSchema,
+  event,
+  problemText,
+  restore,
+  type TaskOutcome,
+  taskIdSchema,
+  taskOutcomeSchema,
+  taskStatusSchema,
+} from '../event.ts';
 
 export const taskEnded = event('task.ended', {
   data: {

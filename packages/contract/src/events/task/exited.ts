@@ -1,6 +1,4 @@
-import { taskOutcomeSchema } from '../../task.ts';
-import { taskStatusSchema } from '../../vocabulary.ts';
-import { event, taskIdSchema } from '../event.ts';
+import { event, taskIdSchema, taskOutcomeSchema, taskStatusSchema } from '../event.ts';
 import { endText } from './ended.ts';
 
 export const taskExited = event('task.exited', {

@@ -1,5 +1,4 @@
-import { agentReportSchema, agentsTotalSchema } from '../../agent-report.ts';
-import { event, taskIdSchema } from '../event.ts';
+import { agentReportSchema, agentsTotalSchema, event, taskIdSchema } from '../event.ts';
 
 /** The report of a sub-agent, and the total over all sub-agents of the run. */
 export const report = { task_id: taskIdSchema, report: agentReportSchema, total: agentsTotalSchema };

@@ -1,5 +1,4 @@
-import type { AgentReport } from '../../agent-report.ts';
-import { event, problemText, type Words } from '../event.ts';
+import { type AgentReport, event, problemText, type Words } from '../event.ts';
 import { report } from './used.ts';
 
 export const taskWaiting = event('task.waiting', {

@@ -1,6 +1,13 @@
-import { turnNoteSchema } from '../../conversation.ts';
-import { modelAnsweredSchema, modelUsageSchema } from '../../vocabulary.ts';
-import { event, payloadSchema, problemSchema, stepIdSchema, z } from '../event.ts';
+import {
+  event,
+  modelAnsweredSchema,
+  modelUsageSchema,
+  payloadSchema,
+  problemSchema,
+  stepIdSchema,
+  turnNoteSchema,
+  z,
+} from '../event.ts';
 
 /** How many of the last turns in a row had the same calls and results, and in how many nothing succeeded. */
 export const repetitionSchema = z.strictObject({ digest: z.string(), same: z.int(), failed: z.int() });

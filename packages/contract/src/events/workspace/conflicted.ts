@@ -1,5 +1,4 @@
-import { conflictSummarySchema } from '../../publish.ts';
-import { event, snapshotIdSchema, z } from '../event.ts';
+import { conflictSummarySchema, event, snapshotIdSchema, z } from '../event.ts';
 
 export const workspaceConflicted = event('workspace.conflicted', {
   data: {

@@ -1,5 +1,4 @@
-import { publicationStatusSchema } from '../../vocabulary.ts';
-import { event, z } from '../event.ts';
+import { event, publicationStatusSchema, z } from '../event.ts';
 
 export const workspaceDiscardRequested = event('workspace.discard_requested', {
   data: { by: z.string(), from: publicationStatusSchema },

@@ -1,5 +1,4 @@
-import { prepareFailedSchema } from '../../prepare.ts';
-import { event, restore, seconds } from '../event.ts';
+import { event, prepareFailedSchema, restore, seconds } from '../event.ts';
 
 export const workspacePrepareFailed = event('workspace.prepare_failed', {
   data: { ...prepareFailedSchema.shape, restore },

@@ -1,5 +1,4 @@
-import { type PreparedFrom, preparedSchema } from '../../prepare.ts';
-import { event, seconds, snapshotIdSchema, type Words, z } from '../event.ts';
+import { event, type PreparedFrom, preparedSchema, seconds, snapshotIdSchema, type Words, z } from '../event.ts';
 
 export const workspacePrepared = event('workspace.prepared', {
   data: {

@@ -1,5 +1,4 @@
-import { preparingSchema } from '../../prepare.ts';
-import { event } from '../event.ts';
+import { event, preparingSchema } from '../event.ts';
 
 export const workspacePreparing = event('workspace.preparing', {
   data: preparingSchema.shape,

@@ -1,5 +1,4 @@
-import type { Resolution } from '../../publish.ts';
-import { event, payloadOf, z } from '../event.ts';
+import { event, payloadOf, type Resolution, z } from '../event.ts';
 
 /** The decisions of people about a publish. */
 export const publishReleaseSchema = z.strictObject({

@@ -1,5 +1,4 @@
-import { publishedSchema } from '../../publish.ts';
-import { event, snapshotIdSchema } from '../event.ts';
+import { event, publishedSchema, snapshotIdSchema } from '../event.ts';
 
 export const workspacePublished = event('workspace.published', {
   data: { snapshot: snapshotIdSchema, published: publishedSchema },

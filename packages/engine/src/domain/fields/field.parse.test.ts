@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { StateChanges } from '../changes/state-changes.ts';
+import { StateChanges } from '../state-changes.ts';
 import { fieldIs, isAbsent } from '../transition.ts';
 import { approvalTable } from './approval.ts';
 import { cellsById, cellsOf, integer, json, optional, schemaOf, text } from './field.ts';

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { fold } from '../../domain/fold.ts';
+import { fold } from '../../events/fold.ts';
 import { logKey, runOfKey, stateKey } from '../../log/keys.ts';
 import { readWholeLog } from '../../log/read-log.ts';
 

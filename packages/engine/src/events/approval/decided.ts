@@ -1,0 +1,46 @@
+import { approvalCommon, attribute, close, learnApproval, type Meaning, shortText, textOfPayload } from '../meaning.ts';
+
+export const approvalDecided: Meaning<'approval.decided'> = {
+  changes(state, { step_id, time, data }, { run, step, approval }) {
+    const { approval_id, snapshot, writes, ...decision } = data;
+    state.closeApproval(approval_id, statusAfter[decision.decision]);
+    state.set(approval.decision(approval_id), { ...decision, decided_at: time });
+    if (step_id === undefined) return;
+    state.set(step.approved_snapshot(step_id), snapshot);
+    if (writes) state.set(run.writer, step_id);
+  },
+  span(trace, { data }) {
+    const { approval_id, decision, by, rule_id, made_rule, votes, expired } = data;
+    close(trace, approval_id, {
+      attributes: {
+        [attribute.decision]: decision,
+        [attribute.decidedBy]: by,
+        [attribute.ruleId]: rule_id,
+        [attribute.madeRule]: made_rule,
+        [attribute.votes]: votes?.length,
+        [attribute.approvalExpired]: expired,
+      },
+    });
+  },
+  audit: {
+    learn(facts, event) {
+      const { decision, by, action_digest } = event.data;
+      learnApproval(facts, event, { status: statusAfter[decision], decided_by: { name: by }, action_digest });
+    },
+    record(facts, event, redact) {
+      const common = approvalCommon(facts, event, redact);
+      facts.approvals.delete(event.data.approval_id);
+      const { decision, action_digest, snapshot, args, asked, message, by } = event.data;
+      const { votes, rule_id, made_rule, expired } = event.data;
+      return {
+        ...{ ...common, status: statusAfter[decision], decision, action_digest, snapshot, decided_by: { name: by } },
+        ...(args && { args: textOfPayload(args, redact) }),
+        asked: asked && textOfPayload(asked, redact),
+        ...{ votes: votes?.map((one) => ({ name: one.by, kind: one.kind })), rule_id, made_rule, expired },
+        message: message === undefined ? undefined : shortText(message, redact),
+      };
+    },
+  },
+};
+
+const statusAfter = { approve: 'approved', edit: 'edited', reject: 'rejected', respond: 'responded' } as const;

@@ -1,0 +1,53 @@
+import {
+  add,
+  attribute,
+  endWaitForModel,
+  genAi,
+  genAiOperation,
+  type Meaning,
+  modelName,
+  noAudit,
+  note,
+  providerOf,
+  spanKeys,
+  spanName,
+} from '../meaning.ts';
+
+export const contextCompacted: Meaning<'context.compacted'> = {
+  changes(state, { data: { usage, window } }, { run }) {
+    state.clear(run.model_wait);
+    state.increase(run.compactions);
+    state.set(run.window, window);
+    if (usage !== undefined) state.countUsage(usage);
+  },
+  span(trace, { seq, data }) {
+    const { how, began_at, model, usage, answered, failed, tokens_before, tokens_after } = data;
+    note(trace, spanKeys.run(trace.life), 'context compacted', { how, tokens_before, tokens_after });
+    if (how === 'results_cut') return;
+    const due = trace.due ?? trace.now;
+    const start = Math.max(due, Math.min(began_at === undefined ? due : Date.parse(began_at), trace.now));
+    endWaitForModel(trace, start);
+    add(
+      trace,
+      spanKeys.at('compact', seq),
+      {
+        ...{ kind: 'turn', name: spanName.chat(modelName(model ?? trace.model)), start },
+        attributes: {
+          [genAi.operation]: genAiOperation.chat,
+          [genAi.provider]: answered?.provider ?? providerOf(model ?? trace.model),
+          [genAi.requestModel]: modelName(model ?? trace.model),
+          [genAi.responseModel]: answered?.model,
+          [genAi.responseId]: answered?.id,
+          [genAi.finishReasons]: answered?.finish_reason === undefined ? undefined : [answered.finish_reason],
+          [genAi.inputTokens]: usage?.input_tokens,
+          [genAi.outputTokens]: usage?.output_tokens,
+          [attribute.costMicros]: usage?.cost_micros,
+        },
+      },
+      failed === undefined ? { status: 'ok' } : { status: 'error', code: failed.code },
+    );
+    // The turn is due again.
+    trace.due = trace.now;
+  },
+  audit: noAudit,
+};

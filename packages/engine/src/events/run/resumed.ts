@@ -1,0 +1,48 @@
+import {
+  attribute,
+  beginLife,
+  changeState,
+  endWaitsOfRun,
+  type Meaning,
+  note,
+  runRecord,
+  spanKeys,
+} from '../meaning.ts';
+
+export const runResumed: Meaning<'run.resumed'> = {
+  changes(state, { time, data: { status, used, tools, after, model, by } }, { run }) {
+    state.set(run.status, status);
+    if (after === 'calls') state.clear(run.awaits_calls);
+    state.set(run.budget_from, used);
+    state.set(run.tools, tools);
+    state.set(run.model, model);
+    if (after === 'pause' || after === 'end') {
+      state.clear(run.reason);
+      state.clear(run.repetition);
+    }
+    // A person asked for the next try of the model now, or for another model.
+    if (by !== undefined) {
+      state.clear(run.model_wait);
+      state.clear(run.models_left);
+    }
+    if (after === 'end') {
+      state.clear(run.ended_at);
+      state.clear(run.message);
+      state.clear(run.output);
+    }
+    if (status === 'running') state.startClock(time);
+  },
+  span(trace, { data }) {
+    endWaitsOfRun(trace);
+    if (!trace.isAlive) beginLife(trace, { attributes: {}, links: [] });
+    changeState(trace, data.status);
+    note(trace, spanKeys.run(trace.life), 'run resumed', { [attribute.resumedAfter]: data.after });
+    if (data.status === 'running' && trace.left === 0) trace.due = trace.now;
+  },
+  audit: {
+    learn: (facts) => {
+      facts.hasEnded = false;
+    },
+    record: runRecord,
+  },
+};

@@ -1,0 +1,81 @@
+import {
+  add,
+  attribute,
+  close,
+  endWaitForModel,
+  genAi,
+  genAiOperation,
+  type Meaning,
+  messageOf,
+  modelName,
+  noAudit,
+  providerOf,
+  spanKeys,
+  spanName,
+  waited,
+} from '../meaning.ts';
+
+export const turnPlanned: Meaning<'turn.planned'> = {
+  changes(state, { data: { turn, steps, usage, repetition, messages_read, received } }, { run }) {
+    state.set(run.turn, turn);
+    state.set(run.turn_steps, steps);
+    state.raise(run.last_turn, turn);
+    if (steps.length > 0) state.listTurn(turn, steps);
+    state.set(run.open, steps.length);
+    state.set(run.repetition, repetition);
+    state.set(run.messages_read, messages_read);
+    state.set(run.taken, received);
+    state.clear(run.model_wait);
+    if (usage === undefined) return;
+    state.countUsage(usage);
+    state.set(run.context_tokens, usage.input_tokens);
+  },
+  span(trace, { seq, data }) {
+    const { turn, steps, usage, refused, asked_at, answered, messages_read } = data;
+    const due = trace.due ?? trace.now;
+    // A fork records a partly kept turn before its start: no planner was asked.
+    const byModel = trace.planner === 'model' && trace.state !== 'queued';
+    // A plan answers at once, so the time before its turn was a wait for a worker.
+    const unknown = byModel ? due : trace.now;
+    const asked = Math.max(due, Math.min(asked_at === undefined ? unknown : Date.parse(asked_at), trace.now));
+    const numbered = { [attribute.turn]: turn };
+    const isRetried = endWaitForModel(trace, asked);
+    if (asked > due && !isRetried) waited(trace, seq, { from: due, to: asked, attributes: numbered });
+    add(
+      trace,
+      spanKeys.turn(turn, trace.rewinds),
+      {
+        kind: 'turn',
+        name: byModel ? spanName.chat(modelName(trace.model)) : spanName.plan,
+        start: asked,
+        attributes: {
+          [genAi.operation]: byModel ? genAiOperation.chat : genAiOperation.plan,
+          ...(byModel && { [genAi.provider]: answered?.provider ?? providerOf(trace.model) }),
+          ...(byModel && { [genAi.requestModel]: modelName(trace.model) }),
+          [genAi.outputMessages]: messageOf(trace, 'assistant', data.message),
+          [genAi.responseModel]: answered?.model,
+          [genAi.responseId]: answered?.id,
+          [genAi.finishReasons]: answered?.finish_reason === undefined ? undefined : [answered.finish_reason],
+          [genAi.inputTokens]: usage?.input_tokens,
+          [genAi.outputTokens]: usage?.output_tokens,
+          [genAi.cacheReadTokens]: usage?.cached_input_tokens,
+          [genAi.reasoningTokens]: usage?.reasoning_tokens,
+          [attribute.costMicros]: usage?.cost_micros,
+          ...numbered,
+          [attribute.turnCalls]: steps.length,
+          [attribute.turnRefusedCalls]: refused?.calls,
+        },
+      },
+      { status: 'ok' },
+    );
+    trace.turns += 1;
+    trace.left = steps.length;
+    trace.due = steps.length === 0 && trace.state === 'running' ? trace.now : undefined;
+    for (const [number, id] of trace.messages) {
+      if (number > (messages_read ?? 0)) break;
+      close(trace, id, { attributes: numbered });
+      trace.messages.delete(number);
+    }
+  },
+  audit: noAudit,
+};

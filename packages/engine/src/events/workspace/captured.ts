@@ -1,0 +1,16 @@
+import { attribute, close, learnSnapshot, type Meaning, spanKeys } from '../meaning.ts';
+
+export const workspaceCaptured: Meaning<'workspace.captured'> = {
+  changes(state, { data }, { run }) {
+    state.setSnapshot(data.snapshot);
+    state.clear(run.writer);
+    state.clear(run.merging);
+    state.increase(run.uncaptured, -1);
+  },
+  span: (trace, { data: { task_id, snapshot, files_changed } }) =>
+    close(trace, spanKeys.capture(task_id), {
+      status: 'ok',
+      attributes: { [attribute.snapshot]: snapshot, [attribute.filesChanged]: files_changed },
+    }),
+  audit: { learn: learnSnapshot },
+};
