@@ -27,6 +27,7 @@ export const rooms = {
     'view',
     'deciding',
     'completion',
+    'request',
     'report-error operator-settings',
     'words-for-people open-shell connection',
     'system',

@@ -21,7 +21,7 @@ it.each([
     `List the policies with \`${commandName} policy list\`, and the versions of one with \`${commandName} policy history <name>\`.`,
   ],
   ['Read `conflicts`, bring the source to a state that fits.', 'Bring the source to a state that fits.'],
-  ['Submit it with the host in `prepare.network.allow`.', 'Submit it with the host in --prepare-allow.'],
+  ['Submit it with the host in `prepare.network.allow`.', 'Submit it with the host in --set prepare.network.allow.'],
   ['Run `holdpoint migrate --yes` again: it continues.', `Run \`${commandName} migrate --yes\` again: it continues.`],
 ])('names no request: %s', (advice, shown) => expect(adviceText(advice)).toBe(shown));
 

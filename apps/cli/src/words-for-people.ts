@@ -27,7 +27,7 @@ const commands: readonly (readonly [request: RegExp, words: () => string])[] = [
   [/Correct the (steps|rules) that `errors` names/g, () => 'Correct them'],
   [/, or send the document\b/g, () => ', or give a file'],
   [/Read `conflicts`, bring\b/g, () => 'Bring'],
-  [/`prepare\.network\.allow`/g, () => '--prepare-allow'],
+  [/`prepare\.network\.allow`/g, () => '--set prepare.network.allow'],
   [/\bit was not 2xx\b/g, () => 'it was refused'],
 ];
 

@@ -9,6 +9,7 @@ export type { CatalogTool } from './document/check-catalog.ts';
 export { checkRules } from './document/check-rules.ts';
 export { type Parsed, parsePolicy, parsePolicyValue, readYaml } from './document/parse-policy.ts';
 export type { PolicyProblem } from './document/problem.ts';
+export { schemaProblems } from './document/schema-problems.ts';
 export { stricterPolicy } from './document/stricter-policy.ts';
 export { builtinPolicy } from './judge/builtin.ts';
 export { commandFacts } from './judge/command-facts.ts';

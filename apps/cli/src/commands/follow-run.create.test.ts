@@ -172,13 +172,16 @@ it('reads the prompt from standard input or a file, with the options of the mode
   expect(await run(['-'], 'Please edit-words\n')).toMatchObject({ prompt: 'Please edit-words' });
   const png = Buffer.from('89504e470d0a1a0a', 'hex');
   const options = [
-    ...['--prompt-file', file('prompt.md', 'Please\nedit-words\n'), '--system', 'Be brief.', '--effort', 'low'],
-    ...['--fallback', 'ollama/other', '--max-output-tokens', '500', '--temperature', '0.2'],
-    ...['--output-schema', file('schema.yaml', 'type: object\n'), '--image', file('a.png', png)],
-    ...['--deny', 'edit', '--allow-net', 'example.org', '--no-instructions'],
-    ...['--prepare', 'npm ci', '--prepare', 'npm run build', '--prepare-allow', 'registry.example.org'],
+    ...['-', '--deny', 'edit', '--allow-net', 'example.org'],
+    ...[
+      ...['system=Be brief.', 'options.reasoning_effort=low', 'instructions=false', 'fallbacks+=ollama/other'],
+      ...['options.max_output_tokens=500', 'options.temperature=0.2'],
+      ...[`output_schema=@${file('schema.yaml', 'type: object\n')}`, `images+=@${file('a.png', png)}`],
+      ...['prepare.commands.0.command=npm ci', 'prepare.commands+={"command": "npm run build"}'],
+      'prepare.network.allow+=registry.example.org',
+    ].flatMap((field) => ['--set', field]),
   ];
-  expect(await run(options)).toMatchObject({
+  expect(await run(options, 'Please\nedit-words\n')).toMatchObject({
     prompt: 'Please\nedit-words',
     policy: { rules: [{ match: { tool: ['edit'] }, action: 'deny' }] },
     network: { allow: ['example.org'] },
@@ -199,12 +202,14 @@ it('reads the prompt from standard input or a file, with the options of the mode
 
 it.each([
   [['x', '--hold', 'edti'], 'the toolset holdpoint has no tool edti. Nearest: edit'],
-  [['x', '--prompt-file', 'y'], 'Give the prompt once'],
-  [['--open', '--system', 'x'], '--system belongs to a prompt'],
-  [['--open', '--no-instructions'], '--no-instructions belongs to a prompt'],
-  [['x', '--image', '/dev/null'], 'neither PNG, JPEG, WebP nor GIF'],
-  [['x', '--prepare-allow', 'example.org'], 'needs --prepare'],
-  [['x', '--temperature', '3'], 'between 0 and 2'],
+  [['x', '--plan', 'y'], 'Give either a prompt in quotes'],
+  [['-', '--file', '-'], 'Only one of the prompt'],
+  [['--open', '--model', 'a/b'], '--model belongs to a prompt'],
+  [['--open', '--set', 'system=x'], 'system belongs to a prompt'],
+  [['--open', '--set', 'instructions=false'], 'instructions belongs to a prompt'],
+  [['x', '--set', 'images+=@/dev/null'], 'neither PNG, JPEG, WebP nor GIF'],
+  [['x', '--set', 'prepare.network.allow+=example.org'], 'prepare.commands: this is missing'],
+  [['x', '--set', 'options.temperature=3'], '--set options.temperature: expected a number of at most 2'],
   [['-'], 'The prompt is empty.'],
 ] as const)('refuses %j', async (args, words) => {
   const ids = async () =>

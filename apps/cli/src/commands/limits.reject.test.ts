@@ -24,10 +24,10 @@ async function submitted(...args: string[]): Promise<RunDetail> {
 }
 
 it('rejects a limit above the ceiling and names the setting', async () => {
-  const refused = await holdpoint('run', '--plan', plan, '--max-steps', '51');
+  const refused = await holdpoint('run', '--plan', plan, '--set', 'limits.max_steps=51');
   expect(refused).toMatchObject({ code: 2, stdout: '' });
   expect(refused.stderr).toContain('max_steps is 51; the operator allows 50 at most (HOLDPOINT_LIMITS)');
-  const asJson = await holdpoint('run', '--plan', plan, '--max-steps', '51', '--json');
+  const asJson = await holdpoint('run', '--plan', plan, '--set', 'limits.max_steps=51', '--json');
   expect(JSON.parse(asJson.stdout).error.code).toBe('limit_above_ceiling');
   expect((await submitted('--plan', plan)).request.limits.max_steps).toBe(50);
 });
@@ -37,17 +37,17 @@ it('doctor shows the ceilings', async () => {
   expect(stdout).toMatch(/at most max_steps 50, .*command\.processes 64 \(HOLDPOINT_LIMITS\)/);
 });
 
-it('--agent-model may be repeated', async () => {
+it('models of sub-agents may be repeated', async () => {
   const models = ['openai-compatible/small', 'openai-compatible/other'];
-  const run = await submitted('go', ...models.flatMap((model) => ['--agent-model', model]));
+  const run = await submitted('go', ...models.flatMap((model) => ['--set', `models+=${model}`]));
   expect(run.request.models).toEqual(expect.arrayContaining(models));
   await holdpoint('runs', 'cancel', run.id);
 });
 
-it('--agent-kind gives the run a kind of sub-agent, and says what is wrong in a document', async () => {
+it('--set agents gives the run a kind of sub-agent, and says what is wrong in a document', async () => {
   const good = join(root, 'auditor.md');
   writeFileSync(good, '---\ndescription: Finds mistakes\ntools: read_file, glob\nmax_turns: 5\n---\nLook well.\n');
-  const run = await submitted('go', '--agent-kind', good);
+  const run = await submitted('go', '--set', `agents+=@${good}`);
   expect(run.request.agents).toEqual([
     {
       ...{ name: 'auditor', description: 'Finds mistakes', instructions: 'Look well.' },
@@ -57,10 +57,10 @@ it('--agent-kind gives the run a kind of sub-agent, and says what is wrong in a 
   await holdpoint('runs', 'cancel', run.id);
   const bad = join(root, 'bad.md');
   writeFileSync(bad, 'Look well.');
-  const refused = await holdpoint('run', 'go', '--agent-kind', bad);
+  const refused = await holdpoint('run', 'go', '--set', `agents+=@${bad}`);
   expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('does not begin with front matter') });
   writeFileSync(bad, '---\ndescription: x\ntools: [read_fil]\n---\nLook well.\n');
-  const unknown = await holdpoint('run', 'go', '--agent-kind', bad);
+  const unknown = await holdpoint('run', 'go', '--set', `agents+=@${bad}`);
   expect(unknown).toMatchObject({ code: 2, stderr: expect.stringContaining('Nearest: read_file') });
 });
 

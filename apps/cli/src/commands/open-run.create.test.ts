@@ -16,7 +16,7 @@ const call = (tool: string, args: unknown) => JSON.stringify({ tool, args });
 
 it('an open run takes calls until it is finished, and is published like any other', async () => {
   const source = directory();
-  const opened = await holdpoint('run', '--open', '--source', source, '--max-idle', '600');
+  const opened = await holdpoint('run', '--open', '--source', source, '--set', 'limits.idle_s=600');
   expect(opened.code).toBe(0);
   const run = opened.stdout.trim();
   expect(opened.stderr).toContain(`holdpoint calls ${run}`);

@@ -27,11 +27,12 @@ test('a secret is set from standard input, listed, used by a run and removed', a
   expect(JSON.parse(listed.stdout)).toMatchObject({ data: [{ name: 'TOKEN', source: 'store', version: 1 }] });
   expect((await holdpoint('secrets', 'list')).stdout).toMatch(/^NAME +WHERE +VERSION +CHANGED\nTOKEN +store +1 /);
   const plan = join(root, 'secret.yaml');
+  const secret = (name: string, env: string) => `secrets+=${JSON.stringify({ name, as: { env } })}`;
   writeFileSync(plan, 'groups:\n  - steps:\n      - { name: print, tool: bash, args: { command: echo "<$GIVEN>" } }\n');
-  const run = await holdpoint('run', '--plan', plan, '--secret', 'TOKEN=GIVEN', '--follow', '--json');
+  const run = await holdpoint('run', '--plan', plan, '--set', secret('TOKEN', 'GIVEN'), '--follow', '--json');
   expect(run.code).toBe(0);
   expect(run.stdout).toContain('<[secret TOKEN]>');
-  const unknown = await holdpoint('run', '--plan', plan, '--secret', 'TOKNE');
+  const unknown = await holdpoint('run', '--plan', plan, '--set', secret('TOKNE', 'TOKNE'));
   expect(unknown.code).toBe(2);
   expect(unknown.stderr).toContain('TOKEN');
   expect((await holdpoint('secrets', 'remove', 'TOKEN')).stdout).toBe('TOKEN is removed\n');

@@ -23,6 +23,7 @@ const plan = (groups: string, head = ''): string => {
   writeFileSync(file, `${head}groups:\n${groups}`);
   return file;
 };
+const set = (...fields: string[]): string[] => fields.flatMap((field) => ['--set', field]);
 const two = write('kept.txt', 'two') + write('made.txt', 'new');
 
 /** Runs a plan on the source to its end. */
@@ -113,10 +114,20 @@ it('a run starts from an archive or a part of a directory', async () => {
   expect((await holdpoint('watch', from.id, '--exit-status', '--timeout', '60')).code).toBe(0);
   expect(await paths(from.id)).toEqual(['a', 'kept.txt', 'sub/log.txt']);
   expect((await holdpoint('runs', 'publish', from.id)).code).toBe(8);
-  const part = await ended(plan(write('a', 'a')), '--exclude', '*.tar.gz', '--exclude', 'sub/**');
+  const part = await ended(
+    plan(write('a', 'a')),
+    ...set('workspace.source.exclude+=*.tar.gz', 'workspace.source.exclude+=sub/**'),
+  );
   expect(await paths(part)).toEqual(['a', 'kept.txt']);
-  const wrong = await holdpoint('run', '--plan', plan(two), '--source', source, '--include', '../x');
-  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('at --include') });
+  const wrong = await holdpoint(
+    'run',
+    '--plan',
+    plan(two),
+    '--source',
+    source,
+    ...set('workspace.source.include+=../x'),
+  );
+  expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('--set workspace.source.include') });
 });
 
 it('a paused run continues after an undo', async () => {
@@ -319,7 +330,7 @@ describe('a publish', () => {
     const word = join(source, 'shared/word');
     writeFileSync(word, '3');
     const head = 'validators: [{ name: tests, command: "sleep 1; exit $(cat shared/word)" }]\n';
-    const run = await ended(plan(two, head), '--with', 'shared');
+    const run = await ended(plan(two, head), ...set('workspace.source.with+=shared'));
     const onTerminal = callInTerminal(
       ['runs', 'publish', run],
       env,
@@ -390,7 +401,7 @@ describe('beside and after a run', () => {
       '  - steps: [{ name: bg, tool: bash, args: { command: "echo printed; sleep 600", run_in_background: true } }]\n' +
         '  - steps: [{ tool: task_output, args: { task_id: { $from: bg, pointer: /task_id }, wait_s: 60 } }]\n',
     );
-    const { stdout } = await holdpoint('run', '--plan', file, '--json', '--priority', 'high', '--max-steps', '9');
+    const { stdout } = await holdpoint('run', '--plan', file, '--json', ...set('priority=high', 'limits.max_steps=9'));
     const run = JSON.parse(stdout);
     expect(run.priority).toBe('high');
     expect((await json('runs', 'show', run.id)).request.limits).toMatchObject({ max_steps: 9 });
@@ -425,7 +436,7 @@ describe('beside and after a run', () => {
     expect((await json('runs', 'show', run)).status).toBe('failed');
     expect((await holdpoint('runs', 'say', run, 'hello')).code).toBe(8);
     expect((await holdpoint('runs', 'say', run, ' ')).code).toBe(2);
-    expect((await holdpoint('run', '--plan', file, '--max-tokens', 'many')).code).toBe(2);
+    expect((await holdpoint('run', '--plan', file, ...set('limits.max_tokens=many'))).code).toBe(2);
   });
 
   it('doctor shows runs and queues', async () => {

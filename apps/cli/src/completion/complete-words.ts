@@ -1,5 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 import { type IdKind, idKinds } from '../naming/index.ts';
+import { listFields } from '../request/fields.ts';
 
 export interface Candidate {
   value: string;
@@ -20,6 +21,8 @@ export type ListIds = (kind: IdKind) => Promise<Candidate[]>;
  * @param words the words behind the name of the program; the last word may be empty
  */
 export async function completeWords(program: Command, words: readonly string[], listIds: ListIds): Promise<Completion> {
+  const ofField = choicesIn(words);
+  if (ofField !== undefined) return ofField;
   // bash takes `--format=zip` apart at the `=`.
   const [last = '', ...before] = words.map((word) => (word === '=' ? '' : word)).toReversed();
   const { command, operands, option, isOver } = readWords(program, before.toReversed());
@@ -74,7 +77,28 @@ async function valuesOf(flags: string, choices: readonly string[] | undefined, l
   const [, kind] = /<([^>]+)>/.exec(flags) ?? [];
   const ids = idKinds.find((one) => one === kind);
   if (ids !== undefined) return listIds(ids);
+  if (kind === 'path=value') return fieldsToSet();
   return kind === 'file' || kind === 'path' ? 'file' : [];
+}
+
+const endOf = { value: '=', list: '+=', names: '.' } as const;
+
+/** The paths of `--set`, up to the value or to a name of the caller's choice. A field with choices is followed by these. */
+const fieldsToSet = (): Candidate[] =>
+  listFields().flatMap(({ path, kind, description, choices }) => [
+    { value: `${path}${endOf[kind]}`, description },
+    ...choices.map((choice) => ({ value: `${path}=${choice}`, description })),
+  ]);
+
+/** The choices of a field whose `path=value` bash took apart at the `=`. */
+function choicesIn(words: readonly string[]): Candidate[] | undefined {
+  const [option, path, equals, value = ''] = words.slice(words.lastIndexOf('--set'));
+  if (option !== '--set' || equals !== '=') return undefined;
+  const field = listFields().find((one) => one.path === path);
+  return startingWith(
+    value,
+    (field?.choices ?? []).map((choice) => ({ value: choice, description: '' })),
+  ) as Candidate[];
 }
 
 function optionsOf(command: Command): Candidate[] {

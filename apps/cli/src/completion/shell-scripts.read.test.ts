@@ -45,6 +45,9 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (name) => {
       { answer: prompt, keys: 'holdpoint run --plan a-pl\t' },
       { answer: 'an.yaml', keys: '\n' },
       { answer: 'a-plan.yaml:1:9', keys: '' },
+      { answer: prompt, keys: 'holdpoint run --set limits.max_tu\t' },
+      { answer: 'rns=', keys: '7 --print prompt\n' },
+      { answer: 'max_turns: 7', keys: '' },
       { answer: prompt, keys: 'exit\n' },
     ]);
     expect(screen).toContain('a-plan.yaml:1:9');

@@ -13,6 +13,8 @@ export const shellScripts = {
       COMPREPLY+=("$value")
     fi
   done < <("\${COMP_WORDS[0]}" __complete -- "\${COMP_WORDS[@]:1:COMP_CWORD}" 2> /dev/null)
+  # A path of --set is followed by its value.
+  [[ \${COMPREPLY[0]} == *[=.] ]] && compopt -o nospace
 }
 complete -F _holdpoint holdpoint
 `,
@@ -26,7 +28,10 @@ _holdpoint() {
       ?*) candidates+=("\${\${line%%$'\\t'*}//:/\\\\:}:\${line#*$'\\t'}") ;;
     esac
   done
-  (( $#candidates )) && _describe holdpoint candidates
+  # A path of --set is followed by its value.
+  local -a ends
+  [[ \${candidates[1]} == *[=.]:* ]] && ends=(-S '')
+  (( $#candidates )) && _describe holdpoint candidates $ends
 }
 # Loaded from a directory of fpath, this file is the function; sourced, it registers it.
 if [[ \${funcstack[1]} == _holdpoint ]]; then

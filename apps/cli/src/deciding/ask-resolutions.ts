@@ -3,10 +3,9 @@ import type { Client } from '@holdpoint/client';
 import type { Conflict, ConflictHunk, HunkChoice } from '@holdpoint/contract';
 import type { Approval, ConflictView, Decide } from '@holdpoint/contract/wire';
 import { conflictText, counted, hunkText, nameText } from '../output/index.ts';
-import type { Shell } from '../shell/index.ts';
+import { readText, type Shell } from '../shell/index.ts';
 import { conflictsOf } from './conflicts.ts';
 import { editText } from './edit-text.ts';
-import { readText } from './read-text.ts';
 import { type Choice, toArgs } from './resolutions.ts';
 
 interface Deps {

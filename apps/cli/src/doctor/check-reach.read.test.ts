@@ -20,7 +20,7 @@ it('names the setting that opens a private address, and says whether something l
   const opened = { HOLDPOINT_ALLOW_ADDRESSES: '10.1.0.0/16,127.0.0.1' };
   const after = await checkReach({ environment: opened }, `127.0.0.1:${port}`);
   expect(levels(after)).toEqual(['address ok', 'connection ok', 'verdict ok']);
-  expect(after.at(-1)?.text).toContain(`--prepare-allow 127.0.0.1:${port}`);
+  expect(after.at(-1)?.text).toContain(`--set prepare.network.allow+=127.0.0.1:${port}`);
 });
 
 it('says in words that nothing listens', async () => {

@@ -42,7 +42,7 @@ function verdictOf({ host, port, isLiteral, addresses }: HostProbe, allowAddress
   const closed = addresses.filter(({ verdict }) => verdict === 'refused' || (isLiteral && verdict === 'public'));
   const name = 'verdict';
   if (closed.length === 0) {
-    const text = `a run reaches ${rule} when it names it: --allow-net ${rule} (network.allow), for prepare --prepare-allow ${rule} (prepare.network.allow)`;
+    const text = `a run reaches ${rule} when it names it: --allow-net ${rule} (network.allow), for prepare --set prepare.network.allow+=${rule}`;
     return { name, level: 'ok', text };
   }
   const value = [...allowAddresses, ...closed.map(({ address }) => address)].join(',');

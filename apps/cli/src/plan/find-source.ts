@@ -2,7 +2,7 @@ import { realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { parseRemote } from '@holdpoint/contract';
 import type { CreateRun } from '@holdpoint/contract/wire';
-import { CliError, readGivenFile } from '../shell/index.ts';
+import { CliError } from '../shell/index.ts';
 
 export type Source = NonNullable<CreateRun['workspace']>['source'];
 
@@ -10,19 +10,8 @@ export interface SourceOptions {
   /** A path relative to `cwd`, or the URL of a git repository. */
   source?: string | undefined;
   ref?: string | undefined;
-  history?: number | 'full' | 'none' | undefined;
-  /** For a URL: the name of a secret, and its user. */
-  sourceSecret?: string | undefined;
-  sourceUser?: string | undefined;
-  /** A file, relative to `cwd`. */
-  knownHosts?: string | undefined;
   /** @default git for a repository, archive for a file, otherwise directory */
-  sourceType?: 'git' | 'directory' | 'archive' | undefined;
-  /** Globs. */
-  include?: string[] | undefined;
-  exclude?: string[] | undefined;
-  /** Folders of the source visible to the run read-only, relative to its top. */
-  with?: string[] | undefined;
+  sourceType?: 'directory' | undefined;
 }
 
 /**
@@ -30,72 +19,39 @@ export interface SourceOptions {
  *
  * @throws CliError `usage`
  */
-export async function findSource(cwd: string, options: SourceOptions): Promise<Source> {
-  const { source, ref, history, include, exclude } = options;
-  const folders = options.with?.map((path) => path.replace(/^(\.\/)+|\/+$/g, ''));
-  const ofRemote = [options.sourceSecret, options.sourceUser, options.knownHosts];
+export async function findSource(cwd: string, { source, ref, sourceType }: SourceOptions): Promise<Source> {
   if (source === undefined) {
-    const given = [ref, history, options.sourceType, include, exclude, folders, ...ofRemote];
-    if (given.some((option) => option !== undefined))
-      throw new CliError('usage', '--ref, --history, --include, --exclude and options of a source need --source.');
-    return { type: 'empty' };
+    if (ref === undefined) return { type: 'empty' };
+    throw new CliError('usage', 'Options of a source, such as --ref, need --source.');
   }
-  if (isUrl(source)) {
-    if (folders === undefined) return remoteSource(cwd, source, options);
-    throw new CliError('usage', '--with needs a source on this host, and a URL has no folders here.');
-  }
-  if (ofRemote.some((option) => option !== undefined)) {
-    throw new CliError('usage', '--source-secret, --source-user and --known-hosts need a URL as --source.');
-  }
+  if (isUrl(source)) return remoteSource(source, ref);
   const path = await realpath(resolve(cwd, source)).catch(() => undefined);
   if (path === undefined) {
     throw new CliError('usage', `There is no ${resolve(cwd, source)}.`, {
       next: 'Give an existing directory or file.',
     });
   }
-  const type = await typeOf(path, options);
-  if (type === 'git') return { type, path, ref, history, include, exclude, with: folders };
-  if (ref !== undefined || history !== undefined) {
-    const option = ref === undefined ? '--history' : '--ref';
-    throw new CliError('usage', `${option} needs a git repository, and ${path} is ${asWhat[type]}.`);
-  }
-  if (type === 'directory') return { type, path, include, exclude, with: folders };
-  if (folders === undefined) return { type, path, include, exclude };
-  throw new CliError('usage', `--with needs a directory or a git work tree, and ${path} is an archive.`);
+  const type = await typeOf(path, sourceType);
+  if (type === 'git') return { type, path, ref };
+  if (ref === undefined) return { type, path };
+  throw new CliError('usage', `--ref needs a git repository, and ${path} is ${asWhat[type]}.`);
 }
 
 /** No path has `://`, and `git@host:path` is a path only in a directory of this name. */
 const isUrl = (source: string): boolean => /^[a-z][a-z0-9+.-]*:\/\//i.test(source) || /^[\w.-]+@[\w.-]+:/.test(source);
 
-async function remoteSource(cwd: string, url: string, options: SourceOptions): Promise<Source> {
-  const {
-    ref,
-    history,
-    include,
-    exclude,
-    sourceType,
-    sourceSecret: secret,
-    sourceUser: username,
-    knownHosts,
-  } = options;
+function remoteSource(url: string, ref: string | undefined): Source {
   const remote = parseRemote(url);
-  if (typeof remote === 'string') throw new CliError('usage', `${url.replace(/\/\/[^@/]*@/, '//…@')}: ${remote}.`);
-  if (sourceType !== undefined && sourceType !== 'git')
-    throw new CliError('usage', 'A source with a URL is a git repository.');
-  if (username !== undefined && secret === undefined)
-    throw new CliError('usage', '--source-user needs --source-secret.');
-  const credentials = secret === undefined ? undefined : { secret, username };
-  const next = 'Give a known_hosts file.';
-  const known_hosts = knownHosts && (await readGivenFile(cwd, knownHosts, { code: 'usage', next })).toString();
-  return { type: 'git', url: remote.url, credentials, known_hosts, ref, history, include, exclude };
+  if (typeof remote !== 'string') return { type: 'git', url: remote.url, ref };
+  throw new CliError('usage', `${url.replace(/\/\/[^@/]*@/, '//…@')}: ${remote}.`);
 }
 
 const asWhat = { directory: 'a directory', archive: 'an archive' } as const;
 
-async function typeOf(path: string, { sourceType }: SourceOptions): Promise<'git' | 'directory' | 'archive'> {
+async function typeOf(path: string, asked: 'directory' | undefined): Promise<'git' | 'directory' | 'archive'> {
   const found = await stat(path);
   if (found.isFile()) {
-    if (sourceType === undefined || sourceType === 'archive') return 'archive';
+    if (asked === undefined) return 'archive';
     throw new CliError('usage', `${path} is not a directory.`, { next: 'Give a directory or a git repository.' });
   }
   if (!found.isDirectory()) {
@@ -103,10 +59,7 @@ async function typeOf(path: string, { sourceType }: SourceOptions): Promise<'git
       next: 'Give a directory, a git repository or an archive.',
     });
   }
-  if (sourceType === 'archive') {
-    throw new CliError('usage', `${path} is not a file.`, { next: 'Give a .tar, .tar.gz or .zip file.' });
-  }
-  return sourceType ?? ((await isRepository(path)) ? 'git' : 'directory');
+  return asked ?? ((await isRepository(path)) ? 'git' : 'directory');
 }
 
 /** A work tree, where .git may be a file, or a bare repository. */

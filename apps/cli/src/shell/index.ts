@@ -1,7 +1,7 @@
 export { commandLine, commandName } from './command-name.ts';
 export { type Config, readConfig } from './config.ts';
 export { CliError, type ExitCode, exitCodes } from './errors.ts';
-export { readGivenFile } from './given-file.ts';
+export { readGivenFile, readText } from './given-file.ts';
 export { Interrupted, interruptSignal, onInterrupt } from './interrupt.ts';
 export {
   type ApiOptions,

@@ -10,8 +10,8 @@ export interface ApiOptions {
 export const apiCommand = (name: string, summary: string): Command =>
   new Command(name)
     .description(summary)
-    .addOption(new Option('--url <address>', 'address of the API (default: HOLDPOINT_URL, or the system running here)'))
-    .addOption(new Option('--json', 'print one JSON object; when following, one per line'));
+    .addOption(new Option('--url <address>', 'address of the API (default: HOLDPOINT_URL or local)'))
+    .addOption(new Option('--json', 'print one JSON object; when following, one a line'));
 
 export interface FollowOptions {
   timeout?: number;
@@ -22,14 +22,12 @@ export interface FollowOptions {
 export const withFollowOptions = (command: Command): Command =>
   command
     .addOption(
-      new Option('--timeout <seconds>', 'stop following after this time and exit 6')
+      new Option('--timeout <seconds>', 'stop following after this time, and exit 6')
         .argParser(seconds)
         .conflicts('detach'),
     )
-    .addOption(new Option('--wait', 'keep following while the run is paused (default: exit 5)').conflicts('detach'))
-    .addOption(
-      new Option('--no-wait', 'stop following when the run waits for a decision and exit 5').conflicts('detach'),
-    );
+    .addOption(new Option('--wait', 'follow on while it is paused (default: exit 5)').conflicts('detach'))
+    .addOption(new Option('--no-wait', 'stop following at a decision to make, and exit 5').conflicts('detach'));
 
 /** @returns milliseconds */
 export function seconds(text: string): number {

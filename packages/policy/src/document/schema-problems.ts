@@ -16,10 +16,10 @@ function describeIssue(schema: z.ZodType, issue: Issue, base: readonly PropertyK
     case 'unrecognized_keys':
       return issue.keys.map((key) => {
         const known = keysAt(schema, path);
-        return {
-          pointer: toPointer([...path, key]),
-          detail: `${JSON.stringify(key)} is not known here. ${nearest(key, known)}`,
-        };
+        // Another alternative of a union has the key.
+        const why = known.includes(key) ? 'does not go with the other fields here' : 'is not known here';
+        const near = known.includes(key) ? '' : ` ${nearest(key, known)}`;
+        return { pointer: toPointer([...path, key]), detail: `${JSON.stringify(key)} ${why}.${near}` };
       });
     case 'invalid_value': {
       const allowed = issue.values.map(String);

@@ -1,6 +1,5 @@
 import { type Command, Option } from 'commander';
-import { readText } from '../../deciding/read-text.ts';
-import { type ApiOptions, apiCommand, CliError, jsonObject, type Shell, seconds } from '../../shell/index.ts';
+import { type ApiOptions, apiCommand, CliError, jsonObject, readText, type Shell, seconds } from '../../shell/index.ts';
 import { decide } from './decide.ts';
 
 export interface DecisionOptions extends ApiOptions {

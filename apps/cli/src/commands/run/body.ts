@@ -1,135 +1,134 @@
-import type { CreateRun } from '@holdpoint/contract/wire';
-import { findSource, type ParsedPlan, type PlanFile, readPlan, type SourceOptions } from '../../plan/index.ts';
+import { fromPointer } from '@holdpoint/contract';
+import { type CreateRun, createRunSchema } from '@holdpoint/contract/wire';
+import { schemaProblems } from '@holdpoint/policy';
+import { findSource, type ParsedPlan, type RunFile, readPlan, readRunFile } from '../../plan/index.ts';
+import { givenPolicy } from '../../policy/given-policy.ts';
+import { type Setting, setFields } from '../../request/set-fields.ts';
 import { type ApiOptions, CliError, type Shell } from '../../shell/index.ts';
-import { kindsOf } from './agent-kinds.ts';
-import { type GoalOptions, goalOf, promptOf } from './goal-options.ts';
-import { type GrantOptions, grantsOf, overriddenGrants } from './grant-options.ts';
-import { type LimitOptions, limitsOf } from './limit-options.ts';
-import { type PolicyOptions, policyOf } from './policy-options.ts';
-import { type SettingOptions, settingsOf } from './setting-options.ts';
+import { mistakeText } from '../../words-for-people.ts';
+import { type Given, nameOf } from './name-options.ts';
+import { type PolicyOptions, stricter } from './policy-options.ts';
 
-type SecretUses = NonNullable<CreateRun['secrets']>;
-
-export interface BodyOptions
-  extends ApiOptions,
-    SourceOptions,
-    GoalOptions,
-    PolicyOptions,
-    LimitOptions,
-    GrantOptions,
-    SettingOptions {
+export interface BodyOptions extends ApiOptions, PolicyOptions {
+  file?: string;
+  set?: Setting[];
   plan?: string;
   open?: true;
+  source?: string;
+  ref?: string;
+  model?: string;
   toolset?: string;
-  agentModel?: string[];
-  agentKind?: string[];
-  label?: Record<string, string>;
   allowNet?: string[];
-  prepare?: string[];
-  prepareAllow?: string[];
-  secret?: SecretUses;
-  secretHeader?: SecretUses;
   validate?: string[];
+  dryRun?: true;
   title?: string;
-  priority?: 'high' | 'normal' | 'low';
+  label?: Record<string, string>;
 }
 
-/** The request for a run. The command line overrides the file of a plan. @throws CliError `usage`, `bad_plan`, … */
-export async function bodyOf(
+export interface Request {
+  body: CreateRun;
+  plan: ParsedPlan | undefined;
+  given: Given;
+}
+
+/**
+ * The request for a run: `--set` overrides the options, which override the file of a plan, which overrides the run file. `--hold` and
+ * `--deny` make the policy stricter in the end.
+ *
+ * @throws CliError `usage`, `bad_plan`, …
+ */
+export async function requestOf(shell: Shell, argument: string | undefined, options: BodyOptions): Promise<Request> {
+  const { set: settings = [], model, open } = options;
+  const isInput = [argument, options.plan, options.file].filter((from) => from === '-').length;
+  if (isInput > 1) throw new CliError('usage', 'Only one of the prompt, --plan and --file can read standard input.');
+  if ([argument, options.plan, open].filter((goal) => goal !== undefined).length > 1) throw severalGoals();
+  const file = options.file === undefined ? undefined : await readRunFile(shell, options.file);
+  const plan = options.plan === undefined ? undefined : await readPlan(shell, options.plan);
+  const prompt = await promptOf(shell, argument);
+  const base = {
+    ...withoutGoal(file?.file, { isGiven: plan !== undefined || (prompt ?? open) !== undefined }),
+    ...plan?.file,
+  };
+  const fields = asSent(await fieldsOf(shell, { prompt, file: base }, options));
+  const merged = await setFields<CreateRun>({ ...base, ...fields }, settings, shell.config.cwd);
+  const goals = (['prompt', 'plan', 'open'] as const).filter((goal) => merged[goal] !== undefined);
+  if (goals.length !== 1) throw severalGoals();
+  if (model !== undefined && merged.prompt === undefined) {
+    throw new CliError('usage', `--model belongs to a prompt, not to ${open ? 'an open run' : 'a plan'}.`);
+  }
+  const notGiven = (of: object = {}) => Object.keys(of).filter((name) => name === 'labels' || !(name in fields));
+  const fromPlan = notGiven(plan?.file);
+  const fromFile = notGiven(file?.file).filter((name) => !fromPlan.includes(name));
+  const given = { settings, fromPlan, fromFile, file };
+  refuseWithoutSource(merged, settings);
+  if (file !== undefined || settings.length > 0) check(merged, given);
+  return { body: { ...merged, policy: await stricter(shell, merged, options) }, plan, given };
+}
+
+const severalGoals = (): CliError =>
+  new CliError('usage', 'Give either a prompt in quotes, --plan with a file, or --open.');
+
+/** `-` is standard input. @throws CliError `usage` */
+async function promptOf(shell: Shell, argument: string | undefined): Promise<string | undefined> {
+  const text = argument === '-' ? (await shell.readInput()).trimEnd() : argument;
+  if (text?.trim() === '') throw new CliError('usage', 'The prompt is empty.');
+  return text;
+}
+
+/** A goal on the command line takes the place of the goal in the run file. */
+function withoutGoal(file: RunFile['file'] = {}, { isGiven }: { isGiven: boolean }): RunFile['file'] {
+  if (!isGiven) return file;
+  const { prompt: _prompt, plan: _plan, open: _open, ...rest } = file;
+  return rest;
+}
+
+/** The fields with an option. An absent option is undefined. */
+async function fieldsOf(
   shell: Shell,
-  argument: string | undefined,
+  { prompt, file }: { prompt: string | undefined; file: RunFile['file'] },
   options: BodyOptions,
-): Promise<{ body: CreateRun; plan?: ParsedPlan | undefined }> {
-  const { cwd } = shell.config;
-  const plan = await goalFileOf(shell, argument, options);
-  const prompt = await promptOf(shell, argument, options);
-  const { labels, limits, ...file }: Partial<PlanFile> = plan?.file ?? {};
-  const { title, toolset, allowNet, validate, priority } = options;
-  const goal = await goalOf(shell, prompt ?? file.prompt, options);
-  refuseWithoutPrompt(goal, options);
-  const secrets = [...(options.secret ?? []), ...(options.secretHeader ?? [])];
-  const body: CreateRun = {
-    ...file,
-    ...withoutAbsent(goal),
-    title: title ?? file.title,
-    toolset: toolset ?? file.toolset,
-    settings: await settingsOf(options, { cwd, file: file.settings }),
-    open: options.open,
-    priority: priority ?? file.priority,
-    models: options.agentModel ?? file.models,
-    agents: (await kindsOf(cwd, options.agentKind)) ?? file.agents,
-    policy: await policyOf(shell, options, { file: file.policy, toolset: toolset ?? file.toolset }),
-    network: allowNet === undefined ? file.network : { allow: allowNet },
-    prepare: prepareOf(options) ?? file.prepare,
-    ...grantsOf(options, file),
-    secrets: secrets.length > 0 ? secrets : file.secrets,
-    validators: validate?.map((command) => ({ command })) ?? file.validators,
-    workspace: { source: await findSource(cwd, options) },
-    limits: limitsOf(options, limits),
-    labels: { ...labels, ...options.label },
+): Promise<Partial<CreateRun>> {
+  const { open, title, toolset, model, policy, allowNet, validate, dryRun, label } = options;
+  return {
+    ...{ prompt, open, title, toolset, model },
+    policy: policy === undefined ? undefined : await givenPolicy(policy, shell.config),
+    network: allowNet && { allow: allowNet },
+    validators: validate?.map((command) => ({ command })),
+    modes: dryRun && { ...file.modes, dry_run: true },
+    labels: label && { ...file.labels, ...label },
+    workspace: await workspaceOf(shell, file, options),
   };
-  return { body, plan };
 }
 
-/** The file of --plan. @throws CliError `usage` without a goal, or with several; `bad_plan` */
-async function goalFileOf(
-  shell: Shell,
-  argument: string | undefined,
-  { promptFile, plan, open }: BodyOptions,
-): Promise<ParsedPlan | undefined> {
-  const isPrompt = argument !== undefined || promptFile !== undefined;
-  if ([isPrompt, plan !== undefined, open === true].filter(Boolean).length !== 1) {
-    throw new CliError('usage', 'Give either a prompt in quotes, --plan with a file, or --open.');
-  }
-  return plan === undefined ? undefined : readPlan({ cwd: shell.config.cwd, file: plan, readInput: shell.readInput });
+/** A ref without a source belongs to the source of the run file. */
+async function workspaceOf(
+  { config: { cwd } }: Shell,
+  { workspace }: RunFile['file'],
+  { source, ref }: BodyOptions,
+): Promise<CreateRun['workspace']> {
+  if (source !== undefined || workspace === undefined) return { source: await findSource(cwd, { source, ref }) };
+  if (ref === undefined) return undefined;
+  const of = workspace.source;
+  return { source: of.type === 'git' ? { ...of, ref } : await findSource(cwd, { ref }) };
 }
 
-function refuseWithoutPrompt(goal: Awaited<ReturnType<typeof goalOf>>, { open }: BodyOptions): void {
-  if (goal.prompt !== undefined) return;
-  const [given] = Object.entries(goal).find(([, value]) => value !== undefined) ?? [];
-  if (given === undefined) return;
-  const option = optionNames[given] ?? given;
-  throw new CliError('usage', `--${option} belongs to a prompt, not to ${open ? 'an open run' : 'a plan'}.`);
+function refuseWithoutSource({ workspace }: CreateRun, settings: readonly Setting[]): void {
+  const of = settings.find(({ path }) => path[0] === 'workspace');
+  if (of === undefined || workspace?.source.type !== 'empty') return;
+  throw new CliError('usage', `--set ${of.path.join('.')} needs --source.`, { next: 'Nothing was submitted.' });
 }
 
-const optionNames: Record<string, string> = {
-  fallbacks: 'fallback',
-  images: 'image',
-  instructions: 'no-instructions',
-  output_schema: 'output-schema',
-  options: 'effort, --temperature or --max-output-tokens',
-};
+/** On the wire an absent field is no key. */
+const asSent = <Fields extends object>(fields: Fields): Fields => JSON.parse(JSON.stringify(fields));
 
-function prepareOf({ prepare, prepareAllow }: BodyOptions): CreateRun['prepare'] {
-  if (prepare !== undefined) {
-    return { commands: prepare.map((command) => ({ command })), network: { allow: prepareAllow ?? [] } };
-  }
-  if (prepareAllow === undefined) return undefined;
-  throw new CliError('usage', '--prepare-allow needs --prepare.');
-}
-
-const withoutAbsent = <Fields extends object>(fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as Fields;
-
-/** The fields of a request from the file: a mistake in a field overridden by an option is no mistake in the file. */
-export function fieldsOfFile(plan: ParsedPlan | undefined, options: BodyOptions): string[] {
-  const { allowNet, validate, toolset, title, policy, hold, deny, prepare } = options;
-  const overridden = {
-    policy: policy ?? hold ?? deny,
-    network: allowNet,
-    prepare,
-    secrets: options.secret ?? options.secretHeader,
-    validators: validate,
-    toolset,
-    settings: options.settings ?? options.set,
-    title,
-    agents: options.agentKind,
-    model: options.model,
-    fallbacks: options.fallback,
-    system: options.system ?? options.systemFile,
-    ...overriddenGrants(options),
-  };
-  return ['plan', 'labels', ...Object.keys(plan?.file ?? {})].filter(
-    (field) => !Object.entries(overridden).some(([name, value]) => name === field && value !== undefined),
-  );
+/** @throws CliError `usage` that names the option, the setting, or the line of the run file */
+function check(body: CreateRun, given: Given): void {
+  const { error } = createRunSchema.safeParse(body);
+  if (error === undefined) return;
+  const problems = schemaProblems(createRunSchema, error.issues, body);
+  const lines = problems.map(({ pointer, detail }) => {
+    const name = nameOf(pointer, given);
+    return `${name === pointer ? fromPointer(pointer).join('.') : name}: ${mistakeText(detail)}`;
+  });
+  throw new CliError('usage', lines.join('\n'), { next: 'Nothing was submitted.' });
 }

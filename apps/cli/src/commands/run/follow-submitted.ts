@@ -15,14 +15,9 @@ export interface SubmitOptions extends FollowOptions {
 /** Options of a command for submitting a run. */
 export function withSubmitOptions(command: Command): Command {
   command
-    .addOption(
-      new Option(
-        '--follow',
-        'print its events until it ends (default on a terminal, and with --timeout, --wait and --no-wait)',
-      ).conflicts('detach'),
-    )
-    .option('--detach', 'print its id and return (default without a terminal)')
-    .option('--idempotency-key <text>', 'repeating this key and request within 24 hours returns the same run');
+    .addOption(new Option('--follow', 'print its events until it ends (default on a tty)').conflicts('detach'))
+    .option('--detach', 'print its id and return (default without a tty)')
+    .option('--idempotency-key <text>', 'the same key within 24 hours: the same run');
   return withFollowOptions(command);
 }
 

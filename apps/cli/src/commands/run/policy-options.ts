@@ -1,8 +1,8 @@
 import type { Client } from '@holdpoint/client';
-import { type GivenPolicy, nearestNames, type Policy, policyReferenceSchema, policySchema } from '@holdpoint/contract';
+import { nearestNames, type Policy, policyReferenceSchema, policySchema } from '@holdpoint/contract';
+import type { CreateRun } from '@holdpoint/contract/wire';
 import { compileGlob, GlobError, stricterPolicy } from '@holdpoint/policy';
 import type { Command } from 'commander';
-import { givenPolicy } from '../../policy/given-policy.ts';
 import { type ApiOptions, CliError, type Shell } from '../../shell/index.ts';
 
 /** The waiting and forbidden calls of a run, on the command line. */
@@ -14,12 +14,9 @@ export interface PolicyOptions {
 
 export const withPolicyOptions = (command: Command): Command =>
   command
-    .option(
-      '--policy <file|name>',
-      'a policy in YAML or JSON, or the name of a stored one (name@version: that version)',
-    )
-    .option('--hold <tools>', "hold every call of these tools, such as edit,bash, or '*'; may be repeated", namesIn)
-    .option('--deny <tools>', 'never run these tools; may be repeated', namesIn);
+    .option('--policy <file|name>', 'a policy in YAML, or a stored name or name@version')
+    .option('--hold <tools>', "hold each call of these tools: edit,bash, or '*'", namesIn)
+    .option('--deny <tools>', 'never run these tools', namesIn);
 
 function namesIn(text: string, before: string[] = []): string[] {
   const names = text.split(',').map((name) => name.trim());
@@ -27,24 +24,23 @@ function namesIn(text: string, before: string[] = []): string[] {
 }
 
 /**
- * The policy of a run: --policy comes before the file of a plan; --hold and --deny only make it stricter.
+ * The policy of a run with --hold and --deny, which only make it stricter.
  *
- * @throws CliError `usage` for a name without a tool; `no_policy`, `invalid_policy`
+ * @throws CliError `usage` for a name without a tool
  */
-export async function policyOf(
+export async function stricter(
   shell: Shell,
-  { policy, hold = [], deny = [], url }: PolicyOptions & ApiOptions,
-  { file, toolset = 'holdpoint' }: { file: GivenPolicy | undefined; toolset: string | undefined },
-): Promise<GivenPolicy | undefined> {
-  const given = policy === undefined ? file : await givenPolicy(policy, shell.config);
-  if (hold.length + deny.length === 0) return given;
+  { policy, toolset = 'holdpoint' }: Pick<CreateRun, 'policy' | 'toolset'>,
+  { hold = [], deny = [], url }: PolicyOptions & ApiOptions,
+): Promise<CreateRun['policy']> {
+  if (hold.length + deny.length === 0) return policy;
   const client = await shell.connect(url);
   const tools = (await client.listTools({ toolset })).map(({ name }) => name);
   const expand = (option: string, names: readonly string[]) =>
     names.flatMap((name) => toolsNamed(name, { option, toolset, tools }));
   const denied = new Set(expand('--deny', deny));
   const held = new Set(expand('--hold', hold)).difference(denied);
-  return stricterPolicy(await documentOf(client, given), { hold: [...held], deny: [...denied], tools });
+  return stricterPolicy(await documentOf(client, policy), { hold: [...held], deny: [...denied], tools });
 }
 
 /** As a rule of a policy matches the name of a tool. An invalid glob matches nothing. */
@@ -70,7 +66,7 @@ function toolsNamed(
 }
 
 /** A stored policy is read: the run gets the document of this version, and not its name. */
-async function documentOf(client: Client, given: GivenPolicy | undefined): Promise<Policy> {
+async function documentOf(client: Client, given: CreateRun['policy']): Promise<Policy> {
   if (given === undefined) return policySchema.parse({});
   const reference = policyReferenceSchema.safeParse(given).data;
   if (reference === undefined) return policySchema.parse(given);

@@ -1,10 +1,19 @@
 import type { ForkRun } from '@holdpoint/contract/wire';
+import type { Command } from 'commander';
 import { stepReference } from '../../find-step.ts';
 import { type PlanFile, placeInPlan, readPlan } from '../../plan/index.ts';
 import { givenPolicy } from '../../policy/given-policy.ts';
 import { type ApiOptions, apiCommand, label, type Shell, several } from '../../shell/index.ts';
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from '../run/follow-submitted.ts';
-import { type GrantOptions, grantsOf, withGrantOptions } from '../run/grant-options.ts';
+
+/** Permissions and modes on the command line. */
+interface GrantOptions {
+  permission?: string[];
+  protect?: string[];
+  readOnly?: true;
+  dryRun?: true;
+  deterministic?: true;
+}
 
 interface ForkOptions extends ApiOptions, SubmitOptions, GrantOptions {
   fromStep: string;
@@ -34,10 +43,8 @@ export function forkRunCommand(shell: Shell) {
     .option('--label <name=value>', 'label of the new run; may be repeated (default: unchanged)', label)
     .option('--title <text>', 'title in lists (default: unchanged)');
   return withSubmitOptions(withGrantOptions(command)).action(async (runId: string, options: ForkOptions) => {
-    const { cwd } = shell.config;
     const { title, model, label: labels, validate, idempotencyKey } = options;
-    const plan =
-      options.plan === undefined ? undefined : await readPlan({ cwd, file: options.plan, readInput: shell.readInput });
+    const plan = options.plan === undefined ? undefined : await readPlan(shell, options.plan);
     const { toolset, network, ...file }: Partial<PlanFile> = plan?.file ?? {};
     if (toolset !== undefined || network !== undefined) {
       shell.say('A fork keeps its toolset and network; those of the plan are ignored.');
@@ -59,4 +66,35 @@ export function forkRunCommand(shell: Shell) {
     });
     await followSubmitted({ shell, client }, forked, options);
   });
+}
+
+type Grants = Pick<ForkRun, 'permissions' | 'protected' | 'modes'>;
+
+const withGrantOptions = (command: Command): Command =>
+  command
+    .option(
+      '--permission <permission>',
+      'fs:read[:GLOB], fs:write[:GLOB], exec:PROGRAM, net:HOST or graph:read; may be repeated (default: no limit)',
+      several,
+    )
+    .option('--protect <glob>', 'paths that are never written or deleted; may be repeated', several)
+    .option('--read-only', 'deny calls that write; commands see the files read-only')
+    .option('--dry-run', 'publish nothing and make no external effect: the diff says what would change')
+    .option('--deterministic', 'fixed clock, seeded randomness, no network');
+
+/** The command line overrides the file; modes of both add up. */
+function grantsOf(options: GrantOptions, file: Grants): Grants {
+  const { permission, protect, readOnly, dryRun, deterministic } = options;
+  const isGiven = readOnly ?? dryRun ?? deterministic;
+  return {
+    permissions: permission ?? file.permissions,
+    protected: protect ?? file.protected,
+    modes: isGiven
+      ? {
+          read_only: readOnly ?? file.modes?.read_only,
+          dry_run: dryRun ?? file.modes?.dry_run,
+          deterministic: deterministic ?? file.modes?.deterministic,
+        }
+      : file.modes,
+  };
 }
