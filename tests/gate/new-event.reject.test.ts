@@ -28,7 +28,7 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-const line = 'line: ({ data }) => data.text';
+const line = `line: () => ''`;
 const effects = ['changes: noChange', 'span: noSpan', 'audit: noAudit'];
 const without = (name: string): string[] => effects.filter((effect) => !effect.startsWith(`${name}:`));
 
@@ -39,24 +39,27 @@ test('a new event is two files, each with a line in its list, and the compiler n
   plant('changeless', { facts: line, meaning: without('changes') });
   plant('spanless', { facts: line, meaning: without('span') });
   plant('recordless', { facts: line, meaning: without('audit') });
+  plant('snapshotless', { data: '{ snapshot: z.string(), parent: z.string() }', facts: line, meaning: effects });
   expect(compile()).toEqual([
     missing(`${schemas}/run/lineless.ts`, "'line'"),
     missing(`${meanings}/index.ts`, `'"run.meaningless"'`),
     missing(`${meanings}/run/changeless.ts`, "'changes'"),
     missing(`${meanings}/run/recordless.ts`, "'audit'"),
+    missing(`${meanings}/run/snapshotless.ts`, "'snapshot'"),
     missing(`${meanings}/run/spanless.ts`, "'span'"),
   ]);
 });
 
 interface Planted {
+  data?: string;
   facts: string;
   meaning?: string[];
 }
 
-function plant(name: string, { facts, meaning }: Planted): void {
+function plant(name: string, { data = '{ text: z.string() }', facts, meaning }: Planted): void {
   write(
     `${schemas}/run/${name}.ts`,
-    `import { event, z } from '../event.ts';\nexport const ${name} = event('run.${name}', { data: { text: z.string() }, ${facts} });\n`,
+    `import { event, z } from '../event.ts';\nexport const ${name} = event('run.${name}', { data: ${data}, ${facts} });\n`,
   );
   edit(`${schemas}/index.ts`, (text) =>
     `import { ${name} } from './run/${name}.ts';\n${text}`.replace('const kinds = [', `const kinds = [\n  ${name},`),

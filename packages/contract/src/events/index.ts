@@ -199,6 +199,11 @@ export const eventSchema = z.discriminatedUnion(
 export type RunEvent = z.infer<typeof eventSchema>;
 export type EventType = RunEvent['type'];
 export type EventOf<Type extends EventType> = Extract<RunEvent, { type: Type }>;
+/** The events whose data always has this member. */
+export type EventWith<Member extends string> = Exclude<
+  Extract<RunEvent, { data: Record<Member, unknown> }>,
+  { data: Record<string, never> }
+>;
 
 /** An event with its sequence number: dense, from 1, per run. */
 export type LoggedEvent = RunEvent & { seq: number };

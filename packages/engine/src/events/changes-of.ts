@@ -10,7 +10,9 @@ import { meanings } from './index.ts';
  */
 export function changesOf(events: Iterable<RunEvent>, state: StateChanges = new StateChanges()): StateChanges {
   for (const event of events) {
-    meanings[event.type].changes(state, event, stateFields);
+    const { changes, snapshot } = meanings[event.type];
+    if (snapshot !== undefined) state.setSnapshot(snapshot(event).id);
+    changes(state, event, stateFields);
     state.increase(runField.seq);
   }
   return state;

@@ -36,7 +36,31 @@ interface MeaningOf<Event extends RunEvent> {
   audit: Audit<Event>;
 }
 
-export type Meaning<Type extends EventType> = MeaningOf<EventOf<Type>>;
+/**
+ * The snapshot that an event makes. The state, the audit log and the list of the run's snapshots take the snapshot from here. The compiler
+ * requires it of each event whose data has a snapshot and its parent.
+ */
+type Made<Event> = [Event] extends [{ data: { snapshot: string; parent: string } }]
+  ? { snapshot: (event: Event) => MadeSnapshot }
+  : { snapshot?: (event: Event) => MadeSnapshot };
+
+export type Meaning<Type extends EventType> = MeaningOf<EventOf<Type>> & Made<EventOf<Type>>;
+
+export interface MadeSnapshot {
+  id: string;
+  /** Null for the first snapshot of the run. */
+  parent: string | null;
+  /** Null: no step and no task made the snapshot. */
+  by: { step: string } | { task: string } | null;
+  /** Against the parent. For the first snapshot: the number of regular files. */
+  files_changed: number;
+}
+
+/** The snapshot of an event with a parent. */
+export const madeSnapshot = (
+  { snapshot, parent, files_changed }: { snapshot: string; parent: string; files_changed: number },
+  by: MadeSnapshot['by'],
+): MadeSnapshot => ({ id: snapshot, parent, by, files_changed });
 
 /** For events without an effect on the state. */
 export const noChange = (): void => {};

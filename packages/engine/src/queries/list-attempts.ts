@@ -1,4 +1,4 @@
-import type { CapabilityReport, EventOf, LoggedEvent } from '@holdpoint/contract';
+import type { CapabilityReport, EventOf, EventWith, LoggedEvent } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../domain/index.ts';
 import { readLog, readStep } from '../log/index.ts';
@@ -26,14 +26,17 @@ export async function listAttempts(deps: Pick<EngineDeps, 'redis'>, runId: strin
   const { created_seq = 1, settled_seq = found.run.seq } = found.step;
   for (let after = created_seq - 1; after < settled_seq; ) {
     const events = await readLog(deps.redis, runId, { after, limit: Math.min(eventsAtOnce, settled_seq - after) });
-    for (const event of events) if ('step_id' in event && event.step_id === stepId) note(attempts, event);
+    for (const event of events) if (isOfAttempt(event) && event.step_id === stepId) note(attempts, event);
     if (events.length === 0) break;
     after += events.length;
   }
   return [...attempts.values()];
 }
 
-function note(attempts: Map<number, Attempt>, event: LoggedEvent): void {
+const isOfAttempt = (event: LoggedEvent): event is LoggedEvent & EventWith<'attempt'> => 'attempt' in event.data;
+
+/** The compiler names an event with an attempt that the switch leaves out. */
+function note(attempts: Map<number, Attempt>, event: EventWith<'attempt'>): void {
   switch (event.type) {
     case 'step.started': {
       const { attempt, worker } = event.data;
@@ -71,7 +74,19 @@ function note(attempts: Map<number, Attempt>, event: LoggedEvent): void {
       });
       return;
     }
+    // These end no attempt by themselves, or nothing ran.
+    case 'step.deferred':
+    case 'step.rejected':
+    case 'step.expired':
+    case 'step.canceled':
+    case 'step.model_used':
+    case 'network.connected':
+    case 'network.counted':
+    case 'graph.progress':
+    case 'workspace.snapshotted':
+      return;
     default:
+      event satisfies never;
   }
 }
 

@@ -1,6 +1,8 @@
 import type { LoggedEvent } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
+import { meanings } from '../events/index.ts';
+import type { MadeSnapshot } from '../events/meaning.ts';
 import {
   Damaged,
   readEvents,
@@ -151,30 +153,4 @@ const byTask = (task: string, stepOfTask: ReadonlyMap<string, string>): RunSnaps
 };
 
 /** Reads a snapshot from its event alone. */
-function snapshotOf(event: LoggedEvent):
-  | {
-      id: string;
-      parent: string | null;
-      by: { step: string } | { task: string } | null;
-      files_changed: number;
-    }
-  | undefined {
-  switch (event.type) {
-    case 'workspace.materialised':
-      return { id: event.data.snapshot, parent: null, by: null, files_changed: event.data.files };
-    case 'workspace.snapshotted':
-      return { ...changed(event.data), by: { step: event.step_id } };
-    case 'workspace.captured':
-      return { ...changed(event.data), by: { task: event.data.task_id } };
-    case 'workspace.prepared':
-    case 'workspace.drifted':
-      return { ...changed(event.data), by: null };
-    default:
-      return undefined;
-  }
-}
-
-const changed = ({ snapshot, parent, files_changed }: { snapshot: string; parent: string; files_changed: number }) => ({
-  id: snapshot,
-  ...{ parent, files_changed },
-});
+const snapshotOf = (event: LoggedEvent): MadeSnapshot | undefined => meanings[event.type].snapshot?.(event);

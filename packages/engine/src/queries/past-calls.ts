@@ -1,13 +1,15 @@
 import {
   canonicalJson,
+  type EventOf,
+  type EventType,
   type ForkedFrom,
   type Json,
   type PastCall,
   type PastCalls,
   type Payload,
   type Problem,
-  type RunEvent,
   type SettledStatus,
+  type StepSettled,
 } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/index.ts';
@@ -94,7 +96,7 @@ async function callsBefore(
     if (event.type === 'step.started' && event.step_id === stepId) break;
     if (event.type === 'run.created') {
       for (const call of await inherited(deps, event.data.forked_from)) calls.set(call.id, call);
-    } else note(calls, event);
+    } else noteOf.get(event.type)?.(calls, event);
   }
   return [...calls.values()];
 }
@@ -105,55 +107,57 @@ async function inherited(deps: Deps, from: ForkedFrom | undefined): Promise<Logg
   return calls.filter(({ turn, status }) => turn <= from.turn && status !== undefined);
 }
 
-/** Most events of a log are no calls. Parsing all events takes ten times as long as filtering their texts. */
-const mayCount = (text: string): boolean => relevant.test(text);
-const relevant = isOfType(
-  'run\\.created|run\\.rewound|step\\.(?:created|started|held|queued|succeeded|failed|killed|timed_out|rejected|expired|canceled)',
+type StepEvent = Extract<EventType, `step.${string}`>;
+type Note<Type extends EventType> = ((calls: Map<string, LoggedCall>, event: EventOf<Type>) => void) | undefined;
+
+const settle: Note<StepSettled['type']> = (calls, event) => {
+  const call = calls.get(event.step_id);
+  if (call === undefined) return;
+  const { value, error, times } = event.data;
+  const status = event.type.slice('step.'.length) as SettledStatus;
+  // The map ends with the call that settled last.
+  calls.delete(call.id);
+  calls.set(call.id, { ...call, status, value, error, started_at: times?.started_at ?? call.started_at });
+};
+
+/** What each event says of earlier calls; undefined: nothing. The compiler names an event of a step that is left out. */
+const notes: { [Type in StepEvent | 'run.rewound']: Note<Type> } = {
+  'step.created': (calls, { step_id, data: { turn, tool, args, written } }) => {
+    calls.set(step_id, { id: step_id, turn, tool, args, written, started_at: null });
+  },
+  'step.queued': (calls, { step_id, data: { args, written } }) => {
+    const call = calls.get(step_id);
+    if (call !== undefined && args !== undefined)
+      Object.assign(call, { args, written: written ?? call.args, edited: true });
+  },
+  'step.started': (calls, { step_id, time }) => {
+    const call = calls.get(step_id);
+    if (call !== undefined) call.started_at ??= time;
+  },
+  'step.held': (calls, { step_id }) => {
+    const call = calls.get(step_id);
+    if (call !== undefined) call.started_at = null;
+  },
+  'step.deferred': undefined,
+  'step.model_used': undefined,
+  'step.cancel_requested': undefined,
+  'step.retried': undefined,
+  'step.indeterminate': undefined,
+  'step.succeeded': settle,
+  'step.failed': settle,
+  'step.killed': settle,
+  'step.timed_out': settle,
+  'step.rejected': settle,
+  'step.expired': settle,
+  'step.canceled': settle,
+  'run.rewound': (calls, { data }) => {
+    for (const { id } of data.undone) calls.delete(id);
+  },
+};
+const noteOf = new Map(
+  Object.entries(notes).filter((entry): entry is [string, Note<EventType> & {}] => entry[1] !== undefined),
 );
 
-function note(calls: Map<string, LoggedCall>, event: RunEvent): void {
-  switch (event.type) {
-    case 'step.created': {
-      const { turn, tool, args, written } = event.data;
-      calls.set(event.step_id, { id: event.step_id, turn, tool, args, written, started_at: null });
-      return;
-    }
-    case 'step.queued': {
-      const call = calls.get(event.step_id);
-      const { args, written } = event.data;
-      if (call !== undefined && args !== undefined)
-        Object.assign(call, { args, written: written ?? call.args, edited: true });
-      return;
-    }
-    case 'step.started': {
-      const call = calls.get(event.step_id);
-      if (call !== undefined) call.started_at ??= event.time;
-      return;
-    }
-    case 'step.held': {
-      const call = calls.get(event.step_id);
-      if (call !== undefined) call.started_at = null;
-      return;
-    }
-    case 'run.rewound':
-      for (const { id } of event.data.undone) calls.delete(id);
-      return;
-    case 'step.succeeded':
-    case 'step.failed':
-    case 'step.killed':
-    case 'step.timed_out':
-    case 'step.rejected':
-    case 'step.expired':
-    case 'step.canceled': {
-      const call = calls.get(event.step_id);
-      if (call === undefined) return;
-      const { value, error, times } = event.data;
-      const status = event.type.slice('step.'.length) as SettledStatus;
-      // The map ends with the call that settled last.
-      calls.delete(call.id);
-      calls.set(call.id, { ...call, status, value, error, started_at: times?.started_at ?? call.started_at });
-      return;
-    }
-    default:
-  }
-}
+/** Most events of a log are no calls. Parsing all events takes ten times as long as filtering their texts. */
+const mayCount = (text: string): boolean => relevant.test(text);
+const relevant = isOfType(['run.created', ...noteOf.keys()].map(RegExp.escape).join('|'));

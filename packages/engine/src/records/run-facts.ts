@@ -46,11 +46,6 @@ export const noFacts = (): RunFacts => ({
   ...{ calls: new Map(), tasks: new Map(), approvals: new Map() },
 });
 
-/** The event made a snapshot of the files. */
-export function learnSnapshot(facts: RunFacts, { data }: { data: { snapshot: string } }): void {
-  facts.snapshot = data.snapshot;
-}
-
 /** The members that all records about an event share. */
 export const ofRun = (facts: RunFacts, { run_id, type }: RunEvent) => ({
   ...{ run_id, event: type, submitted_by: { name: facts.submittedBy } },

@@ -1,8 +1,7 @@
-import { attribute, close, learnSnapshot, type Meaning, spanKeys } from '../meaning.ts';
+import { attribute, close, type Meaning, madeSnapshot, noAudit, spanKeys } from '../meaning.ts';
 
 export const workspaceCaptured: Meaning<'workspace.captured'> = {
-  changes(state, { data }, { run }) {
-    state.setSnapshot(data.snapshot);
+  changes(state, _event, { run }) {
     state.clear(run.writer);
     state.clear(run.merging);
     state.increase(run.uncaptured, -1);
@@ -12,5 +11,6 @@ export const workspaceCaptured: Meaning<'workspace.captured'> = {
       status: 'ok',
       attributes: { [attribute.snapshot]: snapshot, [attribute.filesChanged]: files_changed },
     }),
-  audit: { learn: learnSnapshot },
+  audit: noAudit,
+  snapshot: ({ data }) => madeSnapshot(data, { task: data.task_id }),
 };

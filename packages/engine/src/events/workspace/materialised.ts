@@ -1,8 +1,7 @@
-import { add, attribute, learnSnapshot, type Meaning, spanKeys, spanName, waited } from '../meaning.ts';
+import { add, attribute, type Meaning, noAudit, spanKeys, spanName, waited } from '../meaning.ts';
 
 export const workspaceMaterialised: Meaning<'workspace.materialised'> = {
   changes(state, { data: { snapshot, base = snapshot, prepare, ...made } }, { run }) {
-    state.setSnapshot(snapshot);
     state.set(run.base, base);
     state.set(run.lease, 1);
     state.clear(run.head);
@@ -34,5 +33,6 @@ export const workspaceMaterialised: Meaning<'workspace.materialised'> = {
       { status: 'ok' },
     );
   },
-  audit: { learn: learnSnapshot },
+  audit: noAudit,
+  snapshot: ({ data }) => ({ id: data.snapshot, parent: null, by: null, files_changed: data.files }),
 };

@@ -1,10 +1,9 @@
-import { attribute, endPrepare, learnSnapshot, type Meaning } from '../meaning.ts';
+import { attribute, endPrepare, type Meaning, madeSnapshot, noAudit } from '../meaning.ts';
 
 export const workspacePrepared: Meaning<'workspace.prepared'> = {
   changes(state, { data: { number, of, snapshot } }, { run }) {
     state.set(run.prepared, number);
     state.clear(run.preparing);
-    state.setSnapshot(snapshot);
     if (number < of) return;
     // The change set counts from here, so files made by the commands are not part of the change set.
     state.set(run.base, snapshot);
@@ -19,5 +18,6 @@ export const workspacePrepared: Meaning<'workspace.prepared'> = {
         [attribute.workspaceReason]: cached && 'cached',
       },
     }),
-  audit: { learn: learnSnapshot },
+  audit: noAudit,
+  snapshot: ({ data }) => madeSnapshot(data, null),
 };

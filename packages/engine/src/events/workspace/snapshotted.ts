@@ -1,8 +1,7 @@
-import { attribute, learnSnapshot, type Meaning, set, spanKeys } from '../meaning.ts';
+import { attribute, type Meaning, madeSnapshot, noAudit, set, spanKeys } from '../meaning.ts';
 
 export const workspaceSnapshotted: Meaning<'workspace.snapshotted'> = {
   changes(state, { step_id, data }, { run, step }) {
-    state.setSnapshot(data.snapshot);
     state.set(step.snapshot(step_id), data.snapshot);
     state.clear(run.writer);
   },
@@ -11,5 +10,6 @@ export const workspaceSnapshotted: Meaning<'workspace.snapshotted'> = {
       [attribute.snapshot]: snapshot,
       [attribute.filesChanged]: files_changed,
     }),
-  audit: { learn: learnSnapshot },
+  audit: noAudit,
+  snapshot: ({ step_id, data }) => madeSnapshot(data, { step: step_id }),
 };
