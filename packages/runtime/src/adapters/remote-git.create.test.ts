@@ -206,7 +206,7 @@ test('a run that waits for the fetch of another run leaves at once when it is ca
 
 test('a worker that is killed during a fetch leaves nothing broken', async () => {
   const program = join(import.meta.dirname, '../testing/fetch-until-killed.ts');
-  for (const point of ['remote.fetched', 'remote.kept', 'materialise.fetched']) {
+  for (const point of ['remote.fetched', 'remote.filled', 'materialise.fetched']) {
     const tip = commit(`killed at ${point}\n`);
     const about = { root, url: server.url('private.git'), certificate: server.certificate.cert, point, run: newRun() };
     const { promise, resolve } = Promise.withResolvers<NodeJS.Signals | null>();
@@ -219,6 +219,32 @@ test('a worker that is killed during a fetch leaves nothing broken', async () =>
     expect((await begin(remote())).made.base_commit).toBe(tip);
   }
 });
+
+test.for(['pack', 'idx', 'shallow', 'refs/holdpoint/wanted', 'config', 'entry.json', 'nothing'] as const)(
+  'with a flipped byte in %s of what was fetched, a worker fetches the commit again',
+  async (part) => {
+    const tip = commit(`flipped in ${part}\n`);
+    await begin(remote({ history: 2 }));
+    const [path = ''] = readdirSync(join(root, 'data/remotes'), { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.includes(`/${tip}.`) && name.endsWith('/config'))
+      .map((name) => join(root, 'data/remotes', name, '..'));
+    const packs = readdirSync(join(path, 'objects/pack')).filter((name) => name.endsWith(`.${part}`));
+    const at = ['pack', 'idx'].includes(part) ? join('objects/pack', packs[0] ?? '') : part;
+    if (part !== 'nothing') {
+      const bytes = readFileSync(join(path, at));
+      bytes[bytes.length - 25] = (bytes.at(-25) ?? 0) ^ 1;
+      // Another file: repositories of the same remote share packs by links.
+      rmSync(join(path, at));
+      writeFileSync(join(path, at), bytes);
+    }
+    const before = fetches();
+    const { made, path: tree } = await begin(remote({ history: 2 }), opened.reopen({}));
+    expect(made.base_commit).toBe(tip);
+    expect(git(tree, 'log', '-1', '--format=%s')).toBe(`flipped in ${part}`);
+    // Refs are asked for with one request; a fetch takes more.
+    expect(fetches() - before > 1).toBe(part !== 'nothing');
+  },
+);
 
 test('what was fetched is removed once it was not used for a week', async () => {
   const remotes = join(root, 'data/remotes');

@@ -7,7 +7,7 @@ import { removeTrees, tidyLayers, unmountIn } from '../layers/index.ts';
 import { removeAbandonedBuilds } from '../materialise/create-run-folder.ts';
 import { evictPrepared } from '../prepared/evict-prepared.ts';
 import { recoverPublish } from '../publish/directory/publish-directory.ts';
-import { remotesFolder } from '../remote/fetched.ts';
+import { evictRemotes } from '../remote/fetched.ts';
 import { discardingFolder, removeNow, runOf } from '../run/discard.ts';
 import { isRunId, makingFolder, readRecord, runFolder, type Serial } from '../run-folder/index.ts';
 import { evictSources } from '../source/pool/entry.ts';
@@ -51,21 +51,8 @@ export async function tidyFolders(deps: Deps, { isKnown, serial }: TidyInput): P
     const path = join(deps.dataDir, 'git', name);
     if (name.startsWith('tmp-') && (await isOlder(deps, path))) await removeFolder(path);
   }
-  await removeUnusedRemotes(deps);
+  await evictRemotes(deps);
   return moved;
-}
-
-/** A run reading the folder at this moment has set its time. */
-async function removeUnusedRemotes(deps: Deps): Promise<void> {
-  const remotes = remotesFolder(deps.dataDir);
-  for (const remote of await namesIn(remotes)) {
-    const names = await namesIn(join(remotes, remote));
-    for (const name of names) {
-      const path = join(remotes, remote, name);
-      if (await isOlder(deps, path, deps.limits.trashMs)) await removeFolder(path);
-    }
-    if (names.length === 0) await removeFolder(join(remotes, remote));
-  }
 }
 
 const day = 24 * hour;

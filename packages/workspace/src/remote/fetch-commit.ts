@@ -7,29 +7,30 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
-  renameSync,
 } from 'node:fs';
 import { copyFile, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { type Deps, errnoOf, type Owner, type Progress, WorkspaceError } from '../deps.ts';
-import {
-  type Directory,
-  linkFile,
-  openChain,
-  openTop,
-  removeFolder,
-  syncFolder,
-  writeDurably,
-} from '../files/index.ts';
+import { type Directory, linkFile, openChain, openTop, syncFolder, writeDurably } from '../files/index.ts';
 import { bigFileFlags, pipeInput } from '../host-git/git.ts';
 import type { RemoteAccess } from '../port/remote-git.ts';
-import { temporaryPath } from '../run-folder/index.ts';
 import type { Repository } from '../source/git/repository.ts';
+import { beginEntry } from '../store/keyed/index.ts';
 import { writeRef } from '../store/objects/index.ts';
 import { createBare } from '../store/shadow.ts';
 import { assertDone } from './failure.ts';
-import { asRepository, findFetched, folderOf, nameOf, newestFetched } from './fetched.ts';
+import {
+  asRepository,
+  findFetched,
+  folderOf,
+  isSound,
+  nameOf,
+  newestFetched,
+  remoteKind,
+  seal,
+  wanted,
+} from './fetched.ts';
 import { remoteGit } from './list-refs.ts';
 import { readProgress } from './read-progress.ts';
 import { withStaging } from './staging.ts';
@@ -53,7 +54,7 @@ interface Input {
 export async function fetchCommit(deps: Deps, input: Input): Promise<{ repository: Repository; commit: string }> {
   const { runId, access, name, depth, onProgress, signal } = input;
   const git = remoteGit(deps);
-  const before = newestFetched(deps, access);
+  const before = await newestFetched(deps, access);
   const args = ['fetch', `--depth=${depth}`, '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'].concat([
     '--no-recurse-submodules',
     '--force',
@@ -75,8 +76,6 @@ export async function fetchCommit(deps: Deps, input: Input): Promise<{ repositor
   return withStaging(deps, runId, fetch, (folder) => seed(deps, before, folder));
 }
 
-const wanted = 'refs/holdpoint/wanted';
-
 /** Earlier fetched objects need not be sent again. Only root can share a file read-only with another user. */
 async function seed(deps: Deps, from: string | undefined, to: string): Promise<void> {
   if (from === undefined) return;
@@ -96,54 +95,38 @@ const packsIn = async (path: string): Promise<string[]> =>
 
 /** Makes a repository of this process's own from the fetched objects. A rename is the commit point. */
 async function keep(deps: Deps, input: Input & { folder: string; before: string | undefined }) {
-  const { access, depth, runId, signal, before } = input;
-  const path = join(temporaryPath(deps, runId), 'repository.git');
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  try {
-    await createBare(path);
-    const known = new Set(before === undefined ? [] : await packsIn(before));
-    for (const name of known)
-      await linkFile(join(before ?? '', 'objects/pack', name), join(path, 'objects/pack', name));
-    using staged = openTop(input.folder);
-    for (const name of await packsIn(input.folder)) {
-      if (name.endsWith('.pack') && !known.has(name)) await indexPack(deps, { staged, name, path, signal });
-    }
-    const shallow = readPlain(staged, 'shallow')?.toString('latin1').split('\n').slice(0, -1) ?? [];
-    if (!shallow.every(isId)) throw broken(access);
-    if (shallow.length > 0) await writeDurably(join(path, 'shallow'), `${shallow.join('\n')}\n`, 0o644);
-    const tip =
-      readPlain(staged, ...wanted.split('/'))
-        ?.toString('latin1')
-        .trim() ?? '';
-    if (!isId(tip)) throw broken(access);
-    const args = [`--git-dir=${path}`, 'rev-parse', '--verify', '--quiet', `${tip}^{commit}`];
-    const commit = (await deps.git.run(args, { accept: [0, 1, 128], signal })).stdout.toString('latin1').trim();
-    if (!isId(commit))
-      throw new WorkspaceError('EREFUNKNOWN', `${input.name} of ${access.remote.url} is not a commit.`);
-    await writeRef(path, wanted, commit);
-    for (const name of ['objects/pack', 'objects', '']) await syncFolder(join(path, name));
-    const parent = folderOf(deps, access);
-    mkdirSync(parent, { recursive: true, mode: 0o700 });
-    deps.onPoint('remote.kept');
-    const kept = place(path, join(parent, nameOf(commit, depth)));
-    await syncFolder(parent);
-    const repository = kept ?? findFetched(deps, { access, commit, depth });
-    if (repository === undefined) throw broken(access);
-    return { repository, commit };
-  } finally {
-    await removeFolder(dirname(path));
+  const { access, depth, signal, before } = input;
+  await using build = beginEntry(deps, remoteKind);
+  const { path } = build;
+  await createBare(path);
+  const known = new Set(before === undefined ? [] : await packsIn(before));
+  for (const name of known) await linkFile(join(before ?? '', 'objects/pack', name), join(path, 'objects/pack', name));
+  using staged = openTop(input.folder);
+  for (const name of await packsIn(input.folder)) {
+    if (name.endsWith('.pack') && !known.has(name)) await indexPack(deps, { staged, name, path, signal });
   }
-}
-
-/** @returns undefined when another process was faster */
-function place(from: string, to: string): Repository | undefined {
-  try {
-    renameSync(from, to);
-    return asRepository(to);
-  } catch (error) {
-    if (!['ENOTEMPTY', 'EEXIST'].includes(errnoOf(error) ?? '')) throw error;
-    return undefined;
-  }
+  const shallow = readPlain(staged, 'shallow')?.toString('latin1').split('\n').slice(0, -1) ?? [];
+  if (!shallow.every(isId)) throw broken(access);
+  if (shallow.length > 0) await writeDurably(join(path, 'shallow'), `${shallow.join('\n')}\n`, 0o644);
+  const tip =
+    readPlain(staged, ...wanted.split('/'))
+      ?.toString('latin1')
+      .trim() ?? '';
+  if (!isId(tip)) throw broken(access);
+  const args = [`--git-dir=${path}`, 'rev-parse', '--verify', '--quiet', `${tip}^{commit}`];
+  const commit = (await deps.git.run(args, { accept: [0, 1, 128], signal })).stdout.toString('latin1').trim();
+  if (!isId(commit)) throw new WorkspaceError('EREFUNKNOWN', `${input.name} of ${access.remote.url} is not a commit.`);
+  await writeRef(path, wanted, commit);
+  await seal(path);
+  for (const name of ['objects/pack', 'objects']) await syncFolder(join(path, name));
+  const at = join(folderOf(deps, access), nameOf(commit, depth));
+  const isPlaced = await build.place(at, {
+    isSound: async () => existsSync(at) && (await isSound(deps, at)),
+    isTorn: () => !existsSync(at),
+  });
+  const repository = isPlaced ? asRepository(at) : await findFetched(deps, { access, commit, depth });
+  if (repository === undefined) throw broken(access);
+  return { repository, commit };
 }
 
 const isId = (text: string): boolean => /^[0-9a-f]{40}$/.test(text);

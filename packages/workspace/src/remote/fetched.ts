@@ -1,21 +1,34 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, statSync, utimesSync } from 'node:fs';
-import { join } from 'node:path';
-import type { Deps } from '../deps.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { z } from 'zod';
+import { type Deps, errnoOf, unlessMissing } from '../deps.ts';
+import { writeDurably } from '../files/index.ts';
 import type { RemoteAccess } from '../port/remote-git.ts';
 import type { Repository } from '../source/git/repository.ts';
+import {
+  type Damage,
+  evictEntries,
+  findDamagedPacks,
+  folderOfKind,
+  type Kind,
+  newestIn,
+  noteUse,
+  setAside,
+} from '../store/keyed/index.ts';
 
 /**
  * Repositories fetched from remotes: a repository for each commit and depth, unchanged once named. So no lock is needed, and a dying
  * process leaves nothing half done. Repositories of the same remote share packs by links.
  */
-export const remotesFolder = (dataDir: string): string => join(dataDir, 'remotes');
+export const remoteKind: Kind = { name: 'remote', folder: 'remotes', groups: 1, isSynced: true };
 
 /** Runs of a tenant share repositories fetched with the same credentials. */
 export function folderOf({ dataDir }: Pick<Deps, 'dataDir'>, { remote, tenant, credentials }: RemoteAccess): string {
   const { secret = null, username = null } = credentials ?? {};
   const key = JSON.stringify([tenant, remote.url, secret, username]);
-  return join(remotesFolder(dataDir), createHash('sha256').update(key).digest('hex').slice(0, 40));
+  return join(folderOfKind(dataDir, remoteKind), createHash('sha256').update(key).digest('hex').slice(0, 40));
 }
 
 export const nameOf = (commit: string, depth: number): string => `${commit}.${depth}`;
@@ -24,32 +37,81 @@ export const nameOf = (commit: string, depth: number): string => `${commit}.${de
 export const unlimited = 0x7fffffff;
 
 /** A repository with the commit and at least the wanted depth of its history. */
-export function findFetched(
-  deps: Pick<Deps, 'dataDir'>,
+export async function findFetched(
+  deps: Deps,
   input: { access: RemoteAccess; commit: string; depth: number },
-) {
-  const folder = folderOf(deps, input.access);
-  const fits = namesIn(folder).filter((name) => {
-    const [commit, depth] = name.split('.');
-    return commit === input.commit && (Number(depth) >= input.depth || !existsSync(join(folder, name, 'shallow')));
-  });
-  const [name] = fits;
-  if (name === undefined) return undefined;
-  // Maintenance removes long unused repositories.
-  utimesSync(join(folder, name), new Date(), new Date());
-  return asRepository(join(folder, name));
+): Promise<Repository | undefined> {
+  for (const path of await repositoriesOf(deps, input.access)) {
+    const [commit, depth] = basename(path).split('.');
+    const fits = commit === input.commit && (Number(depth) >= input.depth || !existsSync(join(path, 'shallow')));
+    if (fits && (await isSound(deps, path)) && noteUse(deps, remoteKind, path)) return asRepository(path);
+  }
+  return undefined;
 }
 
 /** The most recently used repository of this remote. */
-export function newestFetched(deps: Pick<Deps, 'dataDir'>, access: RemoteAccess): string | undefined {
-  const folder = folderOf(deps, access);
-  const paths = namesIn(folder).map((name) => join(folder, name));
-  const usedAt = (path: string) => statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
-  return paths.sort((a, b) => usedAt(b) - usedAt(a))[0];
+export async function newestFetched(deps: Deps, access: RemoteAccess): Promise<string | undefined> {
+  for (const path of await repositoriesOf(deps, access)) if (await isSound(deps, path)) return path;
+  return undefined;
 }
 
-function namesIn(folder: string): string[] {
-  return existsSync(folder) ? readdirSync(folder).filter((name) => /^[0-9a-f]{40}\.\d+$/.test(name)) : [];
+async function repositoriesOf(deps: Deps, access: RemoteAccess): Promise<string[]> {
+  const paths = await newestIn(remoteKind, folderOf(deps, access));
+  return paths.filter((path) => /^[0-9a-f]{40}\.\d+$/.test(basename(path)));
+}
+
+/** Removes the long unused repositories. A run reading a repository at this moment has set its time. */
+export const evictRemotes = (deps: Deps): Promise<void> =>
+  evictEntries(deps, remoteKind, { idleMs: deps.limits.trashMs, bytesOf: () => 0 });
+
+const sealSchema = z.strictObject({ format: z.literal(1), digest: z.string(), packs: z.array(z.string()) });
+const sealFile = (path: string): string => join(path, 'entry.json');
+
+/** Writes the names of the packs, which have checksums of their own, and a digest of the other files read by git. */
+export async function seal(path: string): Promise<void> {
+  const packs = await packNames(path);
+  await writeDurably(sealFile(path), JSON.stringify({ format: 1, digest: digestOf(path), packs }));
+}
+
+/** Whether a repository has its original bytes. A damaged repository is set aside. */
+export async function isSound(deps: Deps, path: string): Promise<boolean> {
+  const why = await damageOf(deps, path).catch(unlessMissing<Damage>('A file is missing.'));
+  if (why === undefined) return true;
+  setAside(deps, remoteKind, { entry: path, why });
+  return false;
+}
+
+async function damageOf(deps: Deps, path: string): Promise<Damage> {
+  const sealed = readSeal(path);
+  if (sealed === 'damaged') return 'entry.json: damaged.';
+  if (sealed !== undefined && sealed.digest !== digestOf(path)) return 'shallow, a ref or the configuration: damaged.';
+  const packs = (sealed?.packs ?? (await packNames(path))).map((name) => join(path, 'objects/pack', name));
+  return findDamagedPacks(deps, { entry: path, packs });
+}
+
+/** Undefined for a repository of an earlier version. */
+function readSeal(path: string): z.infer<typeof sealSchema> | 'damaged' | undefined {
+  try {
+    return sealSchema.parse(JSON.parse(readFileSync(sealFile(path), 'utf8')));
+  } catch (error) {
+    return errnoOf(error) === 'ENOENT' ? undefined : 'damaged';
+  }
+}
+
+export const wanted = 'refs/holdpoint/wanted';
+
+function digestOf(path: string): string {
+  const hash = createHash('sha256');
+  for (const name of ['HEAD', 'config', 'shallow', wanted]) {
+    const at = join(path, name);
+    hash.update(existsSync(at) ? `${name} ${readFileSync(at, 'latin1')}\0` : `${name}\0`);
+  }
+  return hash.digest('hex');
+}
+
+async function packNames(path: string): Promise<string[]> {
+  const names = await readdir(join(path, 'objects/pack'));
+  return names.flatMap((name) => /^(pack-[0-9a-f]{40})\.pack$/.exec(name)?.[1] ?? []);
 }
 
 /** The repository is this process's own, so git may read the repository without further checks. */

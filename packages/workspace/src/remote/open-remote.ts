@@ -32,7 +32,7 @@ export async function openRemote(
   const fetch = async () => {
     const { name, commit } = await findRemoteRef(deps, { runId, access, ref: source.ref, signal });
     const depth = Math.min(Math.max(commitsAsked(source), 1), unlimited);
-    const fetched = findFetched(deps, { access, commit, depth });
+    const fetched = await findFetched(deps, { access, commit, depth });
     if (fetched !== undefined) return { repository: fetched, commit };
     return fetchCommit(deps, { runId, access, name, depth, onProgress, signal });
   };

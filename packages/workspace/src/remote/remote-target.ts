@@ -31,7 +31,7 @@ export async function openRemoteTarget(
     const commit = branches.get(branch);
     if (commit === undefined || commit === record.base_commit)
       return { ...empty, remote: { access, branches, tip: undefined } };
-    const found = findFetched(deps, { access, commit, depth });
+    const found = await findFetched(deps, { access, commit, depth });
     if (found !== undefined) return { ...empty, remote: { access, branches, tip: found } };
     const fetched = await fetchCommit(deps, { runId, access, name: branch, depth });
     const now = new Map([...branches, [branch, fetched.commit]]);

@@ -22,7 +22,7 @@ const bareFiles = {
 
 /** Creates an empty bare repository closed to all other users. */
 export async function createBare(path: string): Promise<void> {
-  mkdirSync(path, { mode: 0o700 });
+  mkdirSync(path, { recursive: true, mode: 0o700 });
   for (const name of ['objects/info', 'objects/pack', 'refs/heads', 'refs/tags']) {
     mkdirSync(join(path, name), { recursive: true });
   }
