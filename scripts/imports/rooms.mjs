@@ -176,7 +176,7 @@ export const rooms = {
     'snapshots',
     'repository',
     'source',
-    'layers',
+    'drivers',
     'deps',
     'tree',
     'host-git',

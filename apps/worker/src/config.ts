@@ -9,7 +9,7 @@ import { operatorKindsFrom, operatorTextFrom } from '@holdpoint/runtime/operator
 import { type LogExportSettings, logExportFrom, metricsSettingsFrom, traceSettingsFrom } from '@holdpoint/telemetry';
 import { toolModulesFrom } from '@holdpoint/tools';
 import { namedInputs, rootsFrom } from '@holdpoint/workspace';
-import { defaultLayers, layersSettings } from '@holdpoint/workspace/trees';
+import { defaultTrees, treesSettings } from '@holdpoint/workspace/trees';
 import { z } from 'zod';
 import manifest from '../package.json' with { type: 'json' };
 
@@ -61,7 +61,7 @@ const environmentSchema = z.object({
   HOLDPOINT_DRAIN_MS: integer(0, 3_600_000, 10_000),
   HOLDPOINT_MAINTENANCE_MS: integer(1000, 7 * 86_400_000, 6 * 3_600_000),
   HOLDPOINT_SOURCE_BYTES: integer(1_000_000, 10 ** 15, 10 * 1024 ** 3),
-  HOLDPOINT_LAYERS: z.enum(layersSettings).default(defaultLayers),
+  HOLDPOINT_LAYERS: z.enum(treesSettings).default(defaultTrees),
   HOLDPOINT_PREPARED_INPUTS: preparedInputs,
   HOLDPOINT_PREPARED_BYTES: integer(0, 10 ** 15, 5 * 1024 ** 3),
   HOLDPOINT_POOL_BYTES: integer(0, 10 ** 15, 5 * 1024 ** 3),

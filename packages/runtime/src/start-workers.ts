@@ -31,7 +31,7 @@ import {
   openTextThreads,
 } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
-import { defaultLayers, whyCopies } from '@holdpoint/workspace/trees';
+import { defaultTrees, whyCopies } from '@holdpoint/workspace/trees';
 import type { Logger } from 'pino';
 import { createExecutor } from './adapters/executor.ts';
 import { hostLimits, ownerAllocator } from './adapters/host.ts';
@@ -138,7 +138,7 @@ export async function startWorkers(
     logger,
   });
   await workspaces.removeAbandonedBuilds();
-  const copies = await whyCopies({ setting: config.layers ?? defaultLayers, dataDir: config.dataDir });
+  const copies = await whyCopies({ setting: config.layers ?? defaultTrees, dataDir: config.dataDir });
   logger.info({ trees: copies === undefined ? 'layers' : 'copies', why: copies }, 'trees of runs');
   const texts = openTextThreads();
   const graphs = openGraphs({ sandbox, snapshots: workspaces });

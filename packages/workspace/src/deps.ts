@@ -1,9 +1,9 @@
 import type { Bounds } from './bounds/bounds.ts';
 import type { DiffProcesses } from './host-git/diff-processes.ts';
 import type { Git } from './host-git/git.ts';
-import type { Layers } from './port/layers.ts';
 import type { Logger } from './port/logger.ts';
 import type { RemoteGit } from './port/remote-git.ts';
+import type { Sharing } from './port/sharing.ts';
 import type { Owner } from './port/workspaces.ts';
 import type { Looks } from './run-folder/looks.ts';
 import type { Serial } from './run-folder/serial.ts';
@@ -50,7 +50,7 @@ export interface Deps {
   readonly diffProcesses: DiffProcesses;
   readonly states: RunStates;
   readonly looks: Looks;
-  readonly layers: Layers;
+  readonly sharing: Sharing;
   /** What this process found in packs, and in files shared by trees. */
   readonly checks: Checks;
   /** Globs of the files that decide what `prepare` makes; undefined: all files do. */
@@ -77,7 +77,7 @@ export interface Limits extends ScanLimits {
   preparedBytes: number;
   /** What runs of the same source share, bytes. 0: nothing. */
   poolBytes: number;
-  /** Layers that no tree stands on, bytes. */
+  /** Files shared by trees, without such a tree now, bytes. */
   layerBytes: number;
   /** How long the folders of unknown runs stay in the trash, milliseconds. */
   trashMs: number;

@@ -5,9 +5,9 @@ import { type Deps, errnoOf, type Limits, type Owner, WorkspaceError, type Works
 import { diffSnapshots } from './diff/diff.ts';
 import { patchSnapshots } from './diff/patch.ts';
 import { nameDamagedOf } from './diff/unreadable.ts';
+import { createSharing, useTree } from './drivers/trees.ts';
 import { createDiffProcesses } from './host-git/diff-processes.ts';
 import { createGit } from './host-git/git.ts';
-import { createLayers, defaultLayers, type LayersSetting, mountedTree } from './layers/index.ts';
 import { configuredRepositories } from './left-out/changed-repositories.ts';
 import { collectObjects } from './maintenance/collect-objects.ts';
 import { dropTree, hasTree, restoreTree } from './maintenance/drop-tree.ts';
@@ -18,6 +18,7 @@ import { removeAbandonedBuilds } from './materialise/create-run-folder.ts';
 import { materialise } from './materialise/materialise.ts';
 import type { Logger } from './port/logger.ts';
 import type { RemoteGit } from './port/remote-git.ts';
+import { defaultTrees, type TreesSetting } from './port/sharing.ts';
 import { applyPrepared } from './prepared/apply-prepared.ts';
 import { measurePrepared } from './prepared/evict-prepared.ts';
 import { inputDigest } from './prepared/input-digest.ts';
@@ -64,8 +65,8 @@ export interface WorkspacesOptions {
   /** Chooses the uid and gid that own a run's tree. Only a root host changes owners. */
   allocateOwner: (runId: string) => Promise<Owner> | Owner;
   limits?: Partial<Limits>;
-  /** Which trees stand on shared layers. @default `defaultLayers` */
-  layers?: LayersSetting | undefined;
+  /** Which trees share files with other trees. @default `defaultTrees` */
+  layers?: TreesSetting | undefined;
   /** Globs of the files that decide what the commands of `prepare` make. @default all files of a source */
   preparedInputs?: readonly string[] | undefined;
   /** Where sources may lie and where a publish may write; some places are never allowed. @default everywhere else */
@@ -103,7 +104,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
   const git = createGit({ gitPath: options.gitPath });
   const deps: Deps = {
     dataDir,
-    layers: createLayers({ setting: options.layers ?? defaultLayers, dataDir }),
+    sharing: createSharing({ setting: options.layers ?? defaultTrees, dataDir }),
     checks: createChecks(),
     preparedInputs: options.preparedInputs,
     git,
@@ -149,7 +150,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         const record = requireRecord(folder);
         const { owner, base } = record;
         assertCurrent(folder);
-        await mountedTree(deps, folder);
+        await useTree(deps, folder);
         const sourceFolders = findFolders(deps, { folder, record });
         return { path: folder.tree, owner, repository: repositoryMounts(folder), sourceFolders, base };
       }),

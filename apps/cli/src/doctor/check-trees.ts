@@ -6,8 +6,8 @@ import type { Finding } from './finding.ts';
 export async function checkTrees({ environment, dataDir }: Pick<Config, 'environment' | 'dataDir'>): Promise<Finding> {
   const name = 'trees';
   if (!existsSync(dataDir)) return { name, level: 'ok', text: 'nothing yet' };
-  const { countMountedTrees, defaultLayers, whyCopies } = await import('@holdpoint/workspace/trees');
-  const { HOLDPOINT_LAYERS: asked = defaultLayers } = environment;
+  const { countMountedTrees, defaultTrees, whyCopies } = await import('@holdpoint/workspace/trees');
+  const { HOLDPOINT_LAYERS: asked = defaultTrees } = environment;
   const reason = await whyCopies({ setting: asked === 'copy' ? 'copy' : 'auto', dataDir });
   const form = reason === undefined ? 'on shared layers, by overlay mounts' : `copies of the source: ${reason}`;
   const mounted = countMountedTrees(dataDir);

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { unescapeOctal } from '@holdpoint/process/mountinfo';
 import { isWithin } from './path-rules.ts';
 
 interface Mount {
@@ -43,7 +44,7 @@ function mountOf(mounts: readonly Mount[], path: string): Mount | undefined {
 function readMounts(): Mount[] {
   let text: string;
   try {
-    text = readFileSync('/proc/self/mountinfo', 'utf8');
+    text = readFileSync('/proc/self/mountinfo', 'latin1');
   } catch {
     return [];
   }
@@ -51,9 +52,15 @@ function readMounts(): Mount[] {
     const [, , device, root, at] = row.split(' ');
     return device === undefined || root === undefined || at === undefined
       ? []
-      : [{ device, root: decoded(root), at: decoded(at) }];
+      : [{ device, root: unescapeOctal(root), at: unescapeOctal(at) }];
   });
 }
 
-const decoded = (text: string): string =>
-  text.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8)));
+/** Mount points at or below a path, the deepest first. */
+export function mountPointsIn(path: string): string[] {
+  const found = readFileSync('/proc/self/mountinfo', 'latin1')
+    .split('\n')
+    .map((line) => unescapeOctal(line.split(' ')[4] ?? ''))
+    .filter((point) => point === path || point.startsWith(`${path}/`));
+  return found.reverse();
+}

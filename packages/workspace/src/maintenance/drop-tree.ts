@@ -1,8 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Call, Deps } from '../deps.ts';
+import { removeTree, removeTrees, retireTree } from '../drivers/trees.ts';
 import { removeFolder, syncFolder, writeDurably } from '../files/index.ts';
-import { removeTrees, renameTree } from '../layers/index.ts';
 import { removeBaseObjects } from '../repository/index.ts';
 import { buildTree } from '../run/take-over.ts';
 import { dropMark, epochsIn, isDropped, requireRecord, runFolder } from '../run-folder/index.ts';
@@ -25,11 +25,9 @@ export async function dropTree(deps: Deps, { runId, epoch }: Call<'dropTree'>): 
   mkdirSync(retired, { recursive: true, mode: 0o700 });
   for (const old of epochsIn(folder.path)) {
     const away = join(retired, `${old}.dropped`);
-    await removeTrees(away);
-    const { tree, overlay, statCache } = runFolder(deps.dataDir, runId, old);
-    await renameTree(tree, away);
-    await removeTrees(`${away}.overlay`);
-    await renameTree(overlay, `${away}.overlay`);
+    await removeTree(away);
+    const { tree, statCache } = runFolder(deps.dataDir, runId, old);
+    await retireTree(tree, away);
     rmSync(statCache, { force: true });
   }
   deps.states.drop(runId);

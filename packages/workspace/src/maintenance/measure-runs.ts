@@ -2,7 +2,7 @@ import type { Dirent } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Deps, type RunSize, unlessMissing } from '../deps.ts';
-import { isMountPoint } from '../layers/index.ts';
+import { ownFolders } from '../drivers/trees.ts';
 import { isRunId, runFolder } from '../run-folder/index.ts';
 import { allSnapshots } from '../store/journal/index.ts';
 
@@ -14,7 +14,7 @@ export async function measureRuns(deps: Deps): Promise<RunSize[]> {
     const folder = runFolder(deps.dataDir, entry.name);
     sizes.push({
       run_id: entry.name,
-      tree_bytes: await measureTrees(['trees', 'overlays', 'retired'].map((name) => join(folder.path, name))),
+      tree_bytes: await measureAll(await ownFolders(folder)),
       shadow_bytes: await measure(folder.shadow),
       snapshots: allSnapshots(folder.shadow).length,
     });
@@ -23,15 +23,9 @@ export async function measureRuns(deps: Deps): Promise<RunSize[]> {
   return sizes.sort((a, b) => total(b) - total(a));
 }
 
-/** Without mounted trees: a run's writes lie in its overlays, and a layer belongs to many runs. */
-async function measureTrees(folders: readonly string[]): Promise<number> {
+async function measureAll(folders: readonly string[]): Promise<number> {
   let bytes = 0;
-  for (const folder of folders) {
-    for (const entry of await entriesOf(folder)) {
-      const path = join(folder, entry.name);
-      if (entry.isDirectory() && !isMountPoint(path)) bytes += await measure(path);
-    }
-  }
+  for (const folder of folders) bytes += await measure(folder);
   return bytes;
 }
 

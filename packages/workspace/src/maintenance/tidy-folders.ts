@@ -2,8 +2,8 @@ import { mkdirSync, renameSync } from 'node:fs';
 import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Deps, errnoOf, unlessMissing, WorkspaceError } from '../deps.ts';
+import { releaseTrees, removeTrees, tidyTrees } from '../drivers/trees.ts';
 import { removeFolder, syncFolder } from '../files/index.ts';
-import { removeTrees, tidyLayers, unmountIn } from '../layers/index.ts';
 import { removeAbandonedBuilds } from '../materialise/create-run-folder.ts';
 import { evictPrepared } from '../prepared/evict-prepared.ts';
 import { recoverPublish } from '../publish/directory/publish-directory.ts';
@@ -45,7 +45,7 @@ export async function tidyFolders(deps: Deps, { isKnown, serial }: TidyInput): P
   await removeStaleBuilds(deps);
   await evictPrepared(deps);
   await evictSources(deps);
-  await tidyLayers(deps);
+  await tidyTrees(deps);
   for (const runId of await runsIn(runs)) await serial(runId, () => removeRetired(deps, join(runs, runId, 'retired')));
   for (const name of await namesIn(join(deps.dataDir, 'git'))) {
     const path = join(deps.dataDir, 'git', name);
@@ -99,7 +99,7 @@ async function moveToTrash(deps: Deps, runId: string): Promise<boolean> {
     const record = readRecord(folder);
     if (record !== undefined) await recoverPublish(deps, { folder, record });
     deps.states.drop(runId);
-    await unmountIn(folder.path);
+    await releaseTrees(folder.path);
     renameSync(folder.path, join(trash, `${runId}~${deps.now()}`));
     await syncFolder(join(deps.dataDir, 'runs'));
   } catch (error) {

@@ -2,8 +2,8 @@ import { mkdirSync, renameSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Deps, errnoOf, unlessMissing } from '../deps.ts';
+import { removeTrees } from '../drivers/trees.ts';
 import { syncFolder } from '../files/index.ts';
-import { removeTrees } from '../layers/remove-trees.ts';
 import {
   belongsToDeadProcess,
   folderAt,

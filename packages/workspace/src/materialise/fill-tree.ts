@@ -1,7 +1,8 @@
 import { statSync } from 'node:fs';
 import type { Deps, Materialised } from '../deps.ts';
+import type { Place, Written } from '../drivers/port.ts';
+import { findShared, importTree } from '../drivers/trees.ts';
 import { createYielder } from '../files/index.ts';
-import { findLayer, makeOverlayTree, rememberRoot } from '../layers/index.ts';
 import { type Ancestry, commitsAsked, takeHistory } from '../repository/index.ts';
 import type { Skipped } from '../run-folder/index.ts';
 import { extractArchive } from '../source/archive/extract-archive.ts';
@@ -18,7 +19,6 @@ import type { Fill } from './fill.ts';
 import { findLfsPointers } from './find-lfs-pointers.ts';
 import type { ImportSettings } from './import/import-job.ts';
 import { Importer } from './import/importer.ts';
-import { intoTree, type Place } from './into-tree.ts';
 import { scanTree, scanUnstored } from './scan-unstored.ts';
 import { watchSpace } from './watch-space.ts';
 
@@ -102,7 +102,7 @@ interface DirectoryInput {
   without: Copy['without'];
 }
 
-/** Puts the run on the layer of the source's content: only files with changes since the last read are read. */
+/** Gives the run the shared files of the source's content: only files with changes since the last read are read. */
 async function recallDirectory(deps: Deps, input: DirectoryInput): Promise<Filled | undefined> {
   const { fill, from, without } = input;
   const { pool, folder, tenant, owner } = fill;
@@ -110,7 +110,7 @@ async function recallDirectory(deps: Deps, input: DirectoryInput): Promise<Fille
   if (
     pool === undefined ||
     stats === undefined ||
-    (await findLayer(deps, { tenant, ...stats.content })) === undefined
+    (await findShared(deps, { tenant, ...stats.content })) === undefined
   ) {
     return undefined;
   }
@@ -125,10 +125,9 @@ async function recallDirectory(deps: Deps, input: DirectoryInput): Promise<Fille
   const copied = await copyDirectory(copy, { from, to: undefined });
   if (copied.unstored.length > 0) return undefined;
   const content = contentOf(copied, await hashTree(copied.root));
-  const layer = await findLayer(deps, { tenant, ...content });
-  if (layer === undefined || !(await pool.link(content.tree, folder.shadow))) return undefined;
-  rememberRoot(layer, copied.root);
-  await makeOverlayTree(deps, { folder, owner, layer });
+  const shared = await findShared(deps, { tenant, ...content });
+  if (shared === undefined || !(await pool.link(content.tree, folder.shadow))) return undefined;
+  await shared.makeTree({ folder, owner, root: copied.root });
   for (const [path, reason] of skipped) fill.skipped.set(path, reason);
   await stats.save(content);
   return { ...copied, tree: content.tree, unstored: new Map(), submodules: [] };
@@ -142,10 +141,10 @@ async function fillFromDirectory(deps: Deps, { fill, context, from, without }: D
   const { folder, pool } = fill;
   const learner = createLearner(folder);
   const sources = await pool?.learn();
-  const { copied, content } = await intoTree(deps, fill, async ({ to, owner, isLayer }) => {
-    const settings = { owner, learns: isLayer ? 'source' : 'copy', stores: true } as const;
+  const { copied, content } = await into(deps, fill, async ({ to, owner, isShared }) => {
+    const settings = { owner, learns: isShared ? 'source' : 'copy', stores: true } as const;
     await using importer = await createImporter(deps, { fill, context }, settings);
-    const learn = isLayer ? (sources?.learn ?? (() => {})) : learner.add;
+    const learn = isShared ? (sources?.learn ?? (() => {})) : learner.add;
     const copy: Copy = { ...context, owner, importer, without, content: fill.content, learn };
     const found = await copyDirectory(copy, { from, to });
     deps.onPoint('materialise.copied');
@@ -187,16 +186,15 @@ async function fillFromGit(
   // Awaited below. Before they are here, folders are made for the files.
   const objects = isLinked ? Promise.resolve() : takeTree(deps, { found, commit, gitDir: folder.shadow, signal });
   objects.catch(() => {});
-  // A layer holds only content possible in a snapshot.
+  // Shared files are possible in a snapshot.
   const isStorable = describeCommit(commit, deps.limits.fileBytes).unstored.length === 0;
-  const mayStand = commit.root.oid !== null && isStorable;
-  const layer = mayStand ? await findLayer(deps, { tenant, ...content }) : undefined;
+  const mayShare = commit.root.oid !== null && isStorable;
+  const shared = mayShare ? await findShared(deps, { tenant, ...content }) : undefined;
   let copied: Copied;
   try {
-    if (layer === undefined) copied = await checkOutTree(deps, { fill, context, commit, tree, objects, signal });
+    if (shared === undefined) copied = await checkOutTree(deps, { fill, context, commit, tree, objects, signal });
     else {
-      rememberRoot(layer, commit.root);
-      await makeOverlayTree(deps, { folder, owner, layer });
+      await shared.makeTree({ folder, owner, root: commit.root });
       copied = describeCommit(commit, Number.POSITIVE_INFINITY);
     }
   } finally {
@@ -230,8 +228,8 @@ async function checkOutTree(
   const { folder } = fill;
   const learner = createLearner(folder);
   const copied = describeCommit(commit, deps.limits.fileBytes);
-  await intoTree(deps, fill, async ({ to, owner, isLayer }) => {
-    const learn = isLayer ? undefined : learner.add;
+  await into(deps, fill, async ({ to, owner, isShared }) => {
+    const learn = isShared ? undefined : learner.add;
     const place = { to, owner, objects, temporary: folder.path, gitDir: folder.shadow };
     await checkOutFiles(deps, { ...place, root: commit.root, context, learn, signal });
     return { copied, content: contentOf(copied, tree), isStored: copied.unstored.length === 0 };
@@ -240,13 +238,19 @@ async function checkOutTree(
   return copied;
 }
 
+const into = <Result extends Written>(
+  deps: Deps,
+  { folder, owner, tenant }: Fill,
+  write: (place: Place) => Promise<Result>,
+): Promise<Result> => importTree(deps, { folder, owner, tenant, write });
+
 /** Files from a stream: they are written first, and read from there. */
 async function unpack(
   deps: Deps,
   { fill, context }: { fill: Fill; context: ImportContext },
   write: (context: ImportContext, to: string) => Promise<void>,
 ): Promise<Filled> {
-  const { copied, content } = await intoTree(deps, fill, async ({ to, owner }: Place) => {
+  const { copied, content } = await into(deps, fill, async ({ to, owner }: Place) => {
     await write({ ...context, owner }, to);
     const scanned = await scanTree(deps, { fill, to });
     const tree = await fill.content.root(scanned.root);

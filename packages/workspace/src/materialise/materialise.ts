@@ -14,7 +14,7 @@ import {
   type WorkspaceRecord,
   writeRecord,
 } from '../run-folder/index.ts';
-import { commitTree, startScan } from '../snapshots/snapshot.ts';
+import { commitTree } from '../snapshots/snapshot.ts';
 import { makeMountPoints, topOf } from '../source/folders/index.ts';
 import type { FoundSource } from '../source/git/found-source.ts';
 import { markShallow } from '../source/git/take-commit.ts';
@@ -34,6 +34,7 @@ import {
   loadSnapshot,
   noteObjects,
   scanRepositories,
+  startScan,
   storeRepositories,
   withLeftOut,
 } from '../tree/index.ts';

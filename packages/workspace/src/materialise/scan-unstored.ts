@@ -1,9 +1,8 @@
 import type { Deps } from '../deps.ts';
 import { openChain, openTop } from '../files/index.ts';
 import type { Skipped } from '../run-folder/index.ts';
-import { startScan } from '../snapshots/snapshot.ts';
 import { withEntry } from '../store/objects/index.ts';
-import { scanChildren, scanEntry } from '../tree/index.ts';
+import { scanChildren, scanEntry, startScan } from '../tree/index.ts';
 import type { Copied } from './copy-directory.ts';
 import type { Fill } from './fill.ts';
 

@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Deps, type RunFolder, WorkspaceError } from '../deps.ts';
+import { useTree } from '../drivers/trees.ts';
 import {
   createYielder,
   type Directory,
@@ -11,7 +12,6 @@ import {
   statIn,
   toText,
 } from '../files/index.ts';
-import { mountedTree } from '../layers/index.ts';
 import { checkOutFiles } from '../materialise/check-out-files.ts';
 import { temporaryPath, type WorkspaceRecord } from '../run-folder/index.ts';
 import { noProgress } from '../source/import-context.ts';
@@ -49,15 +49,15 @@ interface NewFolder {
 
 /**
  * Puts the wholly new folders into the tree. They are written out of sight of the run's processes, under their final names, in the time of
- * `cp -a`; writing them file by file into the tree takes three times as long. A tree on a layer is a file system of its own, closed to renames
+ * `cp -a`; writing them file by file into the tree takes three times as long. A tree with a file system of its own is closed to renames
  * from outside, so its files are left to the caller.
  * @returns the present content of the tree
  */
 export async function placeFolders(deps: Deps, input: Input): Promise<KnownTree> {
   const { folder, parent, root } = input;
   using top = openTree(folder.tree);
-  const isLayered = (await mountedTree(deps, folder)) !== undefined;
-  const found = isLayered ? [] : [...newFolders(parent.root, root)].filter(({ path }) => isFree(top, path));
+  const { takesFolders } = await useTree(deps, folder);
+  const found = takesFolders ? [...newFolders(parent.root, root)].filter(({ path }) => isFree(top, path)) : [];
   const known = found.reduce((to, { path, entry }) => withEntry(to, path.split('/'), entry), knownRoot(parent));
   if (found.length > 0) {
     const aside = temporaryPath(deps, 'prepared');

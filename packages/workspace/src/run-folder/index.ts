@@ -1,8 +1,8 @@
 export { createLooks } from './looks.ts';
-export { makeTree } from './make-tree.ts';
 export { belongsToDeadProcess, makingFolder, temporaryPath } from './making-folder.ts';
 export { preparedSnapshot, writeMark } from './prepared-mark.ts';
 export {
+  asideOf,
   assertCurrent,
   cacheOf,
   currentEpoch,

@@ -9,8 +9,6 @@ export interface RunFolder {
   /** The epoch of `tree` and `statCache`. */
   readonly epoch: number;
   readonly tree: string;
-  /** For a tree on a layer: the run's writes. Absent for a plain folder. */
-  readonly overlay: string;
   readonly shadow: string;
   /** Written last: a folder without a record is incomplete. */
   readonly record: string;
@@ -42,7 +40,6 @@ export function folderAt(path: string, runId: string, epoch: number): RunFolder 
     path,
     epoch,
     tree: join(path, 'trees', String(epoch)),
-    overlay: join(path, 'overlays', String(epoch)),
     shadow: join(path, 'shadow.git'),
     record: join(path, 'workspace.json'),
     statCache: join(path, `stat-cache.${epoch}`),
@@ -59,6 +56,10 @@ export function cacheOf(dataDir: string, runId: string): { path: string; origin:
   const from = existsSync(cacheOrigin) ? readFileSync(cacheOrigin, 'utf8') : '';
   return { path: cache, origin: isRunId(from) ? runFolder(dataDir, from).cache : undefined };
 }
+
+/** Where a take-over builds the tree of an epoch. */
+export const asideOf = ({ path, epoch }: RunFolder, nonce: string): string =>
+  join(path, 'retired', `${epoch}.new-${nonce}`);
 
 /** Epochs with a tree, in ascending order. */
 export function epochsIn(path: string): number[] {

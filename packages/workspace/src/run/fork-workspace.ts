@@ -1,13 +1,13 @@
-import { lstatSync, mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import type { Call, Deps, Materialised, SnapshotId } from '../deps.ts';
-import { fromPlain, openTop, setFolderOwner, syncFolder } from '../files/index.ts';
-import { formerLayer, keepPlain, type Layer, layerRoot, makeOverlayTree, staysPlain } from '../layers/index.ts';
+import { makeTree } from '../drivers/trees.ts';
+import { openTop, setFolderOwner, syncFolder } from '../files/index.ts';
 import { createRunFolder } from '../materialise/create-run-folder.ts';
 import { describe } from '../materialise/materialise.ts';
 import { checkoutSnapshot, createBaseObjects, repositoryMounts, shareHistory } from '../repository/index.ts';
 import {
+  createHead,
   fromSkips,
-  makeTree,
   preparedSnapshot,
   type RunFolder,
   readRecord,
@@ -18,8 +18,6 @@ import {
   writeMark,
   writeRecord,
 } from '../run-folder/index.ts';
-import { startScan } from '../snapshots/snapshot.ts';
-import { changesBetween, countChanges } from '../store/objects/index.ts';
 import { createShadow, syncShadow } from '../store/shadow.ts';
 import {
   assertSnapshot,
@@ -27,15 +25,11 @@ import {
   formerTimes,
   hashOnly,
   hasSnapshot,
-  knownRoot,
-  type LoadedSnapshot,
   loadRepositories,
   loadSnapshot,
-  type RunState,
+  startScan,
 } from '../tree/index.ts';
-import { chooseLayer } from './choose-layer.ts';
 import { copyHistory } from './copy-history.ts';
-import { knownLayer } from './take-over.ts';
 
 /** Files between two progress reports. */
 const progressInterval = 200;
@@ -102,22 +96,23 @@ async function buildTree(deps: Deps, input: Build): Promise<Pick<WorkspaceRecord
   const owner = deps.isRoot ? input.owner : undefined;
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: input.snapshot });
-  if (staysPlain(input.from)) keepPlain(folder);
-  const layer = await chooseLayer(deps, {
-    ...{ folder, record: input.origin, state, target, near: formerLayer(input.from), signal },
+  // Other users may traverse the folder of trees but not list its content.
+  mkdirSync(`${folder.path}/trees`, { mode: 0o711 });
+  const made = await makeTree(deps, {
+    ...{ folder, record: input.origin, owner: input.owner, state, target },
+    ...{ near: input.from, origin: input.from, signal },
   });
-  if (layer === undefined) makeTree(deps, folder);
-  else await makeOverlayTree(deps, { folder, owner: input.owner, layer });
+  createHead(folder, deps.holder);
   using top = openTop(folder.tree);
   setFolderOwner(top.fd, owner, 0o700);
   const scan = startScan(deps, { folder, state, content: hashOnly, signal });
-  const known = layer && (await countFiles(deps, { folder, state, target, layer }));
+  const known = await made.count();
   const total = { files: known?.files ?? 0, bytes: known?.bytes ?? 0 };
   await checkoutSnapshot(deps, {
     ...{ folder, state, target },
     checkout: {
       ...{ git: deps.git, scan, gitDir: folder.shadow, tree: folder.tree, owner, keep: () => false },
-      known: layer && (await knownLayer(deps, { folder, state, target, layer })),
+      known: made.known,
       clock: () => fileSystemClock(folder),
       mtimeOf: formerTimes(input.from),
       onWritten: (bytes, path) => {
@@ -139,20 +134,4 @@ async function buildTree(deps: Deps, input: Build): Promise<Pick<WorkspaceRecord
   // Skipped files are absent from a fork. They count as left out: otherwise the run would seem to have removed them.
   const leftOut = fromSkips(input.origin.left_out);
   return { ...total, left_out: toSkips(new Map([...leftOut, ...target.manifest.skipped])) };
-}
-
-/** All files, the bytes of the layer's files kept by the target, and the paths of the others. */
-async function countFiles(
-  deps: Deps,
-  input: { folder: RunFolder; state: RunState; target: LoadedSnapshot; layer: Layer },
-): Promise<{ files: number; bytes: number; changed: ReadonlySet<string> }> {
-  const { target, layer } = input;
-  const root = knownRoot(target);
-  let { bytes } = layer.counts;
-  const changes = changesBetween(await layerRoot(deps, input), root);
-  for (const { path, old } of changes) {
-    const at = Buffer.from(`${fromPlain(layer.root)}/${path}`, 'latin1');
-    if (old !== null) bytes -= lstatSync(at, { throwIfNoEntry: false })?.size ?? 0;
-  }
-  return { files: countChanges(undefined, root), bytes, changed: new Set(changes.map(({ path }) => path)) };
 }

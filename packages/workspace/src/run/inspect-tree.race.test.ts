@@ -2,16 +2,16 @@ import { appendFileSync, chmodSync, mkdirSync, renameSync, rmSync, symlinkSync, 
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createLayers } from '../layers/layers.ts';
-import type { LayersSetting } from '../port/layers.ts';
+import { createSharing } from '../drivers/overlay/sharing.ts';
+import type { TreesSetting } from '../port/sharing.ts';
 import { publishNow, readTree, runId, type Temporary, temporary } from '../testing/index.ts';
 
 // Another program changes the tree of a run between its steps, while the same worker runs.
 
 const trial = temporary();
-const canMount = (await createLayers({ setting: 'always', dataDir: trial.dataDir }).reason()) === undefined;
+const canMount = (await createSharing({ setting: 'always', dataDir: trial.dataDir }).reason()) === undefined;
 trial[Symbol.dispose]();
-const forms: LayersSetting[] = canMount ? ['copy', 'always'] : ['copy'];
+const forms: TreesSetting[] = canMount ? ['copy', 'always'] : ['copy'];
 
 const count = 12;
 const name = (index: number) => `folder-${index % 3}/deep-${index % 2}/file-${index}.txt`;
@@ -47,7 +47,7 @@ type Act = keyof typeof acts;
 const names = Object.keys(acts) as Act[];
 
 /** A worker with a clock of its own. */
-function worker(layers: LayersSetting) {
+function worker(layers: TreesSetting) {
   let now = 1_700_000_000_000;
   const t = temporary({ layers, now: () => now });
   const pass = (ms: number): void => {

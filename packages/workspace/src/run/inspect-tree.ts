@@ -1,5 +1,5 @@
 import { type Call, type Deps, type SnapshotId, type TreeState, WorkspaceError } from '../deps.ts';
-import { mountedTree, openMounted, readTree } from '../layers/index.ts';
+import { isTreeLost, useTree } from '../drivers/trees.ts';
 import {
   currentEpoch,
   highestEpoch,
@@ -12,7 +12,6 @@ import {
   staleLease,
   type TreeHead,
 } from '../run-folder/index.ts';
-import { startScan } from '../snapshots/snapshot.ts';
 import { countChanges, emptyFolders } from '../store/objects/index.ts';
 import {
   hashOnly,
@@ -21,6 +20,7 @@ import {
   loadRepositories,
   loadSnapshot,
   scanRepositories,
+  startScan,
 } from '../tree/index.ts';
 
 /** Compares a tree with the log, and mounts it. @param compare reads the files, when the head is not enough */
@@ -31,10 +31,10 @@ export async function inspectTree(
 ): Promise<TreeState> {
   try {
     const state = inspectHead(deps, input) ?? (await compare());
-    if (state.status === 'sound') await mountedTree(deps, runFolder(deps.dataDir, input.runId, input.epoch));
+    if (state.status === 'sound') await useTree(deps, runFolder(deps.dataDir, input.runId, input.epoch));
     return state;
   } catch (error) {
-    if (error instanceof WorkspaceError && error.code === 'ELAYERLOST') return lost('tree_changed', error.message);
+    if (isTreeLost(error)) return lost('tree_changed', error.message);
     throw error;
   }
 }
@@ -114,10 +114,10 @@ async function differenceFrom(deps: Deps, folder: RunFolder, snapshot: SnapshotI
   const target = await loadSnapshot(deps, { folder, state, id: snapshot });
   // A background command may start during this walk.
   const scan = startScan(deps, { folder, state, content: hashOnly, learn: false });
-  const layer = await mountedTree(deps, folder);
-  using top = openMounted(folder, layer);
+  const tree = await useTree(deps, folder);
+  using top = tree.open();
   const known = knownRoot(target);
-  const root = await readTree(deps, { folder, state, scan, top, layer }, known);
+  const root = await tree.scan({ state, scan, top }, known);
   const changed = countChanges(known, root);
   if (changed > 0) return `${changed} ${changed === 1 ? 'path differs' : 'paths differ'} from the snapshot.`;
   const isSameShape = emptyFolders(root).join('\0') === emptyFolders(known).join('\0');

@@ -1,7 +1,8 @@
 import type { BigIntStats } from 'node:fs';
 import type { Call, Deps, SkippedPath } from '../deps.ts';
+import type { UsedTree } from '../drivers/port.ts';
+import { useTree } from '../drivers/trees.ts';
 import { type Directory, fromText } from '../files/index.ts';
-import { knownTree, type Layer, mountedTree, openMounted, readTree } from '../layers/index.ts';
 import { checkoutSnapshot } from '../repository/index.ts';
 import { assertCurrent, type RunFolder, requireRecord, runFolder, type WorkspaceRecord } from '../run-folder/index.ts';
 import { allSnapshots } from '../store/journal/index.ts';
@@ -11,14 +12,15 @@ import {
   fileSystemClock,
   hashOnly,
   type KnownTree,
+  knownTree,
   type LoadedSnapshot,
   loadSnapshot,
   type MtimeOf,
   type RunState,
   readManifest,
   specialKind,
+  startScan,
 } from '../tree/index.ts';
-import { startScan } from './snapshot.ts';
 
 /**
  * Restores the tree to a snapshot: files, links, modes and empty folders return to their state, and everything else is removed, including
@@ -35,9 +37,9 @@ export async function restoreSnapshot(
   assertCurrent(folder);
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: input.snapshot });
-  const layer = await mountedTree(deps, folder);
-  // Open until the end, to keep the tree mounted.
-  using top = openMounted(folder, layer);
+  const tree = await useTree(deps, folder);
+  // Open until the end, to keep the tree in use.
+  using top = tree.open();
   const { keep } = await preservedPaths(deps, { folder, record, target });
   const learn = input.isShared !== true;
   const checkout = {
@@ -49,7 +51,9 @@ export async function restoreSnapshot(
     mtimeOf: input.mtimeOf,
     owner: deps.isRoot ? record.owner : undefined,
     keep,
-    known: input.known ?? (layer && (await knownFiles(deps, { folder, state, target, top, layer, learn }))),
+    known:
+      input.known ??
+      (tree.scansWrites ? await knownFiles(deps, { folder, state, target, top, tree, learn }) : undefined),
   };
   deps.onPoint('restore.begin');
   await checkoutSnapshot(deps, { checkout, folder, state, target });
@@ -57,7 +61,7 @@ export async function restoreSnapshot(
   assertCurrent(folder);
 }
 
-/** The present content of a tree on a layer. The time grows with the run's writes, not with the tree. */
+/** The present content of a tree. */
 async function knownFiles(
   deps: Deps,
   input: {
@@ -65,14 +69,14 @@ async function knownFiles(
     state: RunState;
     target: LoadedSnapshot;
     top: Directory;
-    layer: Layer;
+    tree: UsedTree;
     learn: boolean;
   },
 ): Promise<KnownTree | undefined> {
   const { target } = input;
   const { permissions } = target.manifest;
   const scan = startScan(deps, { ...input, content: hashOnly, usual: permissions.usual });
-  const root = await readTree(deps, { ...input, scan }, undefined);
+  const root = await input.tree.scan({ ...input, scan }, undefined);
   const found = { usual: permissions.usual, others: scan.permissions };
   return knownTree({ root, permissions: found, unsure: [...scan.skipped.keys(), ...scan.hidden] }, permissions);
 }

@@ -1,8 +1,8 @@
 import { ForbiddenChange } from '@holdpoint/contract';
 import { type Call, type Deps, type Snapshot, WorkspaceError } from '../deps.ts';
+import { useTree } from '../drivers/trees.ts';
 import {
   assertFreeSpace,
-  createYielder,
   type Directory,
   fromPlain,
   isDotGit,
@@ -12,7 +12,6 @@ import {
   statIn,
   toText,
 } from '../files/index.ts';
-import { mountedTree, openMounted, readTree } from '../layers/index.ts';
 import { assertCurrent, type RunFolder, requireRecord, runFolder, skippedPaths } from '../run-folder/index.ts';
 import { commitSnapshot, snapshotRef } from '../store/journal/index.ts';
 import {
@@ -29,8 +28,6 @@ import {
 } from '../store/objects/index.ts';
 import {
   cacheSnapshot,
-  fileSystemClock,
-  gitPermissions,
   isSameManifest,
   isSamePermissions,
   type LoadedSnapshot,
@@ -45,8 +42,8 @@ import {
   scanEntry,
   scanRepositories,
   snapshotMessage,
+  startScan,
   storeRepositories,
-  trustedStats,
   withLeftOut,
 } from '../tree/index.ts';
 import { type CheckedContent, checkedContent } from './checked-content.ts';
@@ -60,7 +57,7 @@ export async function takeSnapshot(deps: Deps, input: Call<'snapshot'>): Promise
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
   assertCurrent(folder);
-  const layer = await mountedTree(deps, folder);
+  const tree = await useTree(deps, folder);
   const paths = input.paths?.map(bytePath);
   const state = deps.states.of(folder);
   const parent = await loadSnapshot(deps, { folder, state, id: input.parent });
@@ -74,10 +71,10 @@ export async function takeSnapshot(deps: Deps, input: Call<'snapshot'>): Promise
   const checked = input.check && checkedContent(writer, input.check);
   const scan = startScan(deps, { folder, state, content: checked?.content ?? writer, usual, learn });
 
-  using top = openMounted(folder, layer);
+  using top = tree.open();
   const root =
     paths === undefined
-      ? await readTree(deps, { folder, state, scan, top, layer }, parent.root)
+      ? await tree.scan({ state, scan, top }, parent.root)
       : await rescan(scan, { top, root: parent.root, paths });
   const skipped = paths === undefined ? scan.skipped : mergeSkipped(parent.manifest, scan, paths);
   const repositories =
@@ -150,36 +147,6 @@ async function captureRepositories(
   const found = await scanRepositories(input.scan, { top: input.top, previous: previous.root });
   input.checked?.assertClean([]);
   return storeRepositories(input.state, { ...input, found, previous, baseCommit: previous.baseCommit });
-}
-
-export function startScan(
-  deps: Pick<Deps, 'limits'>,
-  input: {
-    folder: RunFolder;
-    state: RunState;
-    content: Scan['content'];
-    usual?: Permissions['usual'];
-    /** Whether the stat cache is updated; false while a process may have files mapped, now or later. @default true */
-    learn?: boolean;
-    signal?: AbortSignal;
-  },
-): Scan {
-  return {
-    content: input.content,
-    stats: trustedStats(input.folder, input.state.stats, input.learn !== false),
-    maybeYield: createYielder(input.signal),
-    clock: fileSystemClock(input.folder),
-    top: fromPlain(input.folder.tree),
-    limits: deps.limits,
-    hides: isDotGit,
-    hidden: new Set(),
-    skipped: new Map(),
-    usual: input.usual ?? gitPermissions.usual,
-    permissions: new Map(),
-    seen: new Set(),
-    entries: 0,
-    bytes: 0,
-  };
 }
 
 /** A larger change is written once, as a pack of its own. */

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { chownSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { mounterProgram, requestLine } from '../layers/mounter.ts';
+import { mounterProgram, requestLine } from '../drivers/overlay/mounter.ts';
 import type { Owner } from '../port/workspaces.ts';
 
 /** Mounts an overlay over an empty layer at an empty folder, as trees of runs are mounted. What is written lies in `<path>.overlay`. */

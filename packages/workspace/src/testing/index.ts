@@ -1,6 +1,7 @@
 /** For tests, and for programs that tests and benches start: nothing here needs a test to be running. */
+
+export { deviceOf } from '../drivers/overlay/other-namespaces.ts';
 export { fromPlain, isDotGit } from '../files/index.ts';
-export { deviceOf } from '../layers/other-namespaces.ts';
 export { standOnEmptyLayer } from './empty-layer.ts';
 export { type FileTree, readTree, stamps, writeTree } from './file-tree.ts';
 export { type Frozen, freezeAt } from './freeze-at-point.ts';

@@ -1,7 +1,9 @@
 export type { Checkout, KnownTree, MtimeOf } from './checkout.ts';
 export { checkoutTree, hashOnly } from './checkout-tree.ts';
+export { contentOf, type TreeContent } from './content.ts';
 export { formerTimes } from './former-times.ts';
 export { indexOf } from './index-file.ts';
+export { knownTree } from './known-tree.ts';
 export {
   addEmptyFolder,
   assertSnapshot,
@@ -56,5 +58,6 @@ export {
   scanListedEntry,
   specialKind,
 } from './scan.ts';
+export { startScan } from './start-scan.ts';
 export { type FileStatus, fileSystemClock, type StatCache } from './stat-cache.ts';
 export { trustedStats } from './trusted-stats.ts';

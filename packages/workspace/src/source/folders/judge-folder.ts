@@ -2,8 +2,8 @@ import { fstatSync, lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import type { SourceFolder } from '@holdpoint/contract';
 import type { Bounds, OpenPath } from '../../bounds/bounds.ts';
+import { mountPointsIn } from '../../bounds/mounts.ts';
 import { type Directory, isDotGit, openChain, openTop } from '../../files/index.ts';
-import { mountPointsIn } from '../../layers/index.ts';
 import { errnoOf, WorkspaceError } from '../../port/workspaces.ts';
 
 type JudgeDeps = { bounds: Bounds };

@@ -5,20 +5,19 @@ import { setImmediate } from 'node:timers/promises';
 import { z } from 'zod';
 import { errnoOf } from '../../errors.ts';
 import { createYielder, fromText, toText, writeAll } from '../../files/index.ts';
-import type { LayerContent } from '../../layers/index.ts';
-import { type FileStatus, fileSystemClock } from '../../tree/index.ts';
+import { type FileStatus, fileSystemClock, type TreeContent } from '../../tree/index.ts';
 import { statusOf } from '../../tree/learner.ts';
 
 /** The files of a source with their status at the last read, and the tree made of them. */
 export interface SourceStats {
   /** The source's content at the last read. */
-  readonly content: LayerContent;
+  readonly content: TreeContent;
   /** The content of a file with this status, if known for sure. */
   known(path: string, status: FileStatus): string | undefined;
   /** Records a just read file, if its status will change with its content. */
   learn(path: string, status: BigInt64Array, oid: string): void;
   /** Writes the files confirmed by `known` and added by `learn`. */
-  save(content: LayerContent): Promise<void>;
+  save(content: TreeContent): Promise<void>;
 }
 
 /** `oid size mtimeNs ctimeNs ino dev mode` by path. As text, 100,000 take a third of the memory of numbers. */
@@ -91,7 +90,7 @@ export async function openSourceStats(input: {
   };
 }
 
-const nothing: LayerContent = {
+const nothing: TreeContent = {
   ...{ tree: '', permissions: { usual: { file: 0, executable: 0, folder: 0 }, others: new Map() }, empty: [] },
 };
 
@@ -115,7 +114,7 @@ const contentSchema = z.strictObject({
 const title = 'holdpoint-source 1';
 
 /** Replaces the file as a whole. Not fsynced: a torn file fails its checksum, and is not read. */
-async function writeStats(path: string, { content, files }: { content: LayerContent; files: Rows }): Promise<void> {
+async function writeStats(path: string, { content, files }: { content: TreeContent; files: Rows }): Promise<void> {
   const { tree, permissions, empty } = content;
   const others = [...permissions.others].map(([file, mode]) => [toText(file), mode] as [string, number]);
   const head: z.infer<typeof contentSchema> = {
@@ -166,7 +165,7 @@ function* piecesOf(files: Rows): Generator<string> {
   yield piece;
 }
 
-async function readStats(path: string): Promise<{ content: LayerContent; files: Rows } | undefined> {
+async function readStats(path: string): Promise<{ content: TreeContent; files: Rows } | undefined> {
   let bytes: Buffer;
   try {
     bytes = readFileSync(path);

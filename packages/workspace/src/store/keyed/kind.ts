@@ -7,7 +7,7 @@ import { join } from 'node:path';
  */
 export interface Kind {
   /** Begins the names of its folders in `making/` and in the trash, and the names of its points. */
-  readonly name: 'source' | 'prepared' | 'layer' | 'remote';
+  readonly name: string;
   readonly folder: string;
   /** Folders between the folder of the kind and an entry, for the tenant and the like. */
   readonly groups: number;

@@ -1,0 +1,83 @@
+import { rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { mountPointsIn } from '../../bounds/mounts.ts';
+import { type Owner, WorkspaceError } from '../../port/workspaces.ts';
+import { askMounter, MountError } from './mounter.ts';
+import { foreignMounts } from './other-namespaces.ts';
+
+/** The parts of an overlay: host paths on the same file system. */
+export interface OverlayMount {
+  /** The folder to mount read-only. Its files belong to the user of this process. */
+  layer: string;
+  upper: string;
+  work: string;
+  target: string;
+  owner: Owner;
+  /**
+   * File to lock, for a tree with an earlier mount: when another mount namespace still has this mount, a copy of the mount is used, because
+   * the kernel mounts the same tree only once. @default no search for such a mount
+   */
+  adoptWith?: string;
+  /** How often to try while the upper folder is part of another mount, with growing pauses. @default 40, 15 s in all */
+  rounds?: number;
+}
+
+/**
+ * Mounts an overlay for every process of the host: 3 ms. When two processes mount the same tree, one process succeeds and the other waits
+ * for the mount. A starting sandbox copies all mounts for a moment, so an unmounted tree can be busy for as long. Throws EWORKSPACEBUSY
+ * while the upper folder is part of another mount.
+ */
+export async function mountOverlay(mount: OverlayMount): Promise<void> {
+  const { layer, upper, work, target, owner, adoptWith, rounds = 40 } = mount;
+  for (let round = 1; !isMountPoint(target); round++) {
+    // A volatile overlay marks its folder as unsafe after a power failure. Trees of another boot are never mounted.
+    rmSync(join(work, 'work', 'incompat'), { recursive: true, force: true });
+    try {
+      await askMounter('mount', [layer, upper, work, target, String(owner.uid), String(owner.gid)]);
+      return;
+    } catch (error) {
+      if (!(error instanceof MountError)) throw error;
+      const { isBusy, message } = error;
+      if (isBusy && adoptWith !== undefined && (await adoptMount(target, adoptWith))) return;
+      if (round === rounds || !isBusy) {
+        throw new WorkspaceError(isBusy ? 'EWORKSPACEBUSY' : 'EIO', `A tree could not be mounted: ${message}`);
+      }
+    }
+    await sleep(20 * round);
+  }
+}
+
+/** A new mount namespace begins with all mounts of the host, and some keep them. @returns whether the tree is mounted */
+async function adoptMount(target: string, lock: string): Promise<boolean> {
+  for (const { pid, point } of await foreignMounts()) {
+    if (point !== target) continue;
+    // The namespace may have ended, or be made by a user of the host.
+    await askMounter('adopt', [pid, target, lock]).catch(() => {});
+    if (isMountPoint(target)) return true;
+  }
+  return false;
+}
+
+/** Whether something is mounted at a folder of the data directory. */
+export function isMountPoint(path: string): boolean {
+  const device = statSync(path, { throwIfNoEntry: false })?.dev;
+  return device !== undefined && device !== statSync(dirname(path)).dev;
+}
+
+/** Mounts the mount of `source` at `target`, without touching the overlay: a second mount of the overlay may be refused as busy. */
+export const moveMount = (source: string, target: string): Promise<void> => askMounter('move', [source, target]);
+
+/** Takes mounts away. Refused while a process of this mount namespace uses the mount; every path is tried. @throws MountError */
+export const unmountUnused = (paths: readonly string[]): Promise<void> => askMounter('umount', paths);
+
+/** Takes away every mount at or below a path. Processes with a mount in use keep the mount. @param isWanted @default all of them */
+export async function unmountIn(path: string, isWanted: (point: string) => boolean = () => true): Promise<void> {
+  if (process.getuid?.() !== 0 || process.platform !== 'linux') return;
+  const points = mountPointsIn(path).filter(isWanted);
+  if (points.length === 0) return;
+  // Another process may be faster: only the absence of mounts at the end matters.
+  await askMounter('detach', points).catch(() => {});
+  const left = mountPointsIn(path).filter(isWanted);
+  if (left.length > 0) throw new WorkspaceError('EIO', `${left[0]} could not be unmounted.`);
+}
