@@ -104,7 +104,7 @@ export const rooms = {
     'traces',
     'adapters',
     'live',
-    'runtime-config',
+    'runtime-config observe',
     'agents',
     'model-gate',
     'toolchains',

@@ -1,6 +1,7 @@
 import type { Connection, SecretScope } from '@holdpoint/contract';
 import type { Executor } from '@holdpoint/engine/worker';
 import { type Redactor, SecretError, type Secrets } from '@holdpoint/secrets';
+import { observe } from '../observe.ts';
 
 /** An executor whose results, previews, errors and connections have no value of a secret. Commands redact their own output. */
 export function redactExecutor(executor: Executor, secrets: Secrets): Executor {
@@ -17,14 +18,13 @@ export function redactExecutor(executor: Executor, secrets: Secrets): Executor {
     ({ scope, onConnection }: { scope: SecretScope; onConnection(connection: Connection): void }) =>
     (connection: Connection) =>
       onConnection({ ...connection, host: redactorOf(scope).text(connection.host) });
-  return {
-    ...executor,
-    asks: (call, context) => withoutSecrets(context.scope, () => executor.asks(call, context)),
-    preview: (call, context) => withoutSecrets(context.scope, () => executor.preview(call, context)),
-    async execute(call, context) {
+  return observe(executor, {
+    asks: (act) => (call, context) => withoutSecrets(context.scope, () => act(call, context)),
+    preview: (act) => (call, context) => withoutSecrets(context.scope, () => act(call, context)),
+    execute: (act) => async (call, context) => {
       const { scope } = context;
       try {
-        const outcome = await executor.execute(call, { ...context, onConnection: redactConnections(context) });
+        const outcome = await act(call, { ...context, onConnection: redactConnections(context) });
         const redacted = redactorOf(scope).json(outcome);
         // The snapshot reads the files at these paths, and refuses a path with a secret.
         return 'touched' in outcome ? { ...redacted, touched: outcome.touched } : redacted;
@@ -34,16 +34,12 @@ export function redactExecutor(executor: Executor, secrets: Secrets): Executor {
         return { status: 'failed', error: { code, message: redactorOf(scope).text(message), next } };
       }
     },
-    validate: (validator, context) => withoutSecrets(context.scope, () => executor.validate(validator, context)),
-    prepare: (command, context) =>
-      withoutSecrets(context.scope, () =>
-        executor.prepare(command, { ...context, onConnection: redactConnections(context) }),
-      ),
-    runTask: (spec, context) =>
-      withoutSecrets(context.scope, () =>
-        executor.runTask(spec, { ...context, onConnection: redactConnections(context) }),
-      ),
-  };
+    validate: (act) => (validator, context) => withoutSecrets(context.scope, () => act(validator, context)),
+    prepare: (act) => (command, context) =>
+      withoutSecrets(context.scope, () => act(command, { ...context, onConnection: redactConnections(context) })),
+    runTask: (act) => (spec, context) =>
+      withoutSecrets(context.scope, () => act(spec, { ...context, onConnection: redactConnections(context) })),
+  });
 }
 
 /** The result of an act, or its error without the value of a secret. */

@@ -1,6 +1,7 @@
 import type { Connection } from '@holdpoint/contract';
 import type { Executor } from '@holdpoint/engine/worker';
 import { boundLabel, type Metrics } from '@holdpoint/telemetry';
+import { observe, timed } from '../observe.ts';
 
 /** The same executor, with counts of connections and validators. */
 export function meterExecutor(executor: Executor, metrics: Metrics): Executor {
@@ -13,23 +14,14 @@ export function meterExecutor(executor: Executor, metrics: Metrics): Executor {
       context.onConnection(connection);
     },
   });
-  return {
-    ...executor,
-    execute: (call, context) => executor.execute(call, counted(context)),
-    runTask: (spec, context) => executor.runTask(spec, counted(context)),
-    prepare: (command, context) => executor.prepare(command, counted(context)),
-    async validate(validator, context) {
-      const began = performance.now();
-      let outcome = 'error';
-      try {
-        const result = await executor.validate(validator, context);
-        outcome = result.status;
-        return result;
-      } finally {
-        metrics.record('validateDuration', (performance.now() - began) / 1000, { outcome });
-      }
-    },
-  };
+  const report = (seconds: number, outcome: string) => metrics.record('validateDuration', seconds, { outcome });
+  return observe(executor, {
+    execute: (act) => (call, context) => act(call, counted(context)),
+    runTask: (act) => (spec, context) => act(spec, counted(context)),
+    prepare: (act) => (command, context) => act(command, counted(context)),
+    validate: (act) => (validator, context) =>
+      timed(() => act(validator, context), { outcomeOf: ({ status }) => status, report }),
+  });
 }
 
 /** Reasons are codes of the guard and the proxy; system error codes depend on the hosts a run connects to. */

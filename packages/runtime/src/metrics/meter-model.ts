@@ -1,5 +1,6 @@
 import { type Model, ModelError } from '@holdpoint/models';
 import { boundLabel, type Metrics } from '@holdpoint/telemetry';
+import { observe } from '../observe.ts';
 
 const mostModels = 30;
 
@@ -11,12 +12,12 @@ export function meterModel(model: Model, metrics: Metrics, known: Iterable<strin
   if (!metrics.isOn) return model;
   const answered = new Set(known);
   const labelOf = boundLabel({ known: answered, most: mostModels });
-  return {
-    async generate(request) {
+  return observe(model, {
+    generate: (act) => async (request) => {
       const began = performance.now();
       let error: string | undefined = 'canceled';
       try {
-        const answer = await model.generate(request);
+        const answer = await act(request);
         error = undefined;
         answered.add(request.model);
         return answer;
@@ -33,5 +34,5 @@ export function meterModel(model: Model, metrics: Metrics, known: Iterable<strin
         });
       }
     },
-  };
+  });
 }

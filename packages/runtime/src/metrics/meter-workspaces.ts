@@ -1,5 +1,6 @@
 import type { WorkspacePort } from '@holdpoint/engine/worker';
 import type { Metrics } from '@holdpoint/telemetry';
+import { observe, tableOf, timed } from '../observe.ts';
 
 /** Operations with much time on the disk: each method, with its name among the metrics. */
 const operations = {
@@ -21,25 +22,10 @@ const operations = {
 /** The same port, with timed operations. */
 export function meterWorkspaces(port: WorkspacePort, metrics: Metrics): WorkspacePort {
   if (!metrics.isOn) return port;
-  const metered = { ...port };
-  for (const method of Object.keys(operations) as (keyof typeof operations)[]) {
-    Object.assign(metered, { [method]: timed(port[method] as Act, operations[method], metrics) });
-  }
-  return metered;
+  const table = tableOf<WorkspacePort, string>(operations, (act, operation) => (...input) => {
+    const report = (seconds: number, outcome: string) =>
+      metrics.record('workspaceDuration', seconds, { operation, outcome });
+    return timed(() => act(...input), { outcomeOf: () => 'ok', report });
+  });
+  return observe(port, table);
 }
-
-type Act = (...input: unknown[]) => Promise<unknown>;
-
-const timed =
-  (act: Act, operation: string, metrics: Metrics): Act =>
-  async (...input) => {
-    const began = performance.now();
-    let outcome = 'error';
-    try {
-      const result = await act(...input);
-      outcome = 'ok';
-      return result;
-    } finally {
-      metrics.record('workspaceDuration', (performance.now() - began) / 1000, { operation, outcome });
-    }
-  };

@@ -1,6 +1,7 @@
 import { attribute, type Connection } from '@holdpoint/contract';
 import { type Executor, spanKeys } from '@holdpoint/engine/worker';
 import type { LiveSpans } from '@holdpoint/telemetry';
+import { observe } from '../observe.ts';
 import type { RunPlaces } from './run-places.ts';
 
 /** The same executor: spans of a call are below the span of the attempt, and each connection is a span. */
@@ -15,23 +16,22 @@ export function traceExecutor(executor: Executor, live: LiveSpans, places: RunPl
       context.onConnection(connection);
     },
   });
-  return {
-    ...executor,
-    async execute(call, context) {
+  return observe(executor, {
+    execute: (act) => async (call, context) => {
       const { runId, stepId, attempt } = context;
       const placeOf = await places.of(runId);
       const place = () => ({
         ...placeOf(spanKeys.attempt(stepId, attempt)),
         attributes: { [attribute.stepId]: stepId },
       });
-      return live.within(place, () => executor.execute(call, withConnections(context, place)));
+      return live.within(place, () => act(call, withConnections(context, place)));
     },
-    async runTask(spec, context) {
+    runTask: (act) => async (spec, context) => {
       const placeOf = await places.of(context.runId);
       const place = () => placeOf(context.taskId);
-      return live.within(place, () => executor.runTask(spec, withConnections(context, place)));
+      return live.within(place, () => act(spec, withConnections(context, place)));
     },
-  };
+  });
 }
 
 function spanOfConnection(connection: Connection) {

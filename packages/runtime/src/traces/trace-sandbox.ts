@@ -1,15 +1,18 @@
 import type { Command, Sandbox } from '@holdpoint/sandbox';
 import type { LiveSpans } from '@holdpoint/telemetry';
-import { withRun } from '../adapters/with-run.ts';
+import { observe } from '../observe.ts';
 
 /** The same sandbox: each command has a span for its set-up, and a span for its running time. */
 export const traceSandbox = (sandbox: Sandbox, live: LiveSpans): Sandbox =>
-  withRun(sandbox, (command) => run(sandbox, live, command));
+  observe(sandbox, { run: (act) => (command) => run({ act, driver: sandbox.capabilities.driver, live }, command) });
 
-async function run(sandbox: Sandbox, live: LiveSpans, command: Command): ReturnType<Sandbox['run']> {
+async function run(
+  { act, driver: name, live }: { act: Sandbox['run']; driver: string; live: LiveSpans },
+  command: Command,
+): ReturnType<Sandbox['run']> {
   const startTime = Date.now();
   let begunAt: number | undefined;
-  const driver = { 'holdpoint.isolation.driver': sandbox.capabilities.driver };
+  const driver = { 'holdpoint.isolation.driver': name };
   const onBegun = (): void => {
     begunAt = Date.now();
     command.onBegun?.();
@@ -27,7 +30,7 @@ async function run(sandbox: Sandbox, live: LiveSpans, command: Command): ReturnT
       live.add({ name: 'sandbox command', startTime: begunAt, endTime, attributes: driver, error });
   };
   try {
-    const result = await sandbox.run({ ...command, onBegun });
+    const result = await act({ ...command, onBegun });
     add(result.end.status === 'exited' ? undefined : result.end.status);
     return result;
   } catch (error) {

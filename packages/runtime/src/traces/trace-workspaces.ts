@@ -1,6 +1,7 @@
 import { attribute, spanName } from '@holdpoint/contract';
 import type { WorkspacePort } from '@holdpoint/engine/worker';
 import type { LiveSpans } from '@holdpoint/telemetry';
+import { observe, tableOf } from '../observe.ts';
 
 /** Operations with much time on the disk and without a span from the log. */
 const operations = {
@@ -12,12 +13,10 @@ const operations = {
 } as const satisfies Partial<Record<keyof WorkspacePort, string>>;
 
 /** The same port: these operations are spans, below the span of their job. */
-export function traceWorkspaces(port: WorkspacePort, live: LiveSpans): WorkspacePort {
-  const traced = { ...port };
-  for (const method of Object.keys(operations) as (keyof typeof operations)[]) {
-    const act = port[method] as (...input: unknown[]) => Promise<unknown>;
-    const about = { name: operations[method], attributes: { [attribute.workspaceAction]: method } };
-    Object.assign(traced, { [method]: (...input: unknown[]) => live.during(about, () => act(...input)) });
-  }
-  return traced;
-}
+export const traceWorkspaces = (port: WorkspacePort, live: LiveSpans): WorkspacePort =>
+  observe(
+    port,
+    tableOf<WorkspacePort, string>(operations, (act, name, method) => (...input) => {
+      return live.during({ name, attributes: { [attribute.workspaceAction]: method } }, () => act(...input));
+    }),
+  );
