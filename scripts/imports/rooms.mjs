@@ -97,7 +97,7 @@ export const rooms = {
   'packages/runtime': [
     'operator start-workers report-late heartbeat',
     'following',
-    'planners',
+    'model-planner',
     'watch-redis',
     'metrics',
     'jobs',
@@ -144,8 +144,8 @@ export const rooms = {
     'resource export-within stop-within',
   ],
   'packages/tools': [
-    'test-helpers',
-    'registries',
+    'agent-tests',
+    'contracts',
     'toolsets',
     'custom',
     'registry',

@@ -33,7 +33,7 @@ export function countPointing(files: readonly string[], pointingWords: readonly 
 
 /** The package, app or top folder of a source file. Tests, and doubles for tests, count for no package. */
 export function packageOf(file: string): string | undefined {
-  if (!/\.(ts|mjs)$/.test(file) || /\.test\.ts$|\.d\.ts$|\/(testing|test-helpers|fixtures)\//.test(file))
+  if (!/\.(ts|mjs)$/.test(file) || /\.test\.ts$|\.d\.ts$|\/(testing|agent-tests|fixtures)\//.test(file))
     return undefined;
   return /^(?:(?:apps|packages)\/[^/]+|[^/]+)(?=\/)/.exec(file)?.[0];
 }

@@ -1,3 +1,3 @@
 export { operatorKindsFrom } from './agents/operator-kinds.ts';
 export { readKindDocument } from './agents/parse-kind.ts';
-export { operatorTextFrom } from './planners/instructions/operator-text.ts';
+export { operatorTextFrom } from './model-planner/instructions/operator-text.ts';

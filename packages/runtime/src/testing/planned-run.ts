@@ -3,8 +3,8 @@ import type { PastConversation, PlannedCall, PlannerInput, SettledStep } from '@
 import type { ModelFacts } from '@holdpoint/models';
 import { openSecrets } from '@holdpoint/secrets';
 import { createRegistry, everyToolset } from '@holdpoint/tools';
-import type { AskDeps } from '../planners/ask-patiently.ts';
-import { createModelPlanner } from '../planners/model.ts';
+import type { AskDeps } from '../model-planner/ask-patiently.ts';
+import { createModelPlanner } from '../model-planner/model.ts';
 import type { CountingModel } from './counting-model.ts';
 
 export const registry = createRegistry(everyToolset);
