@@ -13,7 +13,7 @@ const packages = {
   egress: { imports: ['contract'] },
   'embedded-redis': { imports: ['contract', 'process'] },
   sandbox: { imports: ['contract', 'process', 'egress'] },
-  secrets: { imports: ['contract'] },
+  secrets: { imports: ['contract', 'process'] },
   workspace: { imports: ['contract', 'process'] },
   'code-graph': { imports: ['contract', 'policy', 'sandbox'], tests: ['workspace'] },
   models: { imports: ['contract'] },

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { writeDurably } from '@holdpoint/process/durable-files';
 import { z } from 'zod';
 import { EmbeddedRedisError } from './error.ts';
-import { writeDurably } from './write-durably.ts';
 
 /** The last server to write the data. The file lies next to the data. */
 const engineSchema = z.strictObject({

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import { chmod, lstat, mkdir, realpath } from 'node:fs/promises';
 import path from 'node:path';
 import { directoryId } from '@holdpoint/process/directory';
+import { syncPath } from '@holdpoint/process/durable-files';
 import { EmbeddedRedisError } from './error.ts';
-import { syncDirectory } from './write-durably.ts';
 
 /** The files of the embedded Redis of a data directory. All paths are absolute. */
 export interface RedisPaths {
@@ -25,8 +25,8 @@ export async function prepareRedisPaths(dataDir: string): Promise<RedisPaths> {
   const root = await realpath(dataDir);
   const paths = await findRedisPaths(root);
   for (const directory of [root, paths.directory, path.dirname(paths.socket)]) await makePrivate(directory);
-  await syncDirectory(root);
-  await syncDirectory(path.dirname(root)).catch(unlessForbidden);
+  await syncPath(root);
+  await syncPath(path.dirname(root)).catch(unlessForbidden);
   return paths;
 }
 

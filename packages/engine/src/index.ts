@@ -1,3 +1,4 @@
+export { createDurably } from '@holdpoint/process/durable-files';
 export {
   type ApprovalFilter,
   type ApprovalView,
@@ -24,7 +25,6 @@ export type { ApprovalState, RunState, StepState, TaskState } from './domain/sta
 export { waitingCallError } from './domain/transitions/cancel-step.ts';
 export { isWaitingForModel } from './domain/transitions/conversation.ts';
 export { addEvent, openSpans, openTrace } from './events/open-trace.ts';
-export { createDurably } from './files/write-durably.ts';
 export type { PeriodicWork } from './handlers/periodic-work.ts';
 export { Damaged, readEntry, splitDamaged } from './log/damaged.ts';
 export {

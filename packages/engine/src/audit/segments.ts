@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { syncPath } from '../files/write-durably.ts';
+import { syncPath } from '@holdpoint/process/durable-files';
 
 /** The files of the audit log are in this folder of the data directory. Each begins with the record of the number in its name. */
 export const auditDirOf = (dataDir: string): string => join(dataDir, 'audit');

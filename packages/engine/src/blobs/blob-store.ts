@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readFile, utimes } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { syncPath, writeDurably } from '@holdpoint/process/durable-files';
 import { EngineError } from '../domain/errors.ts';
-import { syncPath, writeDurably } from '../files/write-durably.ts';
 import { type Collected, collectBlobs, trash } from './collect-blobs.ts';
 
 /** Content-addressed files under a directory: `ab/cdef…` by SHA-256. Written once, never changed. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { syncPath } from '../files/write-durably.ts';
+import { syncPath } from '@holdpoint/process/durable-files';
 import type { Connections } from '../redis/connect.ts';
 import { checkSameFormat, formatMissing } from './check-format.ts';
 import { InstallationError } from './error.ts';

@@ -1,8 +1,8 @@
 import { readFile, rm } from 'node:fs/promises';
+import { createDurably, writeDurably } from '@holdpoint/process/durable-files';
 import { homeOf, installationFile } from '@holdpoint/process/home';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { createDurably, writeDurably } from '../files/write-durably.ts';
 import { formatKey, installationKey } from '../log/keys.ts';
 import { InstallationError } from './error.ts';
 import { type Format, formatSchema, isBlank } from './format.ts';

@@ -1,6 +1,6 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeDurably } from '../files/write-durably.ts';
+import { writeDurably } from '@holdpoint/process/durable-files';
 import { highWaterKey } from '../log/keys.ts';
 import type { Sides } from './sides.ts';
 

@@ -3,7 +3,7 @@ import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OutputPage } from '@holdpoint/contract';
-import { syncPath } from '../files/write-durably.ts';
+import { syncPath } from '@holdpoint/process/durable-files';
 import { readPage } from './read-page.ts';
 import { createFolder, type OutputStream, writingMark } from './segments.ts';
 import { type Bounds, StreamWriter } from './stream-writer.ts';

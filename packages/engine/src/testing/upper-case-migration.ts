@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { writeDurably } from '../files/write-durably.ts';
+import { writeDurably } from '@holdpoint/process/durable-files';
 import type { Migration } from '../installation/migrations/migration.ts';
 import { dataFormat } from '../installation/migrations/migrations.ts';
 

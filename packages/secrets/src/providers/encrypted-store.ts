@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
-import { open, rename, rm, writeFile } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { syncPath, writeDurably } from '@holdpoint/process/durable-files';
 import { checkValue } from '../check-value.ts';
 import { SecretError } from '../errors.ts';
 import type { SecretInfo, SecretProvider } from '../port.ts';
@@ -74,7 +74,7 @@ export function encryptedStore(
       const entry = entryOf(name, tenant);
       if (entry === undefined) return undefined;
       await rm(file, { force: true });
-      await syncFolder(dirname(file));
+      await syncPath(dirname(file));
       return toInfo(entry);
     },
   };
@@ -87,23 +87,9 @@ const toInfo = ({ name, version, updated_at }: StoreEntry): SecretInfo => ({
   updated_at,
 });
 
-/** After a power failure the file has its old or its new content. */
 async function replaceFile(file: string, content: string): Promise<void> {
-  const temporary = `${file}.${randomUUID()}.tmp`;
-  try {
-    await writeFile(temporary, content, { mode: 0o600, flag: 'wx', flush: true });
-    await rename(temporary, file);
-  } catch (error) {
-    await rm(temporary, { force: true });
-    throw error;
-  }
-  await syncFolder(dirname(file));
-  await syncFolder(dirname(dirname(file)));
-}
-
-async function syncFolder(folder: string): Promise<void> {
-  await using handle = await open(folder);
-  await handle.sync();
+  await writeDurably(file, content);
+  await syncPath(dirname(dirname(file)));
 }
 
 function readIfThere(file: string): string | undefined {

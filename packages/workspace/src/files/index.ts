@@ -1,3 +1,4 @@
+export { syncOpen, syncPath, writeAll, writeDurably, writeSynced } from '@holdpoint/process/durable-files';
 export { assertFreeSpace } from './free-space.ts';
 export { linkFile } from './link-file.ts';
 export {
@@ -39,12 +40,4 @@ export {
 } from './remove-entry.ts';
 export { setMtime } from './set-mtime.ts';
 export { setFileOwner, setFolderOwner, setLinkOwner } from './set-owner.ts';
-export {
-  syncFile,
-  syncFolder,
-  syncOpen,
-  writeAll,
-  writeDurably,
-  writeSynced,
-} from './write-durably.ts';
 export { createYielder, type Yielder } from './yielder.ts';

@@ -1,7 +1,7 @@
 import { constants, copyFileSync, existsSync, linkSync, mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { syncPath } from '@holdpoint/process/durable-files';
 import { errnoOf } from '../errors.ts';
-import { syncFile } from './write-durably.ts';
 
 /** Links an unchanging file, or copies the file where links are impossible. The caller fsyncs the folder. */
 export async function linkFile(source: string, target: string): Promise<void> {
@@ -13,6 +13,6 @@ export async function linkFile(source: string, target: string): Promise<void> {
     const errno = errnoOf(error) ?? '';
     if (!['EXDEV', 'EPERM', 'EMLINK', 'ENOTSUP', 'EOPNOTSUPP'].includes(errno)) throw error;
     copyFileSync(source, target, constants.COPYFILE_FICLONE);
-    await syncFile(target);
+    await syncPath(target);
   }
 }

@@ -2,7 +2,7 @@ import { mkdirSync, renameSync } from 'node:fs';
 import { lstat, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Deps, unlessMissing, WorkspaceError } from '../deps.ts';
-import { syncFile } from '../files/index.ts';
+import { syncPath } from '../files/index.ts';
 import { bigFileFlags } from '../host-git/git.ts';
 import { dropPreviews } from '../run/preview.ts';
 import { type RunFolder, readRecord, runFolder } from '../run-folder/index.ts';
@@ -47,7 +47,7 @@ async function packReferenced(deps: Deps, folder: RunFolder): Promise<Set<string
       { input: [...listedSnapshots(folder.shadow), ''].join('\n') },
     );
     const written = join(temporary, `pack-${stdout.toString('latin1').trim()}`);
-    await Promise.all([syncFile(`${written}.pack`), syncFile(`${written}.idx`)]);
+    await Promise.all([syncPath(`${written}.pack`), syncPath(`${written}.idx`)]);
     const packed = objectsIn(`${written}.idx`);
     if (packed.length === 0)
       throw new WorkspaceError(

@@ -2,7 +2,7 @@ import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Call, Deps } from '../deps.ts';
 import { removeTree, removeTrees, retireTree } from '../drivers/trees.ts';
-import { removeFolder, syncFolder, writeDurably } from '../files/index.ts';
+import { removeFolder, syncPath, writeDurably } from '../files/index.ts';
 import { removeBaseObjects } from '../repository/index.ts';
 import { buildTree } from '../run/take-over.ts';
 import { dropMark, epochsIn, isDropped, requireRecord, runFolder } from '../run-folder/index.ts';
@@ -31,7 +31,7 @@ export async function dropTree(deps: Deps, { runId, epoch }: Call<'dropTree'>): 
     rmSync(statCache, { force: true });
   }
   deps.states.drop(runId);
-  await syncFolder(join(folder.path, 'trees'));
+  await syncPath(join(folder.path, 'trees'));
   deps.onPoint('drop.moved');
   await removeTrees(retired);
   await removeFolder(folder.cache);

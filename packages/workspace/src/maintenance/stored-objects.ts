@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Deps, errnoOf } from '../deps.ts';
-import { syncFolder } from '../files/index.ts';
+import { syncPath } from '../files/index.ts';
 import type { RunFolder } from '../run-folder/index.ts';
 import { objectsIn } from '../store/objects/index.ts';
 
@@ -44,7 +44,7 @@ export async function removeSuperseded(
     for (const kind of ['idx', 'rev', 'bitmap', 'pack']) rmSync(`${pack}.${kind}`, { force: true });
   }
   for (const { path, oid } of stored.loose) if (packed.has(oid) || isIdle(deps, path)) rmSync(path, { force: true });
-  await syncFolder(join(folder.shadow, 'objects', 'pack'));
+  await syncPath(join(folder.shadow, 'objects', 'pack'));
 }
 
 /** git updates the mtime of a pack or object before using the file again. */

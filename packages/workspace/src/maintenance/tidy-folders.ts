@@ -3,7 +3,7 @@ import { lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Deps, errnoOf, unlessMissing, WorkspaceError } from '../deps.ts';
 import { releaseTrees, removeTrees, tidyTrees } from '../drivers/trees.ts';
-import { removeFolder, syncFolder } from '../files/index.ts';
+import { removeFolder, syncPath } from '../files/index.ts';
 import { removeAbandonedBuilds } from '../materialise/create-run-folder.ts';
 import { evictPrepared } from '../prepared/evict-prepared.ts';
 import { recoverPublish } from '../publish/directory/publish-directory.ts';
@@ -101,7 +101,7 @@ async function moveToTrash(deps: Deps, runId: string): Promise<boolean> {
     deps.states.drop(runId);
     await releaseTrees(folder.path);
     renameSync(folder.path, join(trash, `${runId}~${deps.now()}`));
-    await syncFolder(join(deps.dataDir, 'runs'));
+    await syncPath(join(deps.dataDir, 'runs'));
   } catch (error) {
     if (!(error instanceof WorkspaceError) && errnoOf(error) === undefined) throw error;
     deps.logger.warn({ run_id: runId, err: error }, 'failed to move the folder of an unknown run to the trash');

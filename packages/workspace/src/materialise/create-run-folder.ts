@@ -3,7 +3,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Deps, errnoOf, unlessMissing } from '../deps.ts';
 import { removeTrees } from '../drivers/trees.ts';
-import { syncFolder } from '../files/index.ts';
+import { syncPath } from '../files/index.ts';
 import {
   belongsToDeadProcess,
   folderAt,
@@ -67,7 +67,7 @@ async function renameIntoRuns(deps: Deps, aside: RunFolder, record: WorkspaceRec
       if (readRecord(folder) === undefined) await removeTrees(folder.path);
       continue;
     }
-    await syncFolder(join(deps.dataDir, 'runs'));
+    await syncPath(join(deps.dataDir, 'runs'));
     deps.onPoint('place.placed');
     return { folder: runFolder(deps.dataDir, aside.runId), record };
   }

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { isRemote, type Source, sourceFoldersOf } from '@holdpoint/contract';
 import type { Call, Deps, Materialised, Owner } from '../deps.ts';
-import { assertFreeSpace, openTree, syncFolder } from '../files/index.ts';
+import { assertFreeSpace, openTree, syncPath } from '../files/index.ts';
 import { baseCommitContent, createBaseObjects, createRepository } from '../repository/index.ts';
 import {
   preparedSnapshot,
@@ -102,7 +102,7 @@ async function make(deps: Deps, place: MakeInput): Promise<WorkspaceRecord> {
   await syncShadow(folder);
   await writeRecord(folder, record);
   deps.onPoint('materialise.record');
-  await syncFolder(folder.path);
+  await syncPath(folder.path);
   return record;
 }
 

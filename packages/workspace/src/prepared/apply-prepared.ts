@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { ForbiddenChange, type PreparedFrom } from '@holdpoint/contract';
 import { type Call, type Deps, errnoOf, type RunFolder, type Snapshot } from '../deps.ts';
-import { assertFreeSpace, fromText, linkFile, syncFolder, toText } from '../files/index.ts';
+import { assertFreeSpace, fromText, linkFile, syncPath, toText } from '../files/index.ts';
 import { assertCurrent, requireRecord, runFolder } from '../run-folder/index.ts';
 import { restoreSnapshot } from '../snapshots/restore.ts';
 import { commitTree } from '../snapshots/snapshot.ts';
@@ -95,7 +95,7 @@ async function linked(
     if (errnoOf(error) !== 'ENOENT') throw error;
     return undefined;
   }
-  await syncFolder(packs);
+  await syncPath(packs);
   return (await loadTree(deps, { folder, state: deps.states.of(folder), treeish: tree })).root;
 }
 

@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Call, Deps, ObjectWriter } from '../deps.ts';
-import { assertFreeSpace, syncFile, toText, writeDurably } from '../files/index.ts';
+import { assertFreeSpace, syncPath, toText, writeDurably } from '../files/index.ts';
 import { bigFileFlags } from '../host-git/git.ts';
 import { newlySkipped } from '../publish/index.ts';
 import { type RunFolder, requireRecord, runFolder } from '../run-folder/index.ts';
@@ -116,7 +116,7 @@ async function pack(
   );
   const name = stdout.toString('latin1').trim();
   const [packed, index] = [packFile(aside, name, 'pack'), packFile(aside, name, 'idx')];
-  await Promise.all([syncFile(packed), syncFile(index)]);
+  await Promise.all([syncPath(packed), syncPath(index)]);
   const bytes = statSync(packed).size + statSync(index).size;
   return { tree, bytes, pack: { name, bytes, pack: await fileDigest(packed), index: await fileDigest(index) } };
 }

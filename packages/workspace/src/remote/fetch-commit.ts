@@ -12,7 +12,7 @@ import { copyFile, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { type Deps, errnoOf, type Owner, type Progress, WorkspaceError } from '../deps.ts';
-import { type Directory, linkFile, openChain, openTop, syncFolder, writeDurably } from '../files/index.ts';
+import { type Directory, linkFile, openChain, openTop, syncPath, writeDurably } from '../files/index.ts';
 import { bigFileFlags, pipeInput } from '../host-git/git.ts';
 import type { RemoteAccess } from '../port/remote-git.ts';
 import type { Repository } from '../source/git/repository.ts';
@@ -118,7 +118,7 @@ async function keep(deps: Deps, input: Input & { folder: string; before: string 
   if (!isId(commit)) throw new WorkspaceError('EREFUNKNOWN', `${input.name} of ${access.remote.url} is not a commit.`);
   await writeRef(path, wanted, commit);
   await seal(path);
-  for (const name of ['objects/pack', 'objects']) await syncFolder(join(path, name));
+  for (const name of ['objects/pack', 'objects']) await syncPath(join(path, name));
   const at = join(folderOf(deps, access), nameOf(commit, depth));
   const isPlaced = await build.place(at, {
     isSound: async () => existsSync(at) && (await isSound(deps, at)),

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, renameSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import { type Deps, errnoOf, type Owner } from '../deps.ts';
-import { linkFile, openTop, removeFolder, setFolderOwner, syncFile } from '../files/index.ts';
+import { linkFile, openTop, removeFolder, setFolderOwner, syncPath } from '../files/index.ts';
 import type { RunFolder } from '../run-folder/index.ts';
 import { linkHistory } from './history.ts';
 import { fixedFilesOf, fixedFolders, repositoryFolder } from './repository-files.ts';
@@ -43,7 +43,7 @@ export async function createBaseObjects(deps: Pick<Deps, 'git' | 'isRoot'>, inpu
   for (const name of fixedFolders) mkdirSync(join(aside, 'fixed', name), { recursive: true });
   for (const [name, content] of Object.entries(fixedFilesOf(input.source)))
     writeFileSync(join(aside, 'fixed', name), content);
-  await Promise.all(below(aside).map(syncFile));
+  await Promise.all(below(aside).map(syncPath));
   // The objects are world-readable; only the run's user can enter this folder.
   using opened = openTop(aside);
   setFolderOwner(opened.fd, deps.isRoot ? input.owner : undefined, 0o700);

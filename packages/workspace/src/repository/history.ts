@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Source } from '@holdpoint/contract';
 import type { Deps, RunFolder } from '../deps.ts';
-import { linkFile, removeFolder, syncFolder } from '../files/index.ts';
+import { linkFile, removeFolder, syncPath } from '../files/index.ts';
 import { pipePack } from '../source/git/pipe-pack.ts';
 import { asOwner, type Repository, readGit } from '../source/git/repository.ts';
 import type { SourcePool } from '../source/pool/source-pool.ts';
@@ -95,7 +95,7 @@ async function copyObjects(
 }
 
 async function syncHistory(path: string): Promise<void> {
-  for (const name of ['objects/pack', 'objects', '']) await syncFolder(join(path, name));
+  for (const name of ['objects/pack', 'objects', '']) await syncPath(join(path, name));
 }
 
 /** Adds the packs of a run's history to a folder of objects visible to commands. */
@@ -113,5 +113,5 @@ export async function shareHistory(from: RunFolder, to: RunFolder): Promise<void
   const pack = join(historyOf(to), 'objects/pack');
   mkdirSync(pack, { recursive: true });
   await linkHistory(from, pack);
-  for (const path of [pack, join(pack, '..'), historyOf(to)]) await syncFolder(path);
+  for (const path of [pack, join(pack, '..'), historyOf(to)]) await syncPath(path);
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import { type Deps, errnoOf } from '../deps.ts';
 import { removeTrees } from '../drivers/trees.ts';
-import { syncFolder, type Yielder } from '../files/index.ts';
+import { syncPath, type Yielder } from '../files/index.ts';
 import { recoverPublish } from '../publish/directory/publish-directory.ts';
 import { removePublishRef } from '../publish/git/publish-git.ts';
 import { readRecord, runFolder } from '../run-folder/index.ts';
@@ -31,7 +31,7 @@ export async function discard(deps: Deps, runId: string): Promise<void> {
   deps.states.drop(runId);
   const moved = join(discarding, left.length === 0 ? runId : `${runId}.${randomBytes(6).toString('hex')}`);
   if (renameRun(folder.path, moved)) {
-    await syncFolder(join(deps.dataDir, 'runs'));
+    await syncPath(join(deps.dataDir, 'runs'));
     deps.onPoint('discard.moved');
     removals.push(removeInBackground(deps, moved));
   }

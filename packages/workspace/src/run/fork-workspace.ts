@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import type { Call, Deps, Materialised, SnapshotId } from '../deps.ts';
 import { makeTree } from '../drivers/trees.ts';
-import { openTop, setFolderOwner, syncFolder } from '../files/index.ts';
+import { openTop, setFolderOwner, syncPath } from '../files/index.ts';
 import { createRunFolder } from '../materialise/create-run-folder.ts';
 import { describe } from '../materialise/materialise.ts';
 import { checkoutSnapshot, createBaseObjects, repositoryMounts, shareHistory } from '../repository/index.ts';
@@ -87,7 +87,7 @@ async function buildFork(deps: Deps, input: Build): Promise<WorkspaceRecord> {
   writeFileSync(folder.cacheOrigin, from.runId);
   await writeRecord(folder, record);
   deps.onPoint('fork.record');
-  await syncFolder(folder.path);
+  await syncPath(folder.path);
   return record;
 }
 

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Call, type Deps, errnoOf } from '../deps.ts';
-import { syncFolder } from '../files/index.ts';
+import { syncPath } from '../files/index.ts';
 import { assertCurrent, type RunFolder, requireRecord, runFolder } from '../run-folder/index.ts';
 import { restoreSnapshot } from '../snapshots/restore.ts';
 import { snapshotRef } from '../store/journal/index.ts';
@@ -63,7 +63,7 @@ export async function dropPreviews(deps: Deps, { runId, snapshot }: Call<'dropPr
 async function removeRef(folder: RunFolder, id: string): Promise<void> {
   if (!existsSync(join(folder.shadow, previewRef(id)))) return;
   rmSync(join(folder.shadow, previewRef(id)), { force: true });
-  await syncFolder(folderOf(folder));
+  await syncPath(folderOf(folder));
 }
 
 const namesIn = (path: string): string[] =>

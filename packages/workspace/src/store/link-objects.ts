@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { linkFile, syncFolder } from '../files/index.ts';
+import { linkFile, syncPath } from '../files/index.ts';
 import { journaledObjects } from './journal/index.ts';
 import { writePack } from './objects/index.ts';
 
@@ -23,13 +23,13 @@ export async function linkObjects(from: string, to: string): Promise<void> {
     for (const file of files.filter((one) => isObject(one, files))) {
       await linkFile(join(source, name, file), join(folder, file));
     }
-    await syncFolder(folder);
+    await syncPath(folder);
   }
   if (journaled.length > 0) await writePack(to, journaled);
   // Lists the commits whose parents were not fetched.
   if (existsSync(join(from, 'shallow'))) await linkFile(join(from, 'shallow'), join(to, 'shallow'));
-  await syncFolder(target);
-  await syncFolder(to);
+  await syncPath(target);
+  await syncPath(to);
 }
 
 /** Whether the file is a loose object or belongs to a complete pack. */

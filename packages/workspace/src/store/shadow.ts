@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { syncFile, writeDurably } from '../files/index.ts';
+import { syncPath, writeDurably } from '../files/index.ts';
 import type { RunFolder } from '../run-folder/index.ts';
 
 /** Turns every attribute off: content is bytes, for any `.gitattributes` of a tree or a user. */
@@ -35,7 +35,7 @@ export async function createBare(path: string): Promise<void> {
  */
 export async function syncShadow(folder: RunFolder): Promise<void> {
   // Concurrently: the file system writes them together, in few commits of its journal.
-  await Promise.all(pathsBelow(folder.shadow).map(syncFile));
+  await Promise.all(pathsBelow(folder.shadow).map(syncPath));
 }
 
 /** Their writers, git and this package, have synced objects and refs. There may be thousands. */

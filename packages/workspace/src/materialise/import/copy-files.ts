@@ -8,10 +8,10 @@ import {
   openSync,
   readSync,
 } from 'node:fs';
+import { writeAll } from '@holdpoint/process/durable-files';
 import { errnoOf } from '../../errors.ts';
 import { isAscii } from '../../files/path-name.ts';
 import { setFileOwner } from '../../files/set-owner.ts';
-import { writeAll } from '../../files/write-durably.ts';
 import type { Owner } from '../../port/workspaces.ts';
 import { startObject } from '../../store/objects/object-id.ts';
 import { largeBlobBytes } from '../../store/objects/object-writer.ts';

@@ -1,5 +1,5 @@
 import type { Deps, RunFolder } from '../../deps.ts';
-import { openChain, openTop, removeIfEmpty, syncFolder } from '../../files/index.ts';
+import { openChain, openTop, removeIfEmpty, syncPath } from '../../files/index.ts';
 import { streamBlobs } from '../../host-git/stream-blobs.ts';
 import { clearAfterPublish } from './clear-aside.ts';
 import {
@@ -80,7 +80,7 @@ async function removeFiles(deps: Deps, pass: Pass, input: Steps): Promise<StepCo
     const verdict = await checkStep(pass, step);
     if (verdict === 'due' && directory !== undefined) {
       if (!putAside(pass.aside, { path, role: pass.role, directory, name })) conflicts.push(changedMeanwhile(path));
-      await syncFolder(directory.self);
+      await syncPath(directory.self);
       deps.onPoint('publish.removed');
     } else if (typeof verdict === 'object') {
       conflicts.push(verdict);
@@ -135,9 +135,9 @@ async function restoreOld(deps: Deps, pass: Pass, step: DueStep): Promise<'none'
   const incoming = { directory: from, temporary: old.name };
   const conflict = swapIn(deps, pass, { step, directory, name, incoming });
   if (conflict !== undefined) return conflict;
-  await syncFolder(directory.self);
+  await syncPath(directory.self);
   removeName(from, old.name);
-  await syncFolder(from.self);
+  await syncPath(from.self);
   deps.onPoint('publish.returned');
   return 'done';
 }
@@ -148,6 +148,6 @@ async function removeFolders(root: string, paths: readonly string[]): Promise<vo
   for (const path of paths) {
     const { names, name } = splitPath(path);
     using directory = openChain(top, names);
-    if (directory !== undefined && removeIfEmpty(directory, name)) await syncFolder(directory.self);
+    if (directory !== undefined && removeIfEmpty(directory, name)) await syncPath(directory.self);
   }
 }

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Deps } from '../../deps.ts';
-import { openChain, openTop, statIn, syncFolder } from '../../files/index.ts';
+import { openChain, openTop, statIn, syncPath } from '../../files/index.ts';
 import { inspectChild } from './inspect-source.ts';
 import { changedMeanwhile, isState, type Pass, type Step, type StepConflict, splitPath } from './journal-step.ts';
 import { waitForWriters } from './open-writers.ts';
@@ -39,7 +39,7 @@ export async function clearAfterPublish(
       conflicts.push(changedMeanwhile(step.path));
     } else if (conflicts.length === 0) {
       removeName(directory, away.name);
-      await syncFolder(directory.self);
+      await syncPath(directory.self);
       deps.onPoint('publish.settled');
     }
   }
@@ -84,7 +84,7 @@ async function clearOne(
   const status = directory === undefined ? undefined : statIn(directory, name);
   const release = async () => {
     removeName(away.directory, away.name);
-    await syncFolder(away.directory.self);
+    await syncPath(away.directory.self);
     away.directory[Symbol.dispose]();
   };
   const isItself = status !== undefined && status.ino === statIn(away.directory, away.name)?.ino;
@@ -97,12 +97,12 @@ async function clearOne(
     return [];
   }
   if (directory !== undefined && linkOrMove(away, { directory, name })) {
-    await syncFolder(directory.self);
+    await syncPath(directory.self);
     return [{ conflict: changedMeanwhile(step.path), release }];
   }
   const [place, folders] = directory === undefined ? [away.directory, away.folders] : [directory, names];
   const beside = keepBeside(aside, { away, role, path: step.path, directory: place });
-  await syncFolder(place.self);
+  await syncPath(place.self);
   const detail = 'The file changed during the publish. Another version of it is kept beside it.';
   return [{ conflict: { path: step.path, detail, kept: [...folders, beside].join('/') }, release }];
 }

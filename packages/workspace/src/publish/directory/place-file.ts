@@ -8,8 +8,8 @@ import {
   setFileOwner,
   setLinkOwner,
   statIn,
-  syncFolder,
   syncOpen,
+  syncPath,
   toText,
   writeAll,
 } from '../../files/index.ts';
@@ -163,7 +163,7 @@ async function place(
   const conflict =
     verdict === 'due' ? swapIn(deps, pass, { ...open, incoming: open }) : verdict === 'done' ? undefined : verdict;
   removeName(directory, temporary);
-  await syncFolder(directory.self);
+  await syncPath(directory.self);
   return conflict;
 }
 

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readJson, syncFolder, writeDurably } from '../../files/index.ts';
+import { readJson, syncPath, writeDurably } from '../../files/index.ts';
 import type { RunFolder } from '../../run-folder/index.ts';
 import { modes } from '../../store/objects/index.ts';
 
@@ -63,13 +63,13 @@ export function readJournal(folder: RunFolder): Journal | undefined {
 /** The write is the commit point. */
 export async function writeJournal(folder: RunFolder, journal: Journal): Promise<void> {
   mkdirSync(folder.publish, { recursive: true, mode: 0o700 });
-  await syncFolder(folder.path);
+  await syncPath(folder.path);
   await writeDurably(join(folder.publish, 'journal.json'), JSON.stringify(journal));
 }
 
 export async function removeJournal(folder: RunFolder): Promise<void> {
   rmSync(join(folder.publish, 'journal.json'), { force: true });
-  await syncFolder(folder.publish);
+  await syncPath(folder.publish);
 }
 
 /** The last finished publish, and its request. */

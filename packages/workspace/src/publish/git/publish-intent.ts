@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { readJson, syncFolder, writeDurably } from '../../files/index.ts';
+import { readJson, syncPath, writeDurably } from '../../files/index.ts';
 import type { RunFolder } from '../../run-folder/index.ts';
 
 const oid = z.string().regex(/^[0-9a-f]{40}$/);
@@ -29,7 +29,7 @@ export function readIntent(folder: RunFolder, branch: string): Intent | undefine
 /** Creates the folder of a run with a publish, before anything reaches the source. */
 export async function preparePublish(folder: RunFolder): Promise<void> {
   mkdirSync(folder.publish, { recursive: true, mode: 0o700 });
-  await syncFolder(folder.path);
+  await syncPath(folder.path);
 }
 
 export async function writeIntent(folder: RunFolder, branch: string, intent: Intent): Promise<void> {

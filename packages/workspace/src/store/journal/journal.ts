@@ -3,7 +3,7 @@ import { closeSync, fdatasync, fstatSync, mkdirSync, openSync, readdirSync } fro
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { errnoOf, unlessMissing } from '../../errors.ts';
-import { syncFolder, writeAll } from '../../files/index.ts';
+import { syncPath, writeAll } from '../../files/index.ts';
 import type { Logger } from '../../port/logger.ts';
 import type { Holder } from '../../run-folder/tree-head.ts';
 import { encodeRecord, type JournalRecord } from './record.ts';
@@ -109,7 +109,7 @@ function openToAppend(path: string): number {
 
 async function syncNames(path: string): Promise<void> {
   const folder = dirname(path);
-  await Promise.all([syncFolder(folder), syncFolder(dirname(folder))]);
+  await Promise.all([syncPath(folder), syncPath(dirname(folder))]);
 }
 
 /** Every journal of a shadow repository. */

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { syncFolder } from '../../files/index.ts';
+import { syncPath } from '../../files/index.ts';
 import type { SnapshotId } from '../../port/workspaces.ts';
 import { layOut } from '../objects/index.ts';
 import type { JournalRecord } from './record.ts';
@@ -52,6 +52,6 @@ export async function hideSnapshots(shadow: string, ids: ReadonlySet<SnapshotId>
     for (const name of shown.filter((one) => one.endsWith(kind))) rmSync(join(packs, name), { force: true });
   }
   for (const id of ids) rmSync(join(shadow, snapshotRef(id)), { force: true });
-  await syncFolder(packs);
-  await syncFolder(join(shadow, 'refs', 'snapshots'));
+  await syncPath(packs);
+  await syncPath(join(shadow, 'refs', 'snapshots'));
 }

@@ -1,7 +1,7 @@
 import { closeSync, existsSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { unlessMissing } from '../../errors.ts';
-import { syncFolder, syncOpen, writeAll } from '../../files/index.ts';
+import { syncOpen, syncPath, writeAll } from '../../files/index.ts';
 import type { SnapshotId } from '../../port/workspaces.ts';
 
 /*
@@ -45,7 +45,7 @@ export async function listSnapshots(shadow: string, ids: readonly SnapshotId[]):
   } finally {
     closeSync(fd);
   }
-  if (isNew) await syncFolder(shadow);
+  if (isNew) await syncPath(shadow);
 }
 
 export const isSnapshot = (shadow: string, id: SnapshotId): boolean =>

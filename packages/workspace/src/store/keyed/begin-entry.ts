@@ -1,7 +1,7 @@
 import { mkdirSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { errnoOf, WorkspaceError } from '../../errors.ts';
-import { removeFolder, syncFolder } from '../../files/index.ts';
+import { removeFolder, syncPath } from '../../files/index.ts';
 import { temporaryPath } from '../../run-folder/index.ts';
 import { noteUse } from './entries.ts';
 import type { KeyedDeps, Kind } from './kind.ts';
@@ -42,13 +42,13 @@ async function place(
   kind: Kind,
   { path, at, rival }: { path: string; at: string; rival: Rival },
 ): Promise<boolean> {
-  if (kind.isSynced) await syncFolder(path);
+  if (kind.isSynced) await syncPath(path);
   noteUse(deps, kind, path);
   deps.onPoint(`${kind.name}.filled`);
   for (let round = 1; round <= maxRounds; round++) {
     if (await rival.isSound()) return false;
     if (renamed(path, at)) {
-      if (kind.isSynced) await syncFolder(dirname(at));
+      if (kind.isSynced) await syncPath(dirname(at));
       deps.onPoint(`${kind.name}.placed`);
       return true;
     }

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32, deflateSync } from 'node:zlib';
-import { syncFolder, writeSynced } from '../../files/index.ts';
+import { syncPath, writeSynced } from '../../files/index.ts';
 import type { ObjectType } from './object-id.ts';
 
 /** An object in its packed form. */
@@ -62,7 +62,7 @@ export function newPackPaths(gitDir: string): PackPaths {
 export async function commitPack(paths: PackPaths): Promise<void> {
   renameSync(paths.tmpPack, paths.pack);
   renameSync(paths.tmpIndex, paths.index);
-  await syncFolder(paths.folder);
+  await syncPath(paths.folder);
 }
 
 export function removeTemporaryPack(paths: PackPaths): void {

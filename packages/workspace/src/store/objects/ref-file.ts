@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { syncFolder, writeDurably } from '../../files/index.ts';
+import { syncPath, writeDurably } from '../../files/index.ts';
 
 /** Points a ref at an object, in a repository with this package as its only writer. On disk at the return. */
 export async function writeRef(gitDir: string, ref: string, oid: string): Promise<void> {
@@ -8,7 +8,7 @@ export async function writeRef(gitDir: string, ref: string, oid: string): Promis
   const folder = dirname(path);
   if (!existsSync(folder)) {
     mkdirSync(folder, { recursive: true });
-    await syncFolder(dirname(folder));
+    await syncPath(dirname(folder));
   }
   await writeDurably(path, `${oid}\n`, 0o644);
 }

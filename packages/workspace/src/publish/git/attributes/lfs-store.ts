@@ -7,8 +7,8 @@ import {
   openTop,
   setFileOwner,
   statIn,
-  syncFolder,
   syncOpen,
+  syncPath,
   writeAll,
 } from '../../../files/index.ts';
 import { streamBlobs } from '../../../host-git/stream-blobs.ts';
@@ -135,5 +135,5 @@ async function moveIntoPlace(source: Repository, { fd, directory, name, temporar
   }
   renameSync(folder.at(temporary), folder.at(name));
   // The folders above may be new.
-  for (const above of ['.', '..', '../..', '../../..', '../../../..']) await syncFolder(folder.at(above));
+  for (const above of ['.', '..', '../..', '../../..', '../../../..']) await syncPath(folder.at(above));
 }
