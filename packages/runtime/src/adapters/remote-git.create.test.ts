@@ -220,7 +220,7 @@ test('a worker that is killed during a fetch leaves nothing broken', async () =>
   }
 });
 
-test.for(['pack', 'idx', 'shallow', 'refs/holdpoint/wanted', 'config', 'entry.json', 'nothing'] as const)(
+test.for(['pack', 'shallow', 'config', 'nothing'] as const)(
   'with a flipped byte in %s of what was fetched, a worker fetches the commit again',
   async (part) => {
     const tip = commit(`flipped in ${part}\n`);
@@ -229,7 +229,7 @@ test.for(['pack', 'idx', 'shallow', 'refs/holdpoint/wanted', 'config', 'entry.js
       .filter((name) => name.includes(`/${tip}.`) && name.endsWith('/config'))
       .map((name) => join(root, 'data/remotes', name, '..'));
     const packs = readdirSync(join(path, 'objects/pack')).filter((name) => name.endsWith(`.${part}`));
-    const at = ['pack', 'idx'].includes(part) ? join('objects/pack', packs[0] ?? '') : part;
+    const at = part === 'pack' ? join('objects/pack', packs[0] ?? '') : part;
     if (part !== 'nothing') {
       const bytes = readFileSync(join(path, at));
       bytes[bytes.length - 25] = (bytes.at(-25) ?? 0) ^ 1;
