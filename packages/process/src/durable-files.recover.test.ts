@@ -15,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** Runs code in a process of its own, with the functions of this module. */
 const run = (code: string) => {
   const module = JSON.stringify(join(import.meta.dirname, 'durable-files.ts'));
-  const text = `const { writeDurably, createDurably } = await import(${module}); ${code}`;
+  const text = `import { writeDurably, createDurably } from ${module}; ${code}`;
   return spawn(process.execPath, ['--input-type=module', '-e', text], { stdio: ['ignore', 'pipe', 'inherit'] });
 };
 
