@@ -1,6 +1,6 @@
 import { Job, type JobsOptions, Queue, type Telemetry } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { openBackend } from './open-backend.ts';
+import { openBackend, scoreUnit } from './open-backend.ts';
 
 /** Jobs are wake-ups and name a run and a part of the run; the log is the truth. */
 export interface TurnJob {
@@ -138,7 +138,7 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
   const nextSteps = new Queue<StepJob>(
     queueNames.steps,
     options,
-    openBackend(redis, { prefix: queuePrefix, silent: 'adds' }),
+    openBackend(redis, { prefix: queuePrefix, isSilent: true }),
   );
   const workspaces = new Queue<WorkspaceJob>(queueNames.workspaces, options);
   const tasks = new Queue<TaskJob>(queueNames.tasks, options);
@@ -216,9 +216,6 @@ export function openQueues(redis: Redis, now: () => number, telemetry?: Telemetr
     },
   };
 }
-
-/** BullMQ scores a delayed job by its due time, plus twelve bits for the order. */
-const scoreUnit = 0x1000;
 
 async function wakeOversleepingIn(
   redis: Redis,

@@ -95,6 +95,25 @@ test('the outcome of a step, the job of the next and the end of its own job leav
   expect(await statusesOf(deps, runId)).toEqual(['succeeded', 'succeeded']);
 });
 
+test('the worker ends a job that ended early with the answer of the early end, and runs the next job', async () => {
+  const { deps } = inMemoryWorker(engine);
+  const runId = await planned(deps, 1);
+  const connection = deps.redis.duplicate({ maxRetriesPerRequest: null, commandTimeout: undefined });
+  const again: JobKind<StepJob>['again'] = (one, { run_id: id, step_id }) => one.queues.wakeStep({ id }, step_id);
+  const kind = { handle: handleStep, wakeMissed: wakeMissed.step, again, takesNextStep: true };
+  const { worker, looked } = openWorker<StepJob>(deps, queueNames.steps, kind, { connection, prefix: queuePrefix });
+  const completed: unknown[] = [];
+  const errors: unknown[] = [];
+  worker.on('completed', (job) => completed.push(job.data.step_id));
+  worker.on('error', (error) => errors.push(error));
+  await expect.poll(() => completed.length + errors.length).toBe(2);
+  await worker.close();
+  await looked();
+  connection.disconnect();
+  expect(completed).toEqual((await listSteps(deps, runId)).steps.map(({ id }) => id));
+  expect(errors).toEqual([]);
+});
+
 /** The key that waiting workers block on. */
 const markerOf = ({ queues }: WorkerDeps) => queues.steps.toKey('marker');
 

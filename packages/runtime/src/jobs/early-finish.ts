@@ -1,8 +1,11 @@
 import { openBackend, queuePrefix, wakeWaiting } from '@holdpoint/engine/worker';
-import { type IQueueBackend, Job, type Worker } from 'bullmq';
+import { type BackendFactory, createRedisBackend, type Job, RedisQueueBackend, type Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 
-type Next = Awaited<ReturnType<Job['moveToCompleted']>>;
+type Complete = RedisQueueBackend['moveToCompleted'];
+type End = Awaited<ReturnType<Complete>>;
+/** By job: undefined after an early end that failed. */
+type Ends = WeakMap<object, Promise<End | undefined>>;
 
 interface Options {
   worker: () => Worker;
@@ -21,9 +24,9 @@ export class EarlyFinish {
   readonly #redis: Redis;
   readonly #worker: () => Worker;
   readonly #mayTakeNext: () => boolean;
-  readonly #ends = new WeakMap<Job, Promise<{ next: Next } | undefined>>();
+  readonly #ends: Ends = new WeakMap();
   readonly #isSilent: boolean;
-  #backend: IQueueBackend | undefined;
+  #backend: RedisQueueBackend | undefined;
 
   /** @param redis the connection of the appends */
   constructor(redis: Redis, { worker, mayTakeNext, isSilent = false }: Options) {
@@ -33,16 +36,18 @@ export class EarlyFinish {
     this.#isSilent = isSilent;
   }
 
+  /** Opens the backend of the worker: it knows the jobs that ended early. */
+  readonly openWorkerBackend: BackendFactory<RedisQueueBackend> = (name, options, kind) => {
+    const opened = createRedisBackend(name, options, kind);
+    // The returned backend reports the errors of the same connections.
+    opened.on('error', () => undefined);
+    const { connection, keys, blockingConnection } = opened;
+    const toKey = (type: string): string => opened.toKey(type);
+    return new WorkerBackend(this.#ends, connection, name, keys, toKey, options, blockingConnection);
+  };
+
   start(job: Job, token: string | undefined): void {
-    if (this.#ends.has(job)) return;
-    const complete = job.moveToCompleted;
-    const end = this.#end(job, token, complete);
-    this.#ends.set(job, end);
-    // When the early end failed, the worker's own command decides the state of the job.
-    job.moveToCompleted = async (...args) => {
-      const early = await end;
-      return early === undefined ? complete.apply(job, args) : early.next;
-    };
+    if (!this.#ends.has(job)) this.#ends.set(job, this.#end(job, token));
   }
 
   /** Whether `start` now would take the next job. */
@@ -59,21 +64,15 @@ export class EarlyFinish {
     return (await this.#ends.get(job)) !== undefined;
   }
 
-  async #end(
-    job: Job,
-    token: string | undefined,
-    complete: Job['moveToCompleted'],
-  ): Promise<{ next: Next } | undefined> {
+  async #end(job: Job, token: string | undefined): Promise<End | undefined> {
     // The handler's commands are sent by the next tick. BullMQ sends its own commands some promises later.
     await new Promise<void>((resolve) => process.nextTick(resolve));
     const fetchNext = this.#fetchesNext();
-    // A copy: V8 makes an object slow when the object becomes a prototype.
-    const twin: Job = Object.assign(Object.create(Job.prototype), job, { backend: this.#openBackend() });
+    const { removeOnComplete = true } = job.opts;
     try {
-      const next = await complete.call(twin, undefined, token ?? '', fetchNext);
-      job.finishedOn = twin.finishedOn;
+      const end = await this.#openBackend().moveToCompleted(job, undefined, removeOnComplete, token ?? '', fetchNext);
       if (!fetchNext) await this.#wakeOther();
-      return { next };
+      return end;
     } catch {
       await this.#wakeOther();
       return undefined;
@@ -93,11 +92,26 @@ export class EarlyFinish {
     if (this.#isSilent) await wakeWaiting(this.#redis, this.#worker()).catch(() => undefined);
   }
 
-  /** The backend of the worker, on the connection of the appends. */
-  #openBackend(): IQueueBackend {
+  /** The queue of the worker, on the connection of the appends. */
+  #openBackend(): RedisQueueBackend {
     const { name, opts } = this.#worker();
-    const silent = this.#isSilent ? 'ends' : undefined;
-    this.#backend ??= openBackend(this.#redis, { prefix: queuePrefix, silent })(name, opts);
+    this.#backend ??= openBackend(this.#redis, { prefix: queuePrefix, isSilent: this.#isSilent })(name, opts);
     return this.#backend;
+  }
+}
+
+/** Answers the worker's own end of a job with the answer of the early end. */
+class WorkerBackend extends RedisQueueBackend {
+  readonly #ends: Ends;
+
+  constructor(ends: Ends, ...backend: ConstructorParameters<typeof RedisQueueBackend>) {
+    super(...backend);
+    this.#ends = ends;
+  }
+
+  /** When the early end failed, the worker's own command decides the state of the job. */
+  override async moveToCompleted(...end: Parameters<Complete>): ReturnType<Complete> {
+    const [job] = end;
+    return (await this.#ends.get(job)) ?? super.moveToCompleted(...end);
   }
 }

@@ -44,7 +44,7 @@ export function openWorker<Data extends { run_id: string }>(
   const mayTakeNext = () => slots.mayTakeNext();
   const finishing = new EarlyFinish(deps.redis, { worker: () => worker, mayTakeNext, isSilent: kind.takesNextStep });
   const handle = processor(deps, kind, { running, seen, calls, inJob, isHeld: held, finishing, stuck, slots });
-  const worker: Worker<Data> = new Worker<Data>(queue, handle, options);
+  const worker: Worker<Data> = new Worker<Data>(queue, handle, options, finishing.openWorkerBackend);
   slots.start();
   worker.on('completed', (job) => {
     const at = seen.get(job);
