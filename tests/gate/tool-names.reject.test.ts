@@ -11,8 +11,10 @@ const names = everyToolset
 const namedIn = (file: string, text: string): string[] =>
   [...new Set(names)].filter((name) => new RegExp(`\\b${name}\\b`).test(text)).map((name) => `${file}: ${name}`);
 
-test('the engine names no tool', () => {
-  const files = globSync('packages/engine/src/**/*.{ts,lua}').filter((file) => !/\.test\.ts$|\/testing\//.test(file));
+test('the engine and the planners name no tool', () => {
+  const files = globSync('packages/{engine/src,runtime/src/planners}/**/*.{ts,lua}').filter(
+    (file) => !/\.test\.ts$|\/testing\//.test(file),
+  );
   expect(files.length).toBeGreaterThan(200);
   expect(files.flatMap((file) => namedIn(file, readFileSync(file, 'utf8')))).toEqual([]);
 });

@@ -26,7 +26,7 @@ export const agentSpecSchema = z.strictObject({
     .enum(['ask', 'on_success'])
     .optional()
     .describe(
-      'on_success: its changes come into the workspace by themselves when it succeeded. Default: ask, by task_merge',
+      'on_success: its changes come into the workspace by themselves when it succeeded. Default: ask, by a call that merges',
     ),
   on_pause: z
     .enum(['wait', 'fail'])

@@ -1,7 +1,11 @@
-import { exitCodeOf, followRun, howToDecide } from '../follow-run.ts';
+import type { Client } from '@holdpoint/client';
+import type { EventOf } from '@holdpoint/contract';
+import type { RunDetail } from '@holdpoint/contract/wire';
+import { offersAgain } from '../deciding/offer-again.ts';
+import { exitCodeOf, type FollowInput, followRun, howToDecide, nextSteps } from '../follow-run.ts';
 import { timeline } from '../output/index.ts';
 import { type ApiOptions, apiCommand, type FollowOptions, type Shell, withFollowOptions } from '../shell/index.ts';
-import { followToNext } from './follow-to-next.ts';
+import { publishOrAsk } from './runs/publish.ts';
 
 export function watchCommand(shell: Shell) {
   const command = apiCommand('watch', 'follow a run until it ends')
@@ -16,6 +20,34 @@ export function watchCommand(shell: Shell) {
     },
   );
 }
+
+type Requested = EventOf<'workspace.publish_requested'>['data'];
+
+/** Follows a run and prints the next commands. After a publish that a validator stopped, offers a person on a terminal to publish again. */
+export async function followToNext(deps: { shell: Shell; client: Client }, input: FollowInput): Promise<RunDetail> {
+  const { shell } = deps;
+  let requested: Requested | undefined;
+  const ended = await followRun(deps, {
+    ...input,
+    onEvent: (event) => {
+      if (event.type === 'workspace.publish_requested') requested = event.data;
+    },
+  });
+  for (const line of nextSteps(ended)) shell.say(line);
+  const asks = shell.interactive && !input.json && input.wait !== false;
+  if (!asks || requested === undefined || !failedValidator(ended)) return ended;
+  if (await offersAgain(deps, ended.id, {})) await publishOrAsk(deps, ended.id, sameRequest(requested), {});
+  return ended;
+}
+
+const failedValidator = ({ publication: { status, reason } }: RunDetail): boolean =>
+  status === 'failed' && reason?.code === 'validator_failed';
+
+/** The person publishes the same snapshot to the same branch. */
+const sameRequest = ({ snapshot, branch, message, author, include_ignored }: Requested) => ({
+  body: { snapshot, branch, message, author, include_ignored },
+  timeout: undefined,
+});
 
 const pageSize = 500;
 

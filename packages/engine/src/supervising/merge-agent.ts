@@ -11,7 +11,6 @@ import {
   killedOutcome,
   type RunState,
   recordMerge,
-  scopeOf,
   type TaskResult,
   type TaskState,
 } from '../domain/index.ts';
@@ -19,7 +18,7 @@ import { guardTree } from '../fencing/inspect-tree.ts';
 import { abortReason, HandBack, type JobContext, type JobEnd, readError } from '../jobs/index.ts';
 import { append, readRun, readSpec, readTasks, readTurnSteps } from '../log/index.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
-import { findMerge } from '../tasks/find-merge.ts';
+import { findMerge, mergeFrozen } from '../tasks/merge.ts';
 
 /** Time to the next try while another writer has the tree. `turnMs`: while an earlier sub-agent merges. */
 const waitMs = 500;
@@ -106,33 +105,19 @@ async function merge(deps: WorkerDeps, run: RunState, task: TaskState) {
     ...task.outcome,
     status: 'completed',
   };
-  const unchanged = { snapshot: run.snapshot ?? '', files_changed: 0, skipped: 0 };
   const found = await findMerge(deps, run, task.id);
   if (found.status === 'refused') {
     return {
       outcome: { ...ended, status: 'failed' as const, exit_code: 1, reason: found.problem },
-      snapshot: unchanged,
+      snapshot: { snapshot: run.snapshot ?? '', files_changed: 0, skipped: 0 },
     };
   }
   const spec = await readSpec(deps, run);
   const message = spec.modes.deterministic ? 'sub-agent' : `sub-agent (${task.id})`;
-  const tree = { runId: run.id, epoch: run.lease };
   return deps.workspaces.withFrozen(run.id, async () => {
-    await deps.workspaces.admit({ ...tree, after: run.head, writer: heads.task(task.id) });
-    // The merge includes the files that background commands have written so far.
-    const ours =
-      run.uncaptured === 0
-        ? unchanged
-        : await deps.workspaces.snapshot({
-            ...{
-              ...tree,
-              parent: unchanged.snapshot,
-              scope: scopeOf(run, spec),
-              forbids: forbiddenPaths(spec),
-              message,
-            },
-          });
-    const merged = await deps.workspaces.merge({ ...tree, parent: ours.snapshot, from: found.from, message });
+    await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer: heads.task(task.id) });
+    const given = { from: found.from, spec, message, forbids: forbiddenPaths(spec) };
+    const { ours, merged } = await mergeFrozen(deps, run, given);
     switch (merged.status) {
       case 'merged': {
         const { paths, left_out } = merged;

@@ -4,11 +4,11 @@ import { findKind } from '../agents/find-kind.ts';
 import { secretWritten } from '../calls/capture-call.ts';
 import { snapshotMessage } from '../calls/determinism.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { type RunState, type StepState, scopeOf, type TaskState } from '../domain/index.ts';
+import type { RunState, StepState, TaskState } from '../domain/index.ts';
 import { readError } from '../jobs/index.ts';
 import { readRun, readSpec, readTask, readTasks } from '../log/index.ts';
-import { findMerge } from './find-merge.ts';
 import { requestTaskKill } from './kill-task.ts';
+import { findMerge, mergeFrozen } from './merge.ts';
 
 const killPatienceMs = 10_000;
 const lookEveryMs = 20;
@@ -69,20 +69,15 @@ async function merge(deps: WorkerDeps, run: RunState, step: StepState, taskId: s
   if (found.status === 'refused') return found;
   const spec = await readSpec(deps, run);
   const message = snapshotMessage(spec, step, taskId);
-  const tree = { runId: run.id, epoch: run.lease };
-  const mergeFrozen = async (): Promise<MergeResult> => {
-    const now = (await readRun(deps.redis, run.id)) ?? run;
-    const parent = now.snapshot ?? '';
-    const snapshot = { ...tree, parent, message, scope: scopeOf(run, spec) };
-    // The merge includes the files that background commands have written so far.
-    const ours = now.uncaptured === 0 ? parent : (await deps.workspaces.snapshot(snapshot)).snapshot;
-    const merged = await deps.workspaces.merge({ ...tree, parent: ours, from: found.from, message });
+  const mergeNow = async (): Promise<MergeResult> => {
+    const now = { ...((await readRun(deps.redis, run.id)) ?? run), lease: run.lease };
+    const { merged } = await mergeFrozen(deps, now, { from: found.from, spec, message });
     if (merged.status !== 'merged') return merged;
     const { status, paths, left_out } = merged;
     return { status, paths, left_out };
   };
   try {
-    return await deps.workspaces.withFrozen(run.id, mergeFrozen);
+    return await deps.workspaces.withFrozen(run.id, mergeNow);
   } catch (error) {
     // A running command wrote a secret's value, so its files cannot be kept, and nothing can be merged with them.
     const { problem } = readError(error);

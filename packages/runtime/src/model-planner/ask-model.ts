@@ -23,6 +23,8 @@ interface Asking {
   request: Pick<BuiltRequest, 'messages'>;
   system: string;
   tools: readonly ModelTool[];
+  /** The names of the toolset's tools for tasks. */
+  taskTools: { waits?: string | undefined; ends?: string | undefined };
   budget: Pick<Budget, 'answer'>;
   redactor: Redactor;
   /** Set when another model is asked in place of the run's own model. */
@@ -34,7 +36,7 @@ interface Asking {
 export async function askModel(
   { model, prices, live, texts }: AskingDeps,
   input: PlannerInput,
-  { history, request, system, tools, budget, redactor, instead, signal }: Asking,
+  { history, request, system, tools, taskTools, budget, redactor, instead, signal }: Asking,
 ): Promise<PlannerDecision> {
   const { goal } = input.spec;
   const options = goal.planner === 'model' ? goal.options : undefined;
@@ -57,7 +59,10 @@ export async function askModel(
   const hasNews = unread.length > 0;
   const decision = readAnswer({ answer, given, usage: usageOf(answer, prices), answered, past, hasNews });
   const tasks = decision.kind === 'finish' && input.openTasks > 0 ? await input.listOpenTasks() : [];
-  const told = redactor.json(tellOfOpenTasks(decision, { tasks, past, tools }));
+  const known = (tool: string | undefined) => tools.find(({ name }) => name === tool);
+  const told = redactor.json(
+    tellOfOpenTasks(decision, { tasks, past, tools: { waits: known(taskTools.waits), ends: known(taskTools.ends) } }),
+  );
   const schema = goal.planner === 'model' ? goal.output_schema : undefined;
   if (schema === undefined) return told;
   return readFinalOutput(told, { schema, past: hasNews ? [] : past, texts: texts.of(input.runId, signal) });

@@ -73,7 +73,10 @@ async function decide(
     if (compacted !== undefined) return { kind: 'compacted', compacted };
   }
   try {
-    return await askModel(deps, input, { history, request, system, tools, budget, redactor, instead, signal });
+    const taskTools = deps.registry.taskTools(input.spec.toolset);
+    return await askModel(deps, input, {
+      ...{ history, request, system, tools, taskTools, budget, redactor, instead, signal },
+    });
   } catch (error) {
     if (!(error instanceof ModelError) || error.code !== 'EMODELCONTEXT') throw error;
     const shown = learnFrom(error, input.model, request);

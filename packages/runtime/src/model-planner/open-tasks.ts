@@ -5,13 +5,19 @@ interface Tool {
   parameters: Record<string, unknown>;
 }
 
+/** The tools of the run for tasks. */
+interface TaskTools {
+  waits?: Tool | undefined;
+  ends?: Tool | undefined;
+}
+
 /**
  * Asks a model again when the model ends with open tasks: a note names each open task once, because the end of the run ends the tasks. The
  * model's next ending ends the run: a server meant to run until the end of the run does not prevent the end.
  */
 export function tellOfOpenTasks(
   decision: PlannerDecision,
-  { tasks, past, tools }: { tasks: readonly OpenTask[]; past: readonly PastTurn[]; tools: readonly Tool[] },
+  { tasks, past, tools }: { tasks: readonly OpenTask[]; past: readonly PastTurn[]; tools: TaskTools },
 ): PlannerDecision {
   if (decision.kind !== 'finish') return decision;
   const told = past.flatMap(({ note }) => (note?.code === 'open_tasks' ? [note.text] : []));
@@ -23,7 +29,7 @@ export function tellOfOpenTasks(
 
 const mostNamed = 64;
 
-function textOf(tasks: readonly OpenTask[], tools: readonly Tool[]): string {
+function textOf(tasks: readonly OpenTask[], tools: TaskTools): string {
   const one = tasks.length === 1;
   const lines = tasks.slice(0, mostNamed).map(({ id, kind, title }) => {
     const what = kind === 'agent' ? 'sub-agent' : 'command';
@@ -38,15 +44,18 @@ function textOf(tasks: readonly OpenTask[], tools: readonly Tool[]): string {
   ].join('\n');
 }
 
-/** With the tools of this toolset. */
-function howTo(tools: readonly Tool[]): string[] {
-  const known = new Map(tools.map((tool) => [tool.name, tool]));
-  const output = known.get('task_output');
-  const wait = output && JSON.stringify(output.parameters).includes('"wait_s"') ? '"wait_s": 600' : '"wait": true';
+function howTo({ waits, ends }: TaskTools): string[] {
   return [
-    ...(output === undefined
-      ? []
-      : [`To read what it printed, or to wait for its end: task_output {"task_id": …, ${wait}}.`]),
-    ...(known.has('kill_shell') ? ['To end it: kill_shell {"task_id": …}.'] : []),
+    ...(waits
+      ? [`To read what it printed, or to wait for its end: ${waits.name} {"task_id": …${waitOf(waits)}}.`]
+      : []),
+    ...(ends ? [`To end it: ${ends.name} {"task_id": …}.`] : []),
   ];
+}
+
+/** The argument that makes a call wait, in the words of the tool. */
+function waitOf({ parameters }: Tool): string {
+  const known = JSON.stringify(parameters);
+  if (known.includes('"wait_s"')) return ', "wait_s": 600';
+  return known.includes('"wait"') ? ', "wait": true' : '';
 }

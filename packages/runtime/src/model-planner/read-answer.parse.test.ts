@@ -60,10 +60,7 @@ test('an empty answer is asked again once, a withheld one pauses; neither fails 
 });
 
 const parameters = { properties: { wait_s: {} } };
-const tools = [
-  { name: 'task_output', parameters },
-  { name: 'kill_shell', parameters },
-];
+const tools = { waits: { name: 'task_output', parameters }, ends: { name: 'kill_shell', parameters } };
 const finish = { kind: 'finish' as const, message: 'done', answer: 'done' };
 
 test('a model that ends while tasks run reads of each once', () => {
@@ -79,7 +76,7 @@ test('a model that ends while tasks run reads of each once', () => {
   const past = [{ ...turn('open_tasks'), note: told.note }, turn()];
   expect(tellOfOpenTasks(finish, { tasks, past, tools })).toBe(finish);
   const more = [...tasks, { id: 'task_3', kind: 'shell' as const, title: 'x' }];
-  const again = tellOfOpenTasks(finish, { tasks: more, past, tools: [] });
+  const again = tellOfOpenTasks(finish, { tasks: more, past, tools: {} });
   expect(again).toHaveProperty('note.text', expect.not.stringMatching(/task_1|task_output/));
 });
 

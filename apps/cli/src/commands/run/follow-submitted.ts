@@ -3,7 +3,7 @@ import type { Run } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
 import { exitCodeOf } from '../../follow-run.ts';
 import { commandLine, type FollowOptions, type Shell, withFollowOptions } from '../../shell/index.ts';
-import { followToNext } from '../follow-to-next.ts';
+import { followToNext } from '../watch.ts';
 
 export interface SubmitOptions extends FollowOptions {
   json?: boolean;
