@@ -1,8 +1,7 @@
-import { isTerminal } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, finishOpen } from '../domain/index.ts';
 import { append, retryWhileContended } from '../log/index.ts';
-import { getRun } from './steer-run.ts';
+import { assertActive, getOpenRun } from './steer-run.ts';
 import { wakeRun } from './submit-run.ts';
 
 /**
@@ -15,16 +14,9 @@ export async function finishRun(
   { message }: { message?: string | undefined },
 ): Promise<void> {
   await retryWhileContended(runId, async () => {
-    const run = await getRun(deps, runId);
-    if (run.header.planner !== 'open')
-      throw new EngineError(
-        'run_not_open',
-        `the run ${runId} takes no calls: it was created with a goal, not as an open run`,
-      );
+    const run = await getOpenRun(deps, runId);
     if (run.status === 'succeeded' || run.closing?.as === 'succeeded') return true;
-    if (run.closing !== undefined || isTerminal(run.status) || run.status === 'canceling') {
-      throw new EngineError('run_not_active', `the run ${runId} is ${run.closing ? 'ending' : run.status}`);
-    }
+    assertActive(run);
     const waiting = run.received - run.taken;
     if (run.status === 'paused') throw new EngineError('calls_pending', `the run ${runId} is paused`);
     if (run.open > 0 || waiting > 0) {

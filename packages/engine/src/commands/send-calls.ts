@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, isTerminal, mostPostedTurns, type PostedCall } from '@holdpoint/contract';
+import { canonicalJson, mostPostedTurns, type PostedCall } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import {
   EngineError,
@@ -11,7 +11,7 @@ import {
 } from '../domain/index.ts';
 import { append, claimOwner, readCallsKey, readSpec, retryWhileContended, toPayload } from '../log/index.ts';
 import { plannerInput, planReceived, type Received } from '../planning/index.ts';
-import { getRun } from './steer-run.ts';
+import { assertActive, getOpenRun } from './steer-run.ts';
 import type { Idempotency } from './submit-run.ts';
 import { wakeRun } from './submit-run.ts';
 
@@ -36,12 +36,7 @@ export async function sendCalls(deps: EngineDeps, runId: string, request: Calls)
   const body = idempotency && digest(canonicalJson(idempotency.body));
   let number = 0;
   await retryWhileContended(runId, async () => {
-    const run = await getRun(deps, runId);
-    if (run.header.planner !== 'open')
-      throw new EngineError(
-        'run_not_open',
-        `the run ${runId} takes no calls: it was created with a goal, not as an open run`,
-      );
+    const run = await getOpenRun(deps, runId);
     const known = key === undefined ? undefined : await readCallsKey(deps.redis, runId, key);
     if (known !== undefined) {
       if (known.request !== body) {
@@ -58,9 +53,7 @@ export async function sendCalls(deps: EngineDeps, runId: string, request: Calls)
 }
 
 function assertReceives(run: RunState): void {
-  if (run.closing !== undefined || isTerminal(run.status) || run.status === 'canceling') {
-    throw new EngineError('run_not_active', `the run ${run.id} is ${run.closing ? 'ending' : run.status}`);
-  }
+  assertActive(run);
   if (run.received - run.taken < mostPostedTurns) return;
   throw new EngineError('too_many_calls', `${mostPostedTurns} turns of calls wait in the run ${run.id}`);
 }

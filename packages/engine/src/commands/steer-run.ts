@@ -34,6 +34,20 @@ export async function getRun(deps: Pick<EngineDeps, 'redis'>, runId: string): Pr
   return run;
 }
 
+/** @throws EngineError `run_not_found`, `run_not_open` */
+export async function getOpenRun(deps: Pick<EngineDeps, 'redis'>, runId: string): Promise<RunState> {
+  const run = await getRun(deps, runId);
+  if (run.header.planner === 'open') return run;
+  const message = `the run ${runId} takes no calls: it was created with a goal, not as an open run`;
+  throw new EngineError('run_not_open', message);
+}
+
+/** @throws EngineError `run_not_active`: the run has ended, or its end is decided */
+export function assertActive({ id, status, closing }: RunState): void {
+  if (closing === undefined && !isTerminal(status) && status !== 'canceling') return;
+  throw new EngineError('run_not_active', `the run ${id} is ${closing ? 'ending' : status}`);
+}
+
 /**
  * Cancels a run: no step starts any more, running attempts are killed, open approvals close. No-op for a canceled run.
  * @throws EngineError `run_not_found`, `run_not_active` (the run succeeded or failed)
