@@ -24,7 +24,7 @@ export function findConnection(config: Config, given?: string): { url: string; k
   const url = given ?? config.url ?? running ?? config.localUrl;
   if (config.key === undefined && url !== running && url !== config.localUrl && !isHere(url)) {
     throw new CliError('no_key', `HOLDPOINT_KEY is not set, and ${url} is another machine.`, {
-      next: 'Set HOLDPOINT_KEY.',
+      next: 'Set HOLDPOINT_KEY to a key of the system at this address.',
     });
   }
   return { url: url.replace(/\/+$/, ''), key: config.key ?? readKey(keyFileOf(config)) };

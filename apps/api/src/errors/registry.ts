@@ -37,7 +37,7 @@ export const apiProblems = {
     title: 'Origin not allowed',
     next: 'Call the API from a program, or from a page that this server itself serves.',
   },
-  not_found: { status: 404, title: 'Not found', next: 'Read /openapi.json or /docs for what there is.' },
+  not_found: { status: 404, title: 'Not found', next: 'Read /openapi.json or /docs for the paths of this API.' },
   method_not_allowed: { status: 405, title: 'Method not allowed', next: 'Use one of the methods in the header Allow.' },
   bad_request: { status: 400, title: 'Bad request', next: 'Correct the request and send it again.' },
   malformed_json: { status: 400, title: 'Malformed JSON', next: 'Send a JSON object as the body.' },
@@ -128,7 +128,11 @@ export const apiProblems = {
     title: 'No model configured',
     next: 'Set HOLDPOINT_MODEL=provider/model and the key of the provider, restart, and try again; or send a plan.',
   },
-  invalid_model_name: { status: 422, title: 'Invalid model name', next: 'Name a model as provider/model.' },
+  invalid_model_name: {
+    status: 422,
+    title: 'Invalid model name',
+    next: 'Name a model as provider/model; nothing was changed.',
+  },
   toolset_not_found: { status: 404, title: 'No such toolset', next: 'Use one of the toolsets in GET /v1/toolsets.' },
   snapshot_not_found: {
     status: 404,
@@ -138,7 +142,7 @@ export const apiProblems = {
   not_validated: {
     status: 404,
     title: 'No validation',
-    next: 'Validators run when the run is published, if it was given any.',
+    next: 'Publish the run: its validators run then. A run without validators has no validation.',
   },
   publish_conflict: {
     status: 409,
@@ -155,7 +159,11 @@ export const apiProblems = {
     title: 'The publish was rejected',
     next: 'Publish again, or download the patch.',
   },
-  publish_expired: { status: 409, title: 'Not decided in time', next: 'Publish again.' },
+  publish_expired: {
+    status: 409,
+    title: 'Not decided in time',
+    next: 'Publish again, and have the approval decided in time.',
+  },
   publish_failed: {
     status: 409,
     title: 'The publish failed',
@@ -169,7 +177,7 @@ export const apiProblems = {
   internal: {
     status: 500,
     title: 'Internal error',
-    next: 'Look for the request_id in the log of the server, and report it.',
+    next: 'Look for the request_id in the log of the server, and report the error with these lines of the log.',
   },
 } as const satisfies Record<string, ProblemKind & { next: string }>;
 export type ApiProblemCode = keyof typeof apiProblems;

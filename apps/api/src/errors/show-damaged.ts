@@ -35,6 +35,6 @@ function toEntry({ id, error }: Unreadable): DamagedEntry {
 
 const unreadable = {
   code: 'state_damaged',
-  detail: 'what is stored of it cannot be read; the log of the API has the cause',
+  detail: 'the stored data of this entry cannot be read; the log of the API has the cause',
   next: 'Restore the data directory and Redis from the same backup, or cancel the run.',
 };

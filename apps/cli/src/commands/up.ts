@@ -127,7 +127,9 @@ async function makeSpace({ dataDir, space }: Config): Promise<void> {
 function newRecord(dataDir: string): SystemRecord {
   const self = identify(process.pid);
   if (self === undefined)
-    throw new CliError('child_failed', 'This operating system does not report when a process started.');
+    throw new CliError('child_failed', 'This operating system does not report when a process started.', {
+      next: 'Run Holdpoint on Linux: `up` recognizes its processes by the time of their start.',
+    });
   const started_at = new Date().toISOString();
   const directory = directoryId(dataDir);
   return { format: 1, ...self, directory, started_at, address: null, redis_socket: null, children: [] };

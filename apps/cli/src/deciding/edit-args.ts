@@ -39,8 +39,11 @@ const nextOfEditor = 'Nothing was decided. Choose edit again: the editor opens w
 /** @throws CliError `usage` */
 function argsIn(text: string): Args {
   const read = readYaml(text);
-  if (!read.ok) throw new CliError('usage', `This is neither YAML nor JSON: ${read.detail}`, { next: nextOfEditor });
+  if (!read.ok)
+    throw new CliError('usage', `The edited arguments are neither YAML nor JSON: ${read.detail}`, {
+      next: nextOfEditor,
+    });
   const { value } = read;
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Args;
-  throw new CliError('usage', 'The arguments are a mapping of names to values.', { next: nextOfEditor });
+  throw new CliError('usage', 'The edited arguments are no mapping of names to values.', { next: nextOfEditor });
 }

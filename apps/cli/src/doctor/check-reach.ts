@@ -34,7 +34,7 @@ export function describeReach(probe: HostProbe, allowAddresses: readonly string[
 function connectionOf({ connected, port, failure }: HostProbe): Finding {
   const name = 'connection';
   if (connected !== undefined) return { name, level: 'ok', text: `${connected} accepts connections on port ${port}` };
-  return { name, level: 'fail', text: failure?.message ?? 'none was made', next: failure?.next };
+  return { name, level: 'fail', text: failure?.message ?? 'no connection was made', next: failure?.next };
 }
 
 function verdictOf({ host, port, isLiteral, addresses }: HostProbe, allowAddresses: readonly string[]): Finding {

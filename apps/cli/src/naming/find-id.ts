@@ -41,7 +41,9 @@ export async function findId(client: Client, kind: IdKind, text: string): Promis
   const last = /^@last(?:~(\d{1,4}))?$/.exec(text);
   if (kind === 'run' && last !== null) return lastRun(client, Number(last[1] ?? 0));
   if (kind === 'run' && text.startsWith('@')) {
-    throw new CliError('usage', `There is no ${text}.`, { next: 'Write @last, or @last~1 for the run before it.' });
+    throw new CliError('usage', `There is no short form ${text} of an id.`, {
+      next: 'Write @last, or @last~1 for the run before it.',
+    });
   }
   const short = shortIdIn(text, idPrefixes[kind]);
   if (short === undefined) return text;

@@ -27,8 +27,8 @@ export async function findSource(cwd: string, { source, ref, sourceType }: Sourc
   if (isUrl(source)) return remoteSource(source, ref);
   const path = await realpath(resolve(cwd, source)).catch(() => undefined);
   if (path === undefined) {
-    throw new CliError('usage', `There is no ${resolve(cwd, source)}.`, {
-      next: 'Give an existing directory or file.',
+    throw new CliError('usage', `The source ${resolve(cwd, source)} does not exist.`, {
+      next: 'Give an existing directory or file with --source.',
     });
   }
   const type = await typeOf(path, sourceType);

@@ -34,10 +34,10 @@ export class CliError extends Error {
 
 const registry = {
   usage: { exit: exitCodes.usage, next: 'Add --help to the command to see what it takes.' },
-  not_found: { exit: exitCodes.not_found, next: 'Check the name.' },
+  not_found: { exit: exitCodes.not_found, next: 'Check the name in the command; nothing was changed.' },
   bad_environment: { exit: exitCodes.usage, next: 'Correct or unset the variable.' },
-  not_decided: { exit: exitCodes.conflict, next: 'Read what is still open and decide again.' },
-  not_now: { exit: exitCodes.conflict, next: 'Stop the running system first.' },
+  not_decided: { exit: exitCodes.conflict, next: 'Read the approvals that are still open, and decide again.' },
+  not_now: { exit: exitCodes.conflict, next: 'Stop the running system first: holdpoint down' },
   bad_plan: { exit: exitCodes.usage, next: 'Correct the plan and run it again; nothing was submitted.' },
   unknown_id: { exit: exitCodes.not_found, next: 'List what there is, and copy its id.' },
   ambiguous_id: { exit: exitCodes.usage, next: 'Give more characters, or the whole id.' },
@@ -53,11 +53,14 @@ const registry = {
   file_exists: { exit: exitCodes.conflict, next: 'Give another file with --output.' },
   installation_copied: { exit: exitCodes.conflict, next: 'Give the copy an id of its own: holdpoint adopt --copy' },
   not_ours: { exit: exitCodes.conflict, next: 'Remove the file if you know that no system runs.' },
-  not_ready: { exit: exitCodes.failed, next: 'Read its logs; nothing acknowledged is lost.' },
-  child_failed: { exit: exitCodes.failed, next: 'Read the log.' },
-  does_not_end: { exit: exitCodes.failed, next: 'Look at the process and end it by hand.' },
+  not_ready: { exit: exitCodes.failed, next: 'Read the logs of the system; nothing acknowledged is lost.' },
+  child_failed: { exit: exitCodes.failed, next: 'Read the log of the program, then start it again.' },
+  does_not_end: {
+    exit: exitCodes.failed,
+    next: 'See what the process waits for (a disk, a debugger), and end the process by hand.',
+  },
   cannot_write: { exit: exitCodes.failed, next: 'Give another file with --output.' },
   api_gone: { exit: exitCodes.failed, next: 'Follow the run again when the API is back.' },
-  stream_ended: { exit: exitCodes.failed, next: 'Follow the run again; it continues by itself.' },
+  stream_ended: { exit: exitCodes.failed, next: 'Follow the run again; the run continues by itself.' },
 } as const;
 export type CliErrorCode = keyof typeof registry;

@@ -58,18 +58,18 @@ export function label(text: string, before: Record<string, string> = {}): Record
 /** Collects a repeatable option. */
 export const several = (text: string, before: string[] = []): string[] => [...before, text];
 
-/** Parses a JSON object. @throws CliError `usage` */
-export function jsonObject(text: string): Record<string, JsonValue> {
+/** Parses a JSON object. @param option the option with the text, for errors. @throws CliError `usage` */
+export function jsonObject(text: string, option: string): Record<string, JsonValue> {
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch (cause) {
-    throw new CliError('usage', `This is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    throw new CliError('usage', `${option} is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     });
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new CliError('usage', 'Expected a JSON object of arguments.');
+    throw new CliError('usage', `${option} is not a JSON object.`);
   }
   return value as Record<string, JsonValue>; // JSON.parse returns nothing else
 }

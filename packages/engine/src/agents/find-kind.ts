@@ -27,7 +27,7 @@ export async function findKind(
   const [nearest] = nearestNames(name, names, 1);
   const next =
     nearest === undefined
-      ? 'There are no kinds here: leave it out.'
-      : `There are ${names.slice(0, mostNamed).join(', ')}. Nearest: ${nearest}. Or leave it out.`;
+      ? 'This run has no kinds of sub-agents: leave the kind out.'
+      : `The kinds: ${names.slice(0, mostNamed).join(', ')}. Nearest: ${nearest}. Or leave the kind out.`;
   return { status: 'refused', problem: { code: 'ENOAGENT', message, next } };
 }

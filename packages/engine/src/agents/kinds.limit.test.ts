@@ -165,7 +165,7 @@ test('an unknown kind and a document with a mistake are errors that name the oth
     {
       code: 'ENOAGENT',
       message: 'There is no kind of sub-agent "reviwer".',
-      next: 'There are reviewer, tester. Nearest: reviewer. Or leave it out.',
+      next: 'The kinds: reviewer, tester. Nearest: reviewer. Or leave the kind out.',
     },
     expect.objectContaining({
       code: 'ENOAGENT',

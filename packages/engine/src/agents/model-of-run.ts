@@ -35,7 +35,7 @@ export async function modelRefused(deps: Deps, run: RunState, task: NewTask): Pr
   if (allowed.includes(model)) return undefined;
   return {
     code: 'EMODELNOTALLOWED',
-    message: `Not begun: ${model} is none of this run's models. ${allowed.length === 0 ? 'It has none.' : `There is ${allowed.join(', ')}.`}`,
-    next: allowed.length === 0 ? 'Give the sub-agent a plan.' : 'Leave the model out, or name one of these.',
+    message: `Not begun: ${model} is none of this run's models. ${allowed.length === 0 ? 'The run has no model.' : `The models of the run: ${allowed.join(', ')}.`}`,
+    next: allowed.length === 0 ? 'Give the sub-agent a plan.' : 'Leave the model out, or name a model of the run.',
   };
 }

@@ -50,7 +50,7 @@ function outcomeOf(child: RunState, spec: AgentSpec, { task, now }: { task: Task
       if (task.kill === undefined && isPauseFinal(child, spec, now)) {
         return { status: 'failed' as const, exit_code: 1, ...reason, ...message };
       }
-      return killedOutcome({ code: 'EKILLED', message: 'Its run was canceled.' });
+      return killedOutcome({ code: 'EKILLED', message: `The run of the sub-agent (${child.id}) was canceled.` });
     default:
       return { status: 'failed' as const, exit_code: null, ...reason, ...message };
   }

@@ -26,7 +26,7 @@ export async function agentRefused(deps: Deps, run: RunState, stepId: string): P
     const { limits } = await readSpec(deps, one);
     const reason = budgetReached(one, limits, deps.now());
     if (reason === undefined) continue;
-    const message = `Not begun: ${whose(one, run)} has reached ${reason.code}.`;
+    const message = `Not begun: ${whose(one, run)} has reached a limit (${reason.code}).`;
     return { code: 'EBUDGET', message, next: 'Bring your own work to an end.' };
   }
   return undefined;
@@ -39,7 +39,7 @@ export async function agentsUsedUp(deps: Deps, one: RunState, run: RunState): Pr
   return {
     code: 'ETOOMANYAGENTS',
     message: `Not begun: ${whose(one, run)} may have ${limits.max_agents} sub-agents in all (max_agents).`,
-    next: 'Do it yourself.',
+    next: 'Do the work of the sub-agent yourself.',
   };
 }
 

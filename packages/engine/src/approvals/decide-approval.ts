@@ -143,14 +143,23 @@ async function checkDecision(deps: EngineDeps, view: ApprovalView, request: Deci
     throw new EngineError('run_not_active', `the run ${run.id} is ${run.status}`);
   }
   if (request.action_digest !== digest) {
-    throw new EngineError('action_changed', `the digest of this action is ${digest} now`);
+    throw new EngineError(
+      'action_changed',
+      `the action of the approval ${approval.id} has changed: its digest is ${digest} now`,
+    );
   }
   const { allowed_decisions: allowed } = approval.request;
   if (!allowed.includes(request.decision)) {
-    throw new EngineError('decision_not_allowed', `this approval takes ${allowed.join(', ')}`);
+    throw new EngineError(
+      'decision_not_allowed',
+      `the approval ${approval.id} does not allow ${request.decision}: its allowed_decisions are ${allowed.join(', ')}`,
+    );
   }
   if (request.remember !== undefined && (view.subject !== 'step' || request.decision !== 'approve')) {
-    throw new EngineError('invalid_decision', 'remember belongs to the decision approve, about a call');
+    throw new EngineError(
+      'invalid_decision',
+      'remember belongs to the decision approve about a call, and this is another decision or a publish',
+    );
   }
   if (view.subject === 'publication') return decidePublication(deps, view, request);
   await assertOpened(deps, view, request);
@@ -165,7 +174,10 @@ async function decidePublication(
   const isEdit = kind === 'edit';
   const chosen = resolutionSchema.array().safeParse(args?.resolutions).data;
   if (isEdit !== (args !== undefined) || (isEdit && chosen === undefined)) {
-    throw new EngineError('invalid_decision', 'args belong to the decision edit, which needs {"resolutions": […]}');
+    throw new EngineError(
+      'invalid_decision',
+      'args belong to the decision edit, and the decision edit about a publish needs args of the form {"resolutions": […]}',
+    );
   }
   const resolutions = chosen && (await toPayload(deps.blobs, chosen));
   return decidePublish(run, approval, { kind, digest, by, message, resolutions });

@@ -29,10 +29,10 @@ import type { StepApproval } from './view-approval.ts';
 export async function decideStep(deps: EngineDeps, view: StepApproval, request: DecisionRequest): Promise<Checked> {
   const { decision: kind, by, message, args } = request;
   if (kind === 'respond' && (message ?? '').trim() === '') {
-    throw new EngineError('invalid_decision', 'respond needs a message: the answer');
+    throw new EngineError('invalid_decision', 'the decision respond needs a message: the answer to the question');
   }
   if ((kind === 'edit') !== (args !== undefined)) {
-    throw new EngineError('invalid_decision', 'args belong to the decision edit, and edit needs them');
+    throw new EngineError('invalid_decision', 'args belong to the decision edit, and the decision edit needs args');
   }
   const panel = await readPanel(deps, view, [by]);
   const caller = { name: by, kind: request.kind ?? 'person' };

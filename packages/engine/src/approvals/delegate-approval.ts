@@ -22,11 +22,17 @@ export async function delegateApproval(
       throw new EngineError('already_decided', `the approval ${approval.id} is ${approval.status}`);
     }
     if (view.subject !== 'step') {
-      throw new EngineError('invalid_delegation', 'every caller with the scope approvals:decide may decide already');
+      throw new EngineError(
+        'invalid_delegation',
+        'a publish needs no delegation: every caller with the scope approvals:decide may decide',
+      );
     }
     if (approval.delegations?.some((one) => one.from === from.name && one.to === to.name)) return true;
     if ((approval.delegations?.length ?? 0) >= mostDelegations) {
-      throw new EngineError('invalid_delegation', `this approval has ${mostDelegations} delegations already`);
+      throw new EngineError(
+        'invalid_delegation',
+        `the approval ${approvalId} has ${mostDelegations} delegations already`,
+      );
     }
     const reason = whyNoDelegation(await readPanel(deps, view, [from.name, to.name]), from, to);
     if (reason !== undefined) throw new EngineError('invalid_delegation', reason);

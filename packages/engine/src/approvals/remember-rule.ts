@@ -45,12 +45,15 @@ export async function newRule(
     throw new EngineError('invalid_decision', message);
   }
   if (seconds < 1 || seconds > longestRuleSeconds) {
-    throw new EngineError('invalid_decision', 'a remembered rule expires after a year at the latest');
+    throw new EngineError(
+      'invalid_decision',
+      `expires_s is ${seconds}: a remembered rule lives for 1 to ${longestRuleSeconds} seconds (a year)`,
+    );
   }
   const { args, ...call } = proposedRule(view);
   if (call.effect === 'external' && external !== true) {
     const message =
-      'the call has effects outside the workspace, and those are remembered only when asked for (external)';
+      'the call has effects outside the workspace, and such a call is remembered only with external: true';
     throw new EngineError('invalid_decision', message);
   }
   return {

@@ -18,7 +18,10 @@ const registry = {
   run_not_found: { retryable: false, next: 'List the runs with GET /v1/runs.' },
   step_not_found: { retryable: false, next: "List the run's steps with GET /v1/runs/{id}/steps." },
   approval_not_found: { retryable: false, next: 'List the open approvals with GET /v1/approvals?status=pending.' },
-  already_decided: { retryable: false, next: 'The first decision stands. Read the approval to see it.' },
+  already_decided: {
+    retryable: false,
+    next: 'The first decision stands. Read the approval (GET /v1/approvals/{id}) to see that decision.',
+  },
   action_changed: { retryable: false, next: 'Read the approval again and decide on the digest it shows now.' },
   decision_not_allowed: { retryable: false, next: 'Use one of the allowed_decisions of the approval.' },
   not_a_decider: {
@@ -36,7 +39,7 @@ const registry = {
     retryable: false,
     next: 'Leave the command out of `prepare`, or have it run by a step, where a person can be asked. Nothing was submitted.',
   },
-  run_not_active: { retryable: false, next: 'Read the run to see how it ended.' },
+  run_not_active: { retryable: false, next: 'Read the run (GET /v1/runs/{id}) to see how it ended, or why it ends.' },
   step_settled: { retryable: false, next: 'Read the step to see its outcome. Nothing was changed.' },
   step_not_begun: {
     retryable: false,
@@ -64,14 +67,17 @@ const registry = {
     retryable: false,
     next: 'Only a failed, canceled or paused run whose change set was not published or discarded can be retried.',
   },
-  run_without_model: { retryable: false, next: 'Resume it without a model. A fork may have another goal.' },
+  run_without_model: { retryable: false, next: 'Resume the run without a model. A fork may have another goal.' },
   limit_reached_above: {
     retryable: false,
-    next: 'Resume the run that it names, which grants as much again to all of its sub-agents; or cancel that run.',
+    next: 'Resume the run with the reached limit, which grants as much again to all of its sub-agents; or cancel that run.',
   },
-  run_not_paused: { retryable: false, next: 'Only a paused run can be resumed.' },
+  run_not_paused: {
+    retryable: false,
+    next: 'Only a paused run, or a run that waits for its model, can be resumed. Read the run to see its status; a failed or canceled run can be retried.',
+  },
   run_not_idle: { retryable: true, next: 'Wait until the running steps are settled, then try again.' },
-  step_not_settled: { retryable: false, next: 'Name an earlier step, or wait until this one is settled.' },
+  step_not_settled: { retryable: false, next: 'Name an earlier step, or wait until this step is settled.' },
   workspace_not_ready: { retryable: true, next: 'Wait until the run has started.' },
   workspace_discarded: { retryable: false, next: 'Submit the run again: a discarded workspace does not come back.' },
   external_effects: {
@@ -93,21 +99,27 @@ const registry = {
   publication_closed: { retryable: false, next: 'Read the run: its change set is published or discarded already.' },
   publication_pending: {
     retryable: false,
-    next: 'Wait until it is done, or decide on its approval; then try again.',
+    next: 'Wait until the publish is done, or decide on its approval; then try again.',
   },
-  snapshot_changed: { retryable: false, next: 'Read the diff again and publish the snapshot it names.' },
+  snapshot_changed: { retryable: false, next: 'Read the diff again and publish the snapshot that the diff names.' },
   policy_not_found: {
     retryable: false,
     next: 'List the policies with GET /v1/policies, and the versions of one with GET /v1/policies/{name}/versions.',
   },
   policy_changed: { retryable: false, next: 'Read the policy again and change the version that it shows now.' },
-  policy_not_allowed: { retryable: false, next: 'Use another name; this one binds the runs of every tenant.' },
-  invalid_policy_name: { retryable: false, next: 'Use another name; nothing was changed.' },
+  policy_not_allowed: {
+    retryable: false,
+    next: 'Use another name: the policy of this name binds the runs of every tenant.',
+  },
+  invalid_policy_name: { retryable: false, next: 'Use another name for the policy; nothing was changed.' },
   managed_by_file: {
     retryable: false,
     next: 'Change the file: the processes follow it within a second or two. Or unset HOLDPOINT_POLICY and start them again.',
   },
-  too_many_policies: { retryable: false, next: 'Delete policies that no longer serve, or use another name.' },
+  too_many_policies: {
+    retryable: false,
+    next: 'Delete policies that no run needs any longer, or add a version to another policy.',
+  },
   too_many_runs: {
     retryable: true,
     next: 'Wait until a run of the tenant has ended, or cancel one; the operator sets the limit with HOLDPOINT_TENANT_RUNS.',
@@ -116,7 +128,7 @@ const registry = {
   blob_missing: { retryable: false, next: 'Restore the data directory: the blob store and Redis belong together.' },
   blob_damaged: {
     retryable: false,
-    next: 'Restore the data directory from a backup: the content is not what was written.',
+    next: 'Restore the data directory from a backup: the stored content is damaged.',
   },
   superseded: { retryable: true, next: 'Nothing to do: the worker that has the job continues it.' },
   contended: { retryable: true, next: 'Send the request again.' },

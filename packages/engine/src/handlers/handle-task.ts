@@ -202,7 +202,10 @@ async function killed(deps: WorkerDeps, run: RunState, task: TaskState, signal: 
 
 const whoKilled = ({ kill }: TaskState) => ({
   code: 'EKILLED',
-  message: kill === undefined ? 'Its run was canceled or has ended.' : `${kill} ended it.`,
+  message:
+    kill === undefined
+      ? 'The run was canceled or has ended, and its background commands with it.'
+      : `${kill} ended the task.`,
 });
 
 /** The worker is presumed dead: the command is dead or killed now, and the tree is rebuilt. */

@@ -79,6 +79,6 @@ const missingHere = (dataDir: string): InstallationError =>
 const missingInRedis = (dataDir: string, runs: number): InstallationError =>
   new InstallationError(
     'installation_redis_missing',
-    `The data directory ${dataDir} has the files of ${runs} runs, and this Redis belongs to no installation: it is empty, or another one.`,
+    `The data directory ${dataDir} has the files of ${runs} runs, and this Redis belongs to no installation: Redis is empty, or REDIS_URL names the wrong server.`,
     `${next} If Redis lost its data, restore it from a backup first: the logs of the runs are only there.`,
   );

@@ -15,11 +15,11 @@ export async function confirmInstallation(redis: Redis, id: string): Promise<voi
   if (now === undefined)
     throw new InstallationError('installation_lost', 'Redis came back without the data of this installation.', next);
   if (now !== id)
-    throw new InstallationError('installation_lost', 'Redis was replaced by the one of another installation.', next);
+    throw new InstallationError('installation_lost', 'Redis was replaced by the Redis of another installation.', next);
   throw new InstallationError(
     'installation_lost',
     'Redis has another data format than at the start of this program.',
-    'Start the version of Holdpoint that migrated it.',
+    'Start the version of Holdpoint that migrated the data.',
   );
 }
 

@@ -58,23 +58,23 @@ const troubles = {
   unavailable: { detail: 'Redis does not answer', next: 'Send the request again in a moment.' },
   redis_timeout: {
     detail: 'Redis did not answer in time',
-    next: 'Check its load and its disk. The request may have been done: send it again with the same Idempotency-Key, or read first.',
+    next: 'Check the load and the disk of Redis. The request may have been done: send it again with the same Idempotency-Key, or read first.',
   },
   redis_full: {
     detail: 'Redis refuses writes: its memory is full',
-    next: 'Raise its maxmemory, or give its machine more memory. Nothing is lost; work continues when it takes writes.',
+    next: 'Raise maxmemory of Redis, or give its machine more memory. Nothing is lost; work continues when Redis takes writes.',
   },
   redis_read_only: {
     detail: 'Redis refuses writes: it is a replica',
-    next: 'Set REDIS_URL to the master, or finish the failover. Nothing is lost; work continues when it takes writes.',
+    next: 'Set REDIS_URL to the master, or finish the failover. Nothing is lost; work continues when Redis takes writes.',
   },
   redis_cannot_save: {
     detail: 'Redis refuses writes: it cannot write to its disk',
-    next: 'Read the log of Redis, and free space on its disk. Work continues when it takes writes.',
+    next: 'Read the log of Redis, and free space on its disk. Work continues when Redis takes writes.',
   },
   redis_without_replicas: {
     detail: 'Redis refuses writes: too few of its replicas are connected (min-replicas-to-write)',
-    next: 'Start its replicas, or lower min-replicas-to-write. Work continues when it takes writes.',
+    next: 'Start the replicas of Redis, or lower min-replicas-to-write. Work continues when Redis takes writes.',
   },
   redis_loading: { detail: 'Redis is loading its data', next: 'Send the request again in a moment.' },
   redis_busy: {

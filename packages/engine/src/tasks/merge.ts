@@ -27,15 +27,23 @@ export async function findMerge(
   }
   if (!child || !isTerminal(child.status)) {
     const { waits } = deps.catalog.taskTools(run.header.toolset);
-    const next = waits === undefined ? 'Wait until it has ended.' : `Wait for it with ${waits}.`;
-    return refuse('ETASKRUNNING', `${taskId} is not over.`, next);
+    const next = waits === undefined ? 'Wait until the sub-agent has ended.' : `Wait for the sub-agent with ${waits}.`;
+    return refuse('ETASKRUNNING', `The sub-agent ${taskId} is not over, so there is nothing to merge yet.`, next);
   }
   const { parent, snapshot } = child;
   if (child.status !== 'succeeded' || parent === undefined || snapshot === undefined) {
-    return refuse('ETASKFAILED', `${taskId} ${child.status}: what it did is not taken over.`, 'Begin it again.');
+    return refuse(
+      'ETASKFAILED',
+      `The sub-agent ${taskId} ${child.status}: its changes are not merged.`,
+      'Begin the sub-agent again.',
+    );
   }
   if (child.publication === 'discarded' || child.publication === 'discarding') {
-    return refuse('ETASKDISCARDED', `The workspace of ${taskId} was discarded.`, 'Begin it again.');
+    return refuse(
+      'ETASKDISCARDED',
+      `The workspace of the sub-agent ${taskId} was discarded.`,
+      'Begin the sub-agent again.',
+    );
   }
   return { status: 'ready', from: { runId: child.id, snapshot, base: parent.snapshot } };
 }

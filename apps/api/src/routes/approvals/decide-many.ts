@@ -52,8 +52,8 @@ const notSeen = (id: string): Result => ({
   status: 'pending',
   problem: {
     code: 'not_seen',
-    detail: 'its digest is not among those that were read',
-    next: 'Read the approval, and decide on the digest that it shows.',
+    detail: 'the digest of the approval is not among the digests that were read',
+    next: 'Read the approval, and decide on the digest that the approval shows.',
   },
 });
 

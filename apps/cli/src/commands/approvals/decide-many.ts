@@ -54,7 +54,7 @@ export const decideManyCommand = (shell: Shell) =>
         );
       }
       const refused = data.filter(({ problem }) => problem !== null).length;
-      if (refused > 0) throw new CliError('not_decided', `${refused} of ${data.length} were not decided.`);
+      if (refused > 0) throw new CliError('not_decided', `${refused} of ${data.length} approvals were not decided.`);
     });
 
 async function listAll(client: Client, { run, tool, rule, label, olderThan }: ManyOptions): Promise<Approval[]> {

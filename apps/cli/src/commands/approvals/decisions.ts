@@ -76,7 +76,7 @@ export function editCommand(shell: Shell): Command {
     .option('--message <text>', 'note for the log');
   return withDigest(command).action(async (approvalId: string, options: EditOptions) => {
     const { url, args, argsFile, ...rest } = options;
-    const given = jsonObject(await argsText(shell, { args, argsFile }));
+    const given = jsonObject(await argsText(shell, { args, argsFile }), args === undefined ? '--args-file' : '--args');
     const client = await shell.connect(url);
     await decide({ shell, client }, { approvalId, decision: 'edit', args: given, ...rest });
   });

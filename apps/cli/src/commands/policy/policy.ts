@@ -43,7 +43,7 @@ export function testPolicyCommand(shell: Shell): Command {
       if ((file === undefined) === (name === undefined)) throw new CliError('usage', 'Give a file, or --name.');
       const given = [call, command, run].filter((option) => option !== undefined);
       if (given.length !== 1) throw new CliError('usage', 'Give one of --command, --call and --run.');
-      const value = command === undefined ? jsonObject(call ?? '{}') : { tool: 'bash', args: { command } };
+      const value = command === undefined ? jsonObject(call ?? '{}', '--call') : { tool: 'bash', args: { command } };
       if (run === undefined && name !== undefined) {
         const client = await shell.connect(url);
         // The server reports the mistakes of a call with another shape.

@@ -88,7 +88,7 @@ export function askAgain(
 
 const changedSince = {
   code: 'EACTIONCHANGED',
-  message: 'The files changed after the decision, so it did not run again.',
+  message: 'The files changed after the decision, so the call did not run again.',
 };
 
 /** The callers who gave the call its arguments, including the caller whose decision became void. */
