@@ -43,7 +43,7 @@ describe('a source', () => {
   ])('%s', async (_, options, expected) => expect(await findSource(root, options)).toEqual(expected));
 
   it.each([
-    ['a missing directory', { source: join(root, 'nope') }, /There is no/],
+    ['a missing directory', { source: join(root, 'nope') }, /nope does not exist/],
     ['a file as a directory', { source: 'file.tar', sourceType: 'directory' as const }, /not a directory/],
     ['neither of them', { source: 'pipe' }, /neither/],
     ['a ref of an archive', { source: 'file.tar', ref: 'main' }, /--ref needs a git repository/],
