@@ -66,7 +66,7 @@ export interface Written {
   readonly isStored: boolean;
 }
 
-export interface ImportInput<Result extends Written> {
+export interface FillInput<Result extends Written> {
   folder: RunFolder;
   owner: Owner;
   tenant: string | undefined;
@@ -85,7 +85,7 @@ export interface TreeDriver {
   use(deps: Deps, folder: RunFolder): Promise<UsedTree | undefined>;
   make(deps: Deps, input: MakeInput): Promise<NewTree | undefined>;
   /** Lets a writer write the files of a new run's tree. */
-  import<Result extends Written>(deps: Deps, input: ImportInput<Result>): Promise<Result | undefined>;
+  fill<Result extends Written>(deps: Deps, input: FillInput<Result>): Promise<Result | undefined>;
   /** Finds files with this content. */
   find(deps: Deps, content: TreeContent & { tenant: string | undefined }): Promise<SharedFiles | undefined>;
   /** The folder with everything that the run wrote, and nothing while the run writes into the tree elsewhere. */

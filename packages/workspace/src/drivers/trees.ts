@@ -6,7 +6,7 @@ import type { TreeContent } from '../tree/index.ts';
 import { copyDriver } from './copy/copy-driver.ts';
 import { isMountPoint } from './overlay/mounts.ts';
 import { overlayDriver } from './overlay/overlay-driver.ts';
-import type { ImportInput, MakeInput, NewTree, SharedFiles, TreeDriver, TreePath, UsedTree, Written } from './port.ts';
+import type { FillInput, MakeInput, NewTree, SharedFiles, TreeDriver, TreePath, UsedTree, Written } from './port.ts';
 
 export { isTreeLost } from './overlay/mounted-tree.ts';
 export { releaseTrees, removeTree, removeTrees, retireTree } from './overlay/remove-trees.ts';
@@ -32,8 +32,8 @@ export const useTree = (deps: Deps, folder: RunFolder): Promise<UsedTree> =>
 export const makeTree = (deps: Deps, input: MakeInput): Promise<NewTree> => first((driver) => driver.make(deps, input));
 
 /** Lets a writer write the files of a new run's tree. */
-export const importTree = <Result extends Written>(deps: Deps, input: ImportInput<Result>): Promise<Result> =>
-  first((driver) => driver.import(deps, input));
+export const importTree = <Result extends Written>(deps: Deps, input: FillInput<Result>): Promise<Result> =>
+  first((driver) => driver.fill(deps, input));
 
 /** Finds files with this content that a new run can have without a copy. */
 export async function findShared(

@@ -3,7 +3,7 @@ import type { Deps } from '../../deps.ts';
 import { openTop, openTree, setFolderOwner } from '../../files/index.ts';
 import { createHead } from '../../run-folder/index.ts';
 import { scanChildren } from '../../tree/index.ts';
-import type { ImportInput, TreeDriver, Written } from '../port.ts';
+import type { FillInput, TreeDriver, Written } from '../port.ts';
 
 /** A tree is a plain folder with a copy of every file. */
 export const copyDriver: TreeDriver = {
@@ -17,7 +17,7 @@ export const copyDriver: TreeDriver = {
     mkdirSync(folder.tree, { mode: 0o700 });
     return { known: undefined, count: async () => undefined };
   },
-  import: importCopy,
+  fill: fillCopy,
   find: async () => undefined,
   writesOf: ({ tree }) => tree,
   place: async (from, to) => {
@@ -26,9 +26,9 @@ export const copyDriver: TreeDriver = {
   },
 };
 
-async function importCopy<Result extends Written>(
+async function fillCopy<Result extends Written>(
   deps: Deps,
-  { folder, owner, write }: ImportInput<Result>,
+  { folder, owner, write }: FillInput<Result>,
 ): Promise<Result> {
   const own = deps.isRoot ? owner : undefined;
   // Other users may traverse the folder of trees but not list its content.

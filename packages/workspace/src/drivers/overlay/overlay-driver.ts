@@ -6,7 +6,7 @@ import { createHead } from '../../run-folder/index.ts';
 import { changesBetween, countChanges } from '../../store/objects/index.ts';
 import { knownRoot, knownTree } from '../../tree/index.ts';
 import { giveTree } from '../copy/give-tree.ts';
-import type { Counted, ImportInput, MakeInput, NewTree, TreeDriver, TreePath, Written } from '../port.ts';
+import type { Counted, FillInput, MakeInput, NewTree, TreeDriver, TreePath, Written } from '../port.ts';
 import { boundMounts } from './bound-mounts.ts';
 import { beginLayer } from './build-layer.ts';
 import { chooseLayer } from './choose-layer.ts';
@@ -33,7 +33,7 @@ export const overlayDriver: TreeDriver = {
     };
   },
   make: makeOverLayer,
-  import: importLayer,
+  fill: fillLayer,
   find: async (deps, content) => {
     const layer = await findLayer(deps, content);
     if (layer === undefined) return undefined;
@@ -78,9 +78,9 @@ function countFiles(
 }
 
 /** Files impossible in a layer, and few files, become a plain folder. */
-async function importLayer<Result extends Written>(
+async function fillLayer<Result extends Written>(
   deps: Deps,
-  { folder, owner, tenant, write }: ImportInput<Result>,
+  { folder, owner, tenant, write }: FillInput<Result>,
 ): Promise<Result | undefined> {
   await using build = await beginLayer(deps);
   if (build === undefined) return undefined;
