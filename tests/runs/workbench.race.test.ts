@@ -22,18 +22,21 @@ let site: Server;
 let origin: string;
 const visits: string[] = [];
 
-/** Lets a file appear right after write_file looked for it, as a background command may. */
+/**
+ * Lets a file appear between the look of the planner and the look of the call, right before the second one: a worker that has waited for a while
+ * compares the files before this look, and would restore the tree.
+ */
 const late = `
 import { everyToolset } from '${projectDir}/packages/tools/src/index.ts';
 const { tools } = everyToolset.find(({ name }) => name === 'workbench');
 const tool = tools.find(({ name }) => name === 'write_file');
 const { asks } = tool;
+let looks = 0;
 tool.asks = async (context, args) => {
-  const question = await asks(context, args);
-  if (args.path === 'late.txt' && question === undefined) {
+  if (args.path === 'late.txt' && ++looks === 2) {
     await context.files.write('late.txt', Buffer.from('theirs'), { expect: { any: true } }, context.signal);
   }
-  return question;
+  return asks(context, args);
 };
 `;
 const startWorker = async () => {
