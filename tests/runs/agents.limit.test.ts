@@ -274,7 +274,7 @@ test('a kind of the operator or of the repository narrows a sub-agent; one that 
       ?.results.slice(-2)
       .map(({ text }) => text),
   ).toEqual([
-    expect.stringMatching(/ENOAGENT.*planted.*There are reviewer, fixer/s),
+    expect.stringMatching(/ENOAGENT.*planted.*The kinds: reviewer, fixer/s),
     expect.stringMatching(/ENOAGENT.*broken\.md.*there is no key tool. Nearest: tools/s),
   ]);
   expect(of('be reviewer')).toMatchObject({
