@@ -3,6 +3,7 @@ import {
   absentContent,
   type Compaction,
   type EventOf,
+  type EventType,
   type Grant,
   type Instructed,
   isSettled,
@@ -122,6 +123,8 @@ export function addToPast(past: PastLog, event: LoggedEvent): void {
     }
     default:
       if (settlesStep(event)) settle(past, event);
+      // The compiler names an event of the conversation that has no case.
+      else event.type satisfies Exclude<EventType, `${'turn' | 'message' | 'context'}.${string}`>;
   }
 }
 
