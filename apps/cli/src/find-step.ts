@@ -1,7 +1,7 @@
 import { ApiError, type Client } from '@holdpoint/client';
 import { stepIdSchema } from '@holdpoint/contract';
 import type { Page, Step } from '@holdpoint/contract/wire';
-import { isShortFor, shortIdIn } from './naming/short-id.ts';
+import { isShortFor, shortIdIn } from './naming/ids.ts';
 import { CliError, commandLine } from './shell/index.ts';
 
 /**

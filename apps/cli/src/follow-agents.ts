@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { ApiError, type Client } from '@holdpoint/client';
 import type { RunEvent } from '@holdpoint/contract/wire';
-import { shortId } from './naming/short-id.ts';
+import { shortId } from './naming/ids.ts';
 import { fit, oneLine, plain } from './output/index.ts';
 import { commandLine } from './shell/index.ts';
 import { nestedScreen, openRunView, type RunView, type RunViewOptions, type Screen } from './view/index.ts';

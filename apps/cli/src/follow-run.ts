@@ -2,7 +2,7 @@ import { type Client, ConnectionError, type LiveText } from '@holdpoint/client';
 import { isTerminal, type Problem } from '@holdpoint/contract';
 import type { Run, RunDetail, RunEvent } from '@holdpoint/contract/wire';
 import { openApprovalDesk } from './deciding/approval-desk.ts';
-import { howToCorrect } from './deciding/offer-again.ts';
+import { howToCorrect } from './deciding/confirm.ts';
 import { openAgentFollower } from './follow-agents.ts';
 import { followPlace } from './follow-place.ts';
 import { oneLine, plain, timeline, waitingText } from './output/index.ts';

@@ -45,7 +45,7 @@ export async function createProgram(shell: Shell, first: string | undefined): Pr
     .version(manifest.version, '-V, --version', 'print the version')
     .addHelpText('after', exitCodeHelp);
   program.hook('preAction', async (_program, command) => {
-    const { completeIds } = await import('./naming/index.ts');
+    const { completeIds } = await import('./naming/ids.ts');
     await completeIds(shell, command);
   });
   for (const command of await openCommands(shell, first)) program.addCommand(command);

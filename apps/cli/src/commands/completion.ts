@@ -2,7 +2,7 @@ import type { Client } from '@holdpoint/client';
 import { Argument, Command } from 'commander';
 import { type Candidate, completeWords } from '../completion/complete-words.ts';
 import { shellScripts } from '../completion/shell-scripts.ts';
-import { type IdKind, shortId } from '../naming/index.ts';
+import { type IdKind, shortId } from '../naming/ids.ts';
 import { oneLine } from '../output/index.ts';
 import type { Shell } from '../shell/index.ts';
 

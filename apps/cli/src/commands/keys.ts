@@ -1,8 +1,8 @@
 import { allScopes, type CallerKind, callerKindSchema, scopes } from '@holdpoint/contract';
 import type { IssuedKey, Key } from '@holdpoint/contract/wire';
 import { Command, Option } from 'commander';
-import { sayEndOfPage } from '../output/end-of-page.ts';
 import { oneLine, pairs, table } from '../output/index.ts';
+import { sayEndOfPage } from '../output/layout.ts';
 import { type ApiOptions, apiCommand, count, type Shell, seconds, several } from '../shell/index.ts';
 
 export function keysGroup(shell: Shell): Command {

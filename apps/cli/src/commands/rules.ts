@@ -1,8 +1,8 @@
 import type { RememberedRule } from '@holdpoint/contract/wire';
 import { nameText, oneLine } from '@holdpoint/readable';
 import { Command } from 'commander';
-import { sayEndOfPage } from '../output/end-of-page.ts';
 import { shortArgs, table } from '../output/index.ts';
+import { sayEndOfPage } from '../output/layout.ts';
 import { type ApiOptions, apiCommand, count, type Shell } from '../shell/index.ts';
 
 export function rulesGroup(shell: Shell): Command {

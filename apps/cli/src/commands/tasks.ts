@@ -2,9 +2,9 @@ import type { Client } from '@holdpoint/client';
 import { isTaskOver } from '@holdpoint/contract';
 import type { Task } from '@holdpoint/contract/wire';
 import { Command, Option } from 'commander';
-import { runsWithTasks, shortId } from '../naming/index.ts';
-import { sayDamaged } from '../output/end-of-page.ts';
+import { runsWithTasks, shortId } from '../naming/ids.ts';
 import { duration, oneLine, plain, table } from '../output/index.ts';
+import { sayDamaged } from '../output/layout.ts';
 import { type ApiOptions, apiCommand, type Shell } from '../shell/index.ts';
 
 export function tasksGroup(shell: Shell): Command {

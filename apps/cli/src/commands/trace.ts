@@ -1,8 +1,7 @@
 import type { Command } from 'commander';
 import { type ApiOptions, apiCommand, type Shell } from '../shell/index.ts';
-import { criticalPath } from '../trace/critical-path.ts';
 import { readWholeTrace } from '../trace/read-whole-trace.ts';
-import { timeSpent } from '../trace/time-spent.ts';
+import { criticalPath, timeSpent } from '../trace/time-spent.ts';
 import { traceText } from '../trace/trace-text.ts';
 
 export const traceCommand = (shell: Shell): Command =>

@@ -1,7 +1,7 @@
 import type { Client } from '@holdpoint/client';
 import type { EventOf } from '@holdpoint/contract';
 import type { RunDetail } from '@holdpoint/contract/wire';
-import { offersAgain } from '../deciding/offer-again.ts';
+import { offersAgain } from '../deciding/confirm.ts';
 import { exitCodeOf, type FollowInput, followRun, howToDecide, nextSteps } from '../follow-run.ts';
 import { timeline } from '../output/index.ts';
 import { type ApiOptions, apiCommand, type FollowOptions, type Shell, withFollowOptions } from '../shell/index.ts';

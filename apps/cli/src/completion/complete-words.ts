@@ -1,5 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
-import { type IdKind, idKinds } from '../naming/index.ts';
+import { type IdKind, idKinds } from '../naming/ids.ts';
 import { listFields } from '../request/fields.ts';
 
 export interface Candidate {

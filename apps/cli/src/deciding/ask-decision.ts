@@ -6,7 +6,7 @@ import { approvalText, isAboutPublish, oneLine, plain } from '../output/index.ts
 import { CliError, type Shell } from '../shell/index.ts';
 import { askResolutions } from './ask-resolutions.ts';
 import { hunksText } from './conflicts.ts';
-import { editArgs } from './edit-args.ts';
+import { editArgs } from './edit-text.ts';
 import { openContent } from './open-content.ts';
 
 type Decision = Decide['decision'];

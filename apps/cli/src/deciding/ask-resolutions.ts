@@ -4,9 +4,8 @@ import type { Conflict, ConflictHunk, HunkChoice } from '@holdpoint/contract';
 import type { Approval, ConflictView, Decide } from '@holdpoint/contract/wire';
 import { conflictText, counted, hunkText, nameText } from '../output/index.ts';
 import { readText, type Shell } from '../shell/index.ts';
-import { conflictsOf } from './conflicts.ts';
+import { type Choice, conflictsOf, toArgs } from './conflicts.ts';
 import { editText } from './edit-text.ts';
-import { type Choice, toArgs } from './resolutions.ts';
 
 interface Deps {
   shell: Shell;

@@ -1,6 +1,7 @@
 import { ApiError, type Client } from '@holdpoint/client';
-import type { Conflict } from '@holdpoint/contract';
-import type { Approval, ConflictView } from '@holdpoint/contract/wire';
+import type { Conflict, HunkChoice, Resolution } from '@holdpoint/contract';
+import type { Approval, ConflictView, Decide } from '@holdpoint/contract/wire';
+import { nameText } from '@holdpoint/readable';
 import { conflictText, plain, planOf } from '../output/index.ts';
 import { type ApiOptions, apiCommand, CliError, commandLine, count, type Shell } from '../shell/index.ts';
 
@@ -66,3 +67,33 @@ export const hunksCommand = (shell: Shell) =>
       if (json) return shell.printJson(view);
       for (const line of [...conflictText(view, shell.colors), ...moreText(view)]) shell.print(line);
     });
+
+type WholeFile = { take: 'run' | 'source' } | { take: 'text'; text: string };
+
+/** The result of a file in conflict. */
+export type Choice =
+  | WholeFile
+  | { take: 'run_lines' | 'source_lines'; hunks?: HunkChoice[] }
+  | { take: 'hunks'; hunks: HunkChoice[] };
+
+/** The decision's arguments: a choice for each file, bound to the shown versions. @throws CliError `usage` */
+export const toArgs = (
+  conflicts: readonly Conflict[],
+  choiceOf: (conflict: Conflict) => Choice,
+): NonNullable<Decide['args']> => ({
+  resolutions: conflicts.map((conflict): Resolution => toResolution(conflict, choiceOf(conflict))),
+});
+
+function toResolution({ path, versions, merge }: Conflict, choice: Choice): Resolution {
+  const seen = versions?.source?.oid ?? null;
+  if (isWholeFile(choice)) return { path, ...choice, seen };
+  if (merge === undefined) {
+    throw new CliError('usage', `${nameText(path)} cannot be merged by lines.`, {
+      next: 'A side has no file there, or one is binary or a link: take the run, the source, or other text.',
+    });
+  }
+  return { path, ...choice, seen, digest: merge.digest };
+}
+
+const isWholeFile = (choice: Choice): choice is WholeFile =>
+  choice.take === 'run' || choice.take === 'source' || choice.take === 'text';

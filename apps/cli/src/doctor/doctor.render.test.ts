@@ -18,14 +18,13 @@ import { whyCopies } from '@holdpoint/workspace/trees';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../shell/config.ts';
 import { judgeAudit } from './check-audit.ts';
-import { checkDamage } from './check-damage.ts';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkNode, checkToolchains } from './check-programs.ts';
 import { checkRetention } from './check-retention.ts';
 import { checkLoops, checkStuckHandlers, judgePeriodic } from './check-running.ts';
 import { checkBubblewrap, checkSandbox, judgeSandbox } from './check-sandbox.ts';
 import { checkStorage } from './check-storage.ts';
-import { checkTrees } from './check-trees.ts';
+import { checkDamage, checkTrees } from './check-trees.ts';
 import { startWalk } from './measure.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'hp-doctor-'));

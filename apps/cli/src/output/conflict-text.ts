@@ -3,7 +3,7 @@ import type { ConflictView } from '@holdpoint/contract/wire';
 import { nameText, plain } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
 import { patchLines } from './diff-text.ts';
-import { fold } from './fit.ts';
+import { fold } from './layout.ts';
 import { counted } from './units.ts';
 
 /** A file in conflict by lines: its hunks, and the changes reverted by a choice of a whole file. */

@@ -1,8 +1,7 @@
 import type { Diff, PublishPlan } from '@holdpoint/contract/wire';
 import { nameText, oneLine, plain } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
-import { fit, fold } from './fit.ts';
-import { table } from './layout.ts';
+import { fit, fold, table } from './layout.ts';
 import { counted, bytes as sizeText } from './units.ts';
 
 /** A line per file, the sum, and the left-out files. */

@@ -1,7 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
+import type { Page } from '@holdpoint/contract/wire';
+import { nameText, oneLine } from '@holdpoint/readable';
 import widthOf from 'fast-string-truncated-width';
-import { shortId } from '../naming/short-id.ts';
-import { fit } from './fit.ts';
+import { shortId } from '../naming/ids.ts';
+import type { Shell } from '../shell/index.ts';
 
 /** A head, or the head of a column of ids (never cut) or of texts (cut before all others). */
 export type Column = string | { id: string } | { text: string };
@@ -70,4 +72,38 @@ export function pairs(values: Readonly<Record<string, string | null | undefined>
   const width = Math.max(0, ...given.map(([name]) => name.length));
   const indent = ' '.repeat(width + 2);
   return given.map(([name, value]) => `${name.padEnd(width)}  ${value.replaceAll('\n', `\n${indent}`)}`);
+}
+
+/** Cuts a text without colours to this many columns of a terminal. */
+export function fit(text: string, columns: number): string {
+  const limit = Math.max(1, columns);
+  const { index, truncated } = widthOf(text, { limit, ellipsis: '…', ellipsisWidth: 1 });
+  if (!truncated) return text;
+  let kept = text.slice(0, index);
+  // Behind a character outside of Latin the library keeps a column too many.
+  while (kept !== '' && widthOf(kept).width > limit - 1) kept = kept.slice(0, kept.at(-1)?.isWellFormed() ? -1 : -2);
+  return `${kept}…`;
+}
+
+/** Keeps the first and the last lines, and says how many lie between them. */
+export function fold(
+  lines: readonly string[],
+  { head, tail, note = '' }: { head: number; tail: number; note?: string },
+): string[] {
+  const left = lines.length - head - tail;
+  // A note in place of a single line saves nothing.
+  if (left <= 1) return [...lines];
+  return [...lines.slice(0, head), `… ${left} more lines${note}`, ...lines.slice(lines.length - tail)];
+}
+
+/** Reports the hidden part of a list's page: unreadable entries, and the pages behind. */
+export function sayEndOfPage(shell: Pick<Shell, 'say'>, page: Pick<Page<unknown>, 'damaged' | 'next_cursor'>): void {
+  sayDamaged(shell, page);
+  if (page.next_cursor !== null) shell.say(`There are more: --cursor ${page.next_cursor}`);
+}
+
+export function sayDamaged(shell: Pick<Shell, 'say'>, { damaged = [] }: Pick<Page<unknown>, 'damaged'>): void {
+  for (const { id, code, detail, next } of damaged) {
+    shell.say(`Not shown: ${nameText(id)} (${code}): ${oneLine(detail)}. ${oneLine(next)}`);
+  }
 }

@@ -1,7 +1,7 @@
 import { placeOf, sourceFoldersOf } from '@holdpoint/contract';
 import type { Run, RunDetail, WaitingFor } from '@holdpoint/contract/wire';
 import { codeText, nameText, oneLine, plain } from '@holdpoint/readable';
-import { shortId } from '../naming/short-id.ts';
+import { shortId } from '../naming/ids.ts';
 import type { Colors } from '../shell/index.ts';
 import { pairs, table } from './layout.ts';
 import { ago, counted, duration } from './units.ts';

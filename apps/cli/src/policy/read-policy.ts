@@ -1,4 +1,10 @@
-import { type operatorPolicySchema, type Policy, policySchema } from '@holdpoint/contract';
+import {
+  type GivenPolicy,
+  type operatorPolicySchema,
+  type Policy,
+  policyReferenceSchema,
+  policySchema,
+} from '@holdpoint/contract';
 import { checkRules, type PolicyProblem, parsePolicy } from '@holdpoint/policy';
 import type { z } from 'zod';
 import { CliError, readGivenFile } from '../shell/index.ts';
@@ -38,3 +44,19 @@ const invalid = (file: string, problems: readonly PolicyProblem[]): CliError =>
     'invalid_policy',
     problems.map(({ pointer, detail }) => `${file}: ${pointer || '/'}: ${detail}`).join('\n'),
   );
+
+/**
+ * Reads `--policy`: the name of a stored policy, `name@version`, or a file. A file is named with a slash or an extension.
+ * @throws CliError `no_policy`, `invalid_policy`
+ */
+export async function givenPolicy(
+  text: string,
+  { environment }: { environment: Readonly<Record<string, string>> },
+): Promise<GivenPolicy> {
+  const [name = '', version] = text.split('@', 2);
+  const reference = policyReferenceSchema.safeParse({
+    name,
+    ...(version !== undefined && { version: Number(version) }),
+  });
+  return reference.success ? reference.data : readPolicy({ file: text, environment });
+}

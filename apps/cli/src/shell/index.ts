@@ -12,6 +12,7 @@ export {
   label,
   seconds,
   several,
+  sinceOf,
   wholeNumber,
   withFollowOptions,
 } from './options.ts';

@@ -1,20 +1,25 @@
 import type * as Health from './check-health.ts';
-import type * as Here from './open-here.ts';
 import type * as Stopped from './open-stopped.ts';
 import type * as Starting from './start-system.ts';
 
-export { drainMarginMs } from './drain-margin.ts';
-export { endChildren, endProcess } from './end-process.ts';
-export { findSystem } from './find-system.ts';
-export { identify, isAlive, type ProcessIdentity } from './process-identity.ts';
+export { endChildren, endProcess, identify, isAlive, type ProcessIdentity } from './processes.ts';
 export { quiet } from './quiet.ts';
 export type { RunningSystem } from './start-system.ts';
-export { claim, readSystemRecord, release, type SystemRecord, updateSystemRecord } from './system-record.ts';
+export {
+  claim,
+  drainMarginMs,
+  findSystem,
+  readSystemRecord,
+  release,
+  type SystemRecord,
+  updateSystemRecord,
+} from './system-record.ts';
 
 // Loaded when called: Redis, the engine and the supervisor take half the time of a short command.
 export const checkHealth: typeof Health.checkHealth = async (...input) =>
   (await import('./check-health.ts')).checkHealth(...input);
-export const openHere: typeof Here.openHere = async (...input) => (await import('./open-here.ts')).openHere(...input);
+export const openHere: typeof Stopped.openHere = async (...input) =>
+  (await import('./open-stopped.ts')).openHere(...input);
 export const openStopped: typeof Stopped.openStopped = async (...input) =>
   (await import('./open-stopped.ts')).openStopped(...input);
 export const startSystem: typeof Starting.startSystem = async (...input) =>

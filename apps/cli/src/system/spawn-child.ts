@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, fstatSync, mkdirSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { CliError } from '../shell/index.ts';
-import { identify, type ProcessIdentity } from './process-identity.ts';
+import { identify, type ProcessIdentity } from './processes.ts';
 import { rotateLog } from './rotate-log.ts';
 
 export interface ChildSpec {

@@ -1,16 +1,15 @@
 import { join } from 'node:path';
 import type { Logger } from '@holdpoint/engine';
 import { watchSpace } from '@holdpoint/engine/space';
+import { metricsSettingsFrom } from '@holdpoint/telemetry/settings';
 import { CliError, type Config } from '../shell/index.ts';
-import { drainMarginMs } from './drain-margin.ts';
-import type { LogLine } from './log-lines.ts';
-import { metricsPlace } from './metrics-place.ts';
+import { type LogLine, waitForLine } from './log-lines.ts';
 import { checkInstallation, openRedis } from './open-redis.ts';
-import type { ProcessIdentity } from './process-identity.ts';
+import type { ProcessIdentity } from './processes.ts';
 import { quiet } from './quiet.ts';
 import { rotateLogs } from './rotate-log.ts';
 import { realPause, Supervised } from './supervised.ts';
-import { waitForLine } from './wait-for-line.ts';
+import { drainMarginMs } from './system-record.ts';
 
 /** The first start reads every file from a cold disk. */
 const readyMs = 60_000;
@@ -194,4 +193,23 @@ const longestTimerMs = 2 ** 31 - 1;
 function addressIn({ event, address }: LogLine): string | undefined {
   if (event !== 'listening' || address === undefined) return undefined;
   return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+}
+
+/** HOLDPOINT_METRICS for each of several workers of a machine: each has the next port. The worker refuses an unreadable value. */
+export function metricsPlace(
+  environment: Readonly<Record<string, string>>,
+  index: number,
+): { HOLDPOINT_METRICS?: string } {
+  const scraped = settingOf(environment);
+  if (scraped === undefined || scraped.port === 0) return {};
+  const { host, port } = scraped;
+  return { HOLDPOINT_METRICS: `${host.includes(':') ? `[${host}]` : host}:${port + index}` };
+}
+
+function settingOf(environment: Readonly<Record<string, string>>) {
+  try {
+    return metricsSettingsFrom(environment).scraped;
+  } catch {
+    return undefined;
+  }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { EmbeddedRedis } from '@holdpoint/embedded-redis';
-import { Backoff } from './backoff.ts';
-import { identify, isAlive, type ProcessIdentity } from './process-identity.ts';
+import { identify, isAlive, type ProcessIdentity } from './processes.ts';
+import { Backoff } from './supervised.ts';
 
 const pollMs = 250;
 

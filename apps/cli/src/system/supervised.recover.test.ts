@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { isAlive, type ProcessIdentity } from './process-identity.ts';
+import { waitForLine } from './log-lines.ts';
+import { isAlive, type ProcessIdentity } from './processes.ts';
 import { realPause, Supervised } from './supervised.ts';
-import { waitForLine } from './wait-for-line.ts';
 
 let directory: string;
 beforeEach(() => {

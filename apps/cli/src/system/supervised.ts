@@ -1,7 +1,6 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { Backoff } from './backoff.ts';
-import { type EndOptions, endProcess } from './end-process.ts';
 import { followLines, parseLogLine, problemOf } from './log-lines.ts';
+import { type EndOptions, endProcess } from './processes.ts';
 import { type Child, type ChildSpec, spawnChild } from './spawn-child.ts';
 
 const pollMs = 500;
@@ -131,3 +130,19 @@ export class Supervised {
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+const firstMs = 250;
+const maxMs = 60_000;
+/** A process with a life this long had started well. */
+const steadyMs = 60_000;
+
+/** The pause before the restart of an ended process: doubled each time, until a process lives for a minute. */
+export class Backoff {
+  #times = 0;
+
+  /** @returns the number of ends in a row, and the pause before the next start */
+  ended(livedMs: number): { times: number; pauseMs: number } {
+    this.#times = livedMs >= steadyMs ? 1 : this.#times + 1;
+    return { times: this.#times, pauseMs: Math.min(firstMs * 2 ** (this.#times - 1), maxMs) };
+  }
+}

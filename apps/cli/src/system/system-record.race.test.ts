@@ -5,9 +5,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { directoryId } from '@holdpoint/process/directory';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { findSystem } from './find-system.ts';
-import { identify, isAlive } from './process-identity.ts';
-import { claim, readSystemRecord, release, type SystemRecord, updateSystemRecord } from './system-record.ts';
+import { identify, isAlive } from './processes.ts';
+import {
+  claim,
+  findSystem,
+  readSystemRecord,
+  release,
+  type SystemRecord,
+  updateSystemRecord,
+} from './system-record.ts';
 
 let dataDir: string;
 beforeEach(() => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { directoryId } from '@holdpoint/process/directory';
 import { z } from 'zod';
 import { CliError } from '../shell/index.ts';
-import { isAlive } from './process-identity.ts';
+import { isAlive } from './processes.ts';
 
 const processSchema = z.strictObject({ pid: z.int().positive(), began: z.string() });
 
@@ -48,7 +48,7 @@ export function readSystemRecord(dataDir: string): SystemRecord | undefined {
 }
 
 /** Whether a record was made for another directory and came here in a copy. */
-export const isOfAnother = ({ directory }: SystemRecord, dataDir: string): boolean =>
+const isOfAnother = ({ directory }: SystemRecord, dataDir: string): boolean =>
   directory !== undefined && directory !== directoryId(dataDir);
 
 /**
@@ -143,3 +143,29 @@ function writeAside(dataDir: string, record: SystemRecord): string {
 }
 
 const errnoOf = (error: unknown): unknown => (error instanceof Error && 'code' in error ? error.code : undefined);
+
+/** The record of `up` for a data directory, and whether its processes still run. */
+export interface FoundSystem {
+  record: SystemRecord;
+  /** The `up` process runs. Its children may run without `up`, after a kill of `up`. */
+  isUp: boolean;
+  /** The address of the API, while the API runs and listens. */
+  address: string | undefined;
+}
+
+/**
+ * Finds the system of a data directory. Every command uses this function. The record in a copy of a data directory names the processes of the
+ * original, so such a record counts as none.
+ *
+ * @throws CliError `not_ours`
+ */
+export function findSystem(dataDir: string): FoundSystem | undefined {
+  const record = readSystemRecord(dataDir);
+  if (record === undefined || isOfAnother(record, dataDir)) return undefined;
+  const api = record.children.find(({ name }) => name === 'api');
+  const address = api !== undefined && isAlive(api) ? (record.address ?? undefined) : undefined;
+  return { record, isUp: isAlive(record), address };
+}
+
+/** After the workers' own limit: time to close connections and end sandboxes. */
+export const drainMarginMs = 12_000;

@@ -1,9 +1,8 @@
 import { attribute, genAi, general, type TraceSpan } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { colorsFor } from '../shell/index.ts';
-import { criticalPath } from './critical-path.ts';
 import { spanRows } from './span-rows.ts';
-import { timeSpent } from './time-spent.ts';
+import { criticalPath, timeSpent } from './time-spent.ts';
 import { traceText } from './trace-text.ts';
 
 const begin = Date.parse('2026-01-01T00:00:00.000Z');

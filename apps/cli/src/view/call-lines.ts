@@ -2,13 +2,13 @@ import type { Payload, StepSettled } from '@holdpoint/contract';
 import type { RunEvent } from '@holdpoint/contract/wire';
 import { codeText, nameText, oneLine, plain } from '@holdpoint/readable';
 import widthOf from 'fast-string-truncated-width';
-import { shortId } from '../naming/index.ts';
+import { z } from 'zod';
+import { shortId } from '../naming/ids.ts';
 import { argsInWords } from '../output/call-text.ts';
-import { fit, fold } from '../output/fit.ts';
 import { duration, foldedPatch, payloadValue } from '../output/index.ts';
+import { fit, fold } from '../output/layout.ts';
 import { type Colors, commandLine } from '../shell/index.ts';
 import { callOutcome } from './call-outcome.ts';
-import { doneText, type Todo, todoPaint, todosIn, todoText } from './checklist.ts';
 
 /** A planned call. */
 export interface PlannedCall {
@@ -82,3 +82,30 @@ const folded = {
   output: { head: 0, tail: 4 },
   failure: { head: 2, tail: 14 },
 };
+
+const statusSchema = z.enum(['pending', 'in_progress', 'completed']);
+const todosSchema = z.looseObject({
+  todos: z.array(z.looseObject({ content: z.string(), status: statusSchema })),
+});
+
+interface Todo {
+  text: string;
+  status: z.infer<typeof statusSchema>;
+}
+
+/** The todos written by a call of any toolset. Undefined: another call, or a call with a cut list. */
+function todosIn(args: Payload): Todo[] | undefined {
+  const read = todosSchema.safeParse(payloadValue(args)).data;
+  return read?.todos.map(({ content, status }) => ({ text: oneLine(content), status }));
+}
+
+const doneText = (todos: readonly Todo[]): string =>
+  `${todos.filter(({ status }) => status === 'completed').length} of ${todos.length} done`;
+
+const marks = { pending: '☐', in_progress: '▸', completed: '☑' } as const;
+
+const todoText = ({ text, status }: Todo): string => `${marks[status]} ${text}`;
+
+/** Finished work is faint, work in progress stands out. */
+const todoPaint = ({ status }: Todo, colors: Colors): ((text: string) => string) =>
+  status === 'completed' ? colors.dim : status === 'in_progress' ? colors.bold : (text) => text;

@@ -1,4 +1,4 @@
-import { fit } from '../output/fit.ts';
+import { fit } from '../output/layout.ts';
 
 /** Lines to keep, and below them a few lines for repeated drawing. */
 export interface Screen {

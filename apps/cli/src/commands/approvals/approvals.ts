@@ -2,8 +2,8 @@ import { approvalStatusSchema } from '@holdpoint/contract';
 import type { Approval } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
 import { hunksText } from '../../deciding/conflicts.ts';
-import { sayEndOfPage } from '../../output/end-of-page.ts';
 import { approvalTable, approvalText } from '../../output/index.ts';
+import { sayEndOfPage } from '../../output/layout.ts';
 import { type ApiOptions, apiCommand, commandLine, count, type Shell } from '../../shell/index.ts';
 
 /** Without a subcommand: the inbox on a terminal, else the list. */

@@ -4,8 +4,7 @@ import { contentCommand } from '../../deciding/open-content.ts';
 import type { Shell } from '../../shell/index.ts';
 import { approvalsCommand, listApprovalsCommand, showApprovalCommand } from './approvals.ts';
 import { decideManyCommand } from './decide-many.ts';
-import { approveCommand, editCommand, rejectCommand, respondCommand } from './decisions.ts';
-import { delegateCommand } from './delegate.ts';
+import { approveCommand, delegateCommand, editCommand, rejectCommand, respondCommand } from './decisions.ts';
 import { resolveCommand } from './resolve.ts';
 
 export function approvalsGroup(shell: Shell): Command {

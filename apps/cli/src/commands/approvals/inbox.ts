@@ -2,8 +2,8 @@ import { cancel, isCancel, outro, select } from '@clack/prompts';
 import type { Client } from '@holdpoint/client';
 import type { Approval } from '@holdpoint/contract/wire';
 import { askDecision, showWhole } from '../../deciding/ask-decision.ts';
-import { sayDamaged } from '../../output/end-of-page.ts';
 import { actionText, cut, oneLine } from '../../output/index.ts';
+import { sayDamaged } from '../../output/layout.ts';
 import type { Shell } from '../../shell/index.ts';
 
 /** Lets the user decide open approvals until none is left or the user leaves. Needs a terminal. */

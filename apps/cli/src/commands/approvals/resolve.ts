@@ -1,8 +1,7 @@
 import type { HunkChoice } from '@holdpoint/contract';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { conflictsOf } from '../../deciding/conflicts.ts';
-import { type Choice, toArgs } from '../../deciding/resolutions.ts';
+import { type Choice, conflictsOf, toArgs } from '../../deciding/conflicts.ts';
 import { apiCommand, CliError, readText, type Shell, several } from '../../shell/index.ts';
 import { decide } from './decide.ts';
 import { type DecisionOptions, withDigest } from './decisions.ts';

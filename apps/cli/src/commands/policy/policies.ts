@@ -2,8 +2,8 @@ import type { PolicySummary } from '@holdpoint/client';
 import { operatorPolicyName, operatorPolicySchema } from '@holdpoint/contract';
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
-import { sayDamaged, sayEndOfPage } from '../../output/end-of-page.ts';
 import { plain, table } from '../../output/index.ts';
+import { sayDamaged, sayEndOfPage } from '../../output/layout.ts';
 import { readPolicy } from '../../policy/read-policy.ts';
 import { type ApiOptions, apiCommand, count, type Shell, wholeNumber } from '../../shell/index.ts';
 

@@ -5,8 +5,7 @@ import { isSeq, parseDocument, stringify } from 'yaml';
 import { oneLine, plain } from '../../output/index.ts';
 import { checkPolicyText, type PolicyFile } from '../../policy/read-policy.ts';
 import { replaceFile } from '../../policy/replace-file.ts';
-import { sinceOf } from '../../policy/since.ts';
-import { type ApiOptions, apiCommand, CliError, count, readGivenFile, type Shell } from '../../shell/index.ts';
+import { type ApiOptions, apiCommand, CliError, count, readGivenFile, type Shell, sinceOf } from '../../shell/index.ts';
 
 interface ProposeOptions extends ApiOptions {
   since: string;

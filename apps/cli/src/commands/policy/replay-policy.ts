@@ -3,10 +3,8 @@ import { operatorPolicyName, operatorPolicySchema, type PolicyReference } from '
 import { attention } from '@holdpoint/policy';
 import type { Command } from 'commander';
 import { oneLine, plain } from '../../output/index.ts';
-import { givenPolicy } from '../../policy/given-policy.ts';
-import { readPolicy } from '../../policy/read-policy.ts';
-import { sinceOf } from '../../policy/since.ts';
-import { type ApiOptions, apiCommand, count, type Shell } from '../../shell/index.ts';
+import { givenPolicy, readPolicy } from '../../policy/read-policy.ts';
+import { type ApiOptions, apiCommand, count, type Shell, sinceOf } from '../../shell/index.ts';
 
 interface ReplayOptions extends ApiOptions {
   since: string;

@@ -1,8 +1,10 @@
 import { fromPointer } from '@holdpoint/contract';
 import { type CreateRun, createRunSchema } from '@holdpoint/contract/wire';
 import { schemaProblems } from '@holdpoint/policy';
-import { findSource, type ParsedPlan, type RunFile, readPlan, readRunFile } from '../../plan/index.ts';
-import { givenPolicy } from '../../policy/given-policy.ts';
+import { findSource } from '../../plan/find-source.ts';
+import { type ParsedPlan, readPlan } from '../../plan/read-plan.ts';
+import { type RunFile, readRunFile } from '../../plan/run-file.ts';
+import { givenPolicy } from '../../policy/read-policy.ts';
 import { type Setting, setFields } from '../../request/set-fields.ts';
 import { type ApiOptions, CliError, type Shell } from '../../shell/index.ts';
 import { mistakeText } from '../../words-for-people.ts';

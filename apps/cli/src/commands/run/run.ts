@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { stringify } from 'yaml';
-import { placeInPlan } from '../../plan/index.ts';
+import { placeInPlan } from '../../plan/read-plan.ts';
 import { setting } from '../../request/set-fields.ts';
 import { type ApiOptions, apiCommand, commandLine, label, type Shell, several } from '../../shell/index.ts';
 import { type BodyOptions, requestOf } from './body.ts';
@@ -46,7 +46,7 @@ export function runCommand(shell: Shell): Command {
 
 const help = `
 --set, --hold, --deny, --allow-net, --validate and --label may be repeated.
-All other fields are in the run file (the body of POST /v1/runs) or behind --set,
+All other fields: in the run file (the body of POST /v1/runs), or with --set,
 which overrides the options; they override the files:
   ${commandLine('run')} --file run.yaml --set limits.max_turns=5
   ${commandLine('run')} "Fix it" --source . --set workspace.source.with+=lib`;

@@ -1,7 +1,7 @@
 import type { Snapshot } from '@holdpoint/contract/wire';
 import { findSnapshot } from '../../find-snapshot.ts';
-import { sayEndOfPage } from '../../output/end-of-page.ts';
 import { ago, counted, nameText, table, unknownText } from '../../output/index.ts';
+import { sayEndOfPage } from '../../output/layout.ts';
 import { type ApiOptions, apiCommand, count, type Shell } from '../../shell/index.ts';
 
 interface ListOptions extends ApiOptions {

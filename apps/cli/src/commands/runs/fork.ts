@@ -1,8 +1,9 @@
 import type { ForkRun } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
 import { stepReference } from '../../find-step.ts';
-import { type PlanFile, placeInPlan, readPlan } from '../../plan/index.ts';
-import { givenPolicy } from '../../policy/given-policy.ts';
+import type { PlanFile } from '../../plan/plan-file.ts';
+import { placeInPlan, readPlan } from '../../plan/read-plan.ts';
+import { givenPolicy } from '../../policy/read-policy.ts';
 import { type ApiOptions, apiCommand, label, type Shell, several } from '../../shell/index.ts';
 import { followSubmitted, type SubmitOptions, withSubmitOptions } from '../run/follow-submitted.ts';
 

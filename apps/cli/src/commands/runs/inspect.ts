@@ -3,7 +3,6 @@ import type { Step } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { allSteps } from '../../find-step.ts';
-import { sayDamaged, sayEndOfPage } from '../../output/end-of-page.ts';
 import {
   duration,
   nameText,
@@ -15,6 +14,7 @@ import {
   table,
   validationText,
 } from '../../output/index.ts';
+import { sayDamaged, sayEndOfPage } from '../../output/layout.ts';
 import { type ApiOptions, apiCommand, count, exitCodes, type Shell } from '../../shell/index.ts';
 
 interface ListOptions extends ApiOptions {

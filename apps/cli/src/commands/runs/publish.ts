@@ -2,8 +2,7 @@ import { ApiError, type Client } from '@holdpoint/client';
 import { placeOf } from '@holdpoint/contract';
 import type { Publication, Publish, RunDetail } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { type ConfirmOptions, isSure, withYes } from '../../deciding/confirm.ts';
-import { offersAgain } from '../../deciding/offer-again.ts';
+import { type ConfirmOptions, isSure, offersAgain, withYes } from '../../deciding/confirm.ts';
 import { findSnapshot } from '../../find-snapshot.ts';
 import { howToDecide } from '../../follow-run.ts';
 import {

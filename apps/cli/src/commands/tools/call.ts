@@ -3,7 +3,7 @@ import { isSettled, isTerminal, type Json } from '@holdpoint/contract';
 import type { StepDetail } from '@holdpoint/contract/wire';
 import { howToDecide } from '../../follow-run.ts';
 import { plain, plainJson } from '../../output/index.ts';
-import { findSource } from '../../plan/index.ts';
+import { findSource } from '../../plan/find-source.ts';
 import {
   type ApiOptions,
   apiCommand,

@@ -1,7 +1,20 @@
 import { setTimeout as wait } from 'node:timers/promises';
+import { bootId, identify as identifyInBoot } from '@holdpoint/process';
 import { CliError } from '../shell/index.ts';
-import { isAlive, type ProcessIdentity } from './process-identity.ts';
-import type { SystemRecord } from './system-record.ts';
+
+/** Identifies a process, also when its pid is used again later or after a reboot. */
+export interface ProcessIdentity {
+  pid: number;
+  /** The boot id and the start time, only for comparison. */
+  began: string;
+}
+
+export function identify(pid: number): ProcessIdentity | undefined {
+  const found = identifyInBoot(pid);
+  return found ? { pid, began: `${bootId()}/${found.start}` } : undefined;
+}
+
+export const isAlive = ({ pid, began }: ProcessIdentity): boolean => identify(pid)?.began === began;
 
 const pollMs = 25;
 /** A killed process is gone immediately, unless the process is in an uninterruptible system call. */
@@ -57,8 +70,11 @@ function send(pid: number, signal: NodeJS.Signals): void {
  *
  * @returns the number of children
  */
-export async function endChildren(left: Pick<SystemRecord, 'children'>, options: EndOptions): Promise<number> {
-  const alive = left.children.filter(isAlive);
+export async function endChildren(
+  { children }: { children: readonly (ProcessIdentity & { name: string })[] },
+  options: EndOptions,
+): Promise<number> {
+  const alive = children.filter(isAlive);
   const isWorker = ({ name }: { name: string }) => name.startsWith('worker');
   for (const group of [alive.filter(isWorker), alive.filter((child) => !isWorker(child))]) {
     await Promise.all(group.map((child) => endProcess(child, options)));

@@ -1,9 +1,9 @@
 import type { Client } from '@holdpoint/client';
-import { idPrefixes } from '@holdpoint/contract';
+import { idPrefixes, stepIdSchema } from '@holdpoint/contract';
 import type { Run } from '@holdpoint/contract/wire';
 import { oneLine } from '@holdpoint/readable';
-import { CliError, commandLine } from '../shell/index.ts';
-import { isShortFor, shortIdIn } from './short-id.ts';
+import type { Command } from 'commander';
+import { CliError, commandLine, type Shell } from '../shell/index.ts';
 
 export const idKinds = ['run', 'approval', 'task', 'rule', 'key'] as const;
 export type IdKind = (typeof idKinds)[number];
@@ -19,7 +19,7 @@ const latestRuns = 1000;
 export const runsWithTasks = 30;
 
 /** @throws CliError `unknown_id` when the text is an id of another kind */
-export function refuseOtherKind(kind: IdKind, text: string): void {
+function refuseOtherKind(kind: IdKind, text: string): void {
   const other = Object.entries(idPrefixes).find(([, prefix]) => text.startsWith(`${prefix}_`))?.[0];
   if (other === undefined || other === kind) return;
   throw new CliError('unknown_id', `${text} is the id of another kind (${other}), and the command takes a ${kind}.`, {
@@ -28,7 +28,7 @@ export function refuseOtherKind(kind: IdKind, text: string): void {
 }
 
 /** Whether a text is a short form of an id. */
-export const isShort = (kind: IdKind, text: string): boolean =>
+const isShort = (kind: IdKind, text: string): boolean =>
   (kind === 'run' && text.startsWith('@')) || shortIdIn(text, idPrefixes[kind]) !== undefined;
 
 /**
@@ -37,7 +37,7 @@ export const isShort = (kind: IdKind, text: string): boolean =>
  *
  * @throws CliError `ambiguous_id` with the candidates, `unknown_id`; ApiError, ConnectionError
  */
-export async function findId(client: Client, kind: IdKind, text: string): Promise<string> {
+async function findId(client: Client, kind: IdKind, text: string): Promise<string> {
   const last = /^@last(?:~(\d{1,4}))?$/.exec(text);
   if (kind === 'run' && last !== null) return lastRun(client, Number(last[1] ?? 0));
   if (kind === 'run' && text.startsWith('@')) {
@@ -143,3 +143,59 @@ async function everyPage<Entry>(list: ListPage<Entry>): Promise<Entry[]> {
     cursor = page.next_cursor;
   }
 }
+
+/** Fewest characters of a short id: fewer would soon be ambiguous. */
+const leastCharacters = 4;
+
+/** The forms of a short id: characters of its last block, or its end. Undefined: another kind of text. */
+export function shortIdIn(text: string, prefix: string): string | undefined {
+  const given = text.startsWith(`${prefix}_`) ? text.slice(prefix.length + 1) : text;
+  const digits = given.replaceAll('-', '');
+  return /^[0-9a-f]+$/.test(digits) && digits.length >= leastCharacters && digits.length < 32 ? digits : undefined;
+}
+
+/** Whether an id ends with these characters, or its last block begins with them, or the whole block for a cut id. */
+export function isShortFor(id: string, short: string): boolean {
+  const [, uuid = ''] = id.split('_');
+  const digits = uuid.replaceAll('-', '');
+  return digits.endsWith(short) || digits.slice(-lastBlock).startsWith(short) || digits.startsWith(short);
+}
+
+/** As lists and messages show an id to people: the end of an id, the beginning of a snapshot. Other texts stay as they are. */
+export function shortId(id: string): string {
+  if (/^[0-9a-f]{40}$/.test(id)) return id.slice(0, shownOfSnapshot);
+  return /^[a-z]+_[0-9a-f-]{36}$/.test(id) ? id.slice(-shown) : id;
+}
+
+const lastBlock = 12;
+const shown = 8;
+const shownOfSnapshot = 10;
+
+/**
+ * Completes the given ids of a command before the command begins: its arguments `<run>`, `<approval>`, `<task>`, `<rule>` and `<key>`, and
+ * options such as `--run <run>`.
+ */
+export async function completeIds(shell: Shell, command: Command): Promise<void> {
+  const { url } = command.optsWithGlobals<{ url?: string }>();
+  const whole = async (kind: IdKind, text: string): Promise<string> => {
+    refuseOtherKind(kind, text);
+    return isShort(kind, text) ? findId(await shell.connect(url), kind, text) : text;
+  };
+  for (const [index, argument] of command.registeredArguments.entries()) {
+    const kind = idKinds.find((one) => one === argument.name());
+    const text: unknown = command.processedArgs[index];
+    if (kind === undefined || typeof text !== 'string' || standsAlone(command, text)) continue;
+    command.processedArgs[index] = await whole(kind, text);
+  }
+  for (const option of command.options) {
+    const kind = idKinds.find((one) => option.flags.includes(`<${one}>`));
+    const name = option.attributeName();
+    const text: unknown = command.getOptionValue(name);
+    if (kind !== undefined && typeof text === 'string') command.setOptionValue(name, await whole(kind, text));
+  }
+}
+
+/** The whole id of a step names its run, so a command with an optional `[step]` takes the id in place of the run. */
+const standsAlone = (command: Command, text: string): boolean =>
+  stepIdSchema.safeParse(text).success &&
+  command.registeredArguments.some((argument) => argument.name() === 'step' && !argument.required);
