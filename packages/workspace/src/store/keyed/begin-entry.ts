@@ -35,7 +35,7 @@ export function beginEntry(deps: KeyedDeps, kind: Kind): EntryBuild {
 }
 
 /** Each needs another process that places or removes at the same moment. */
-const maxRounds = 100;
+const maxRounds = 5;
 
 async function place(
   deps: KeyedDeps,

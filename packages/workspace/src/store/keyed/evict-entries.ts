@@ -1,4 +1,4 @@
-import { rmdirSync } from 'node:fs';
+import { rmdirSync, statSync } from 'node:fs';
 import { errnoOf } from '../../errors.ts';
 import { bytesOf, entriesOf, groupsOf, newestIn, usedAt } from './entries.ts';
 import type { KeyedDeps, Kind } from './kind.ts';
@@ -29,7 +29,7 @@ export async function evictEntries(deps: KeyedDeps, kind: Kind, bounds: KeyedBou
     if (idle < graceMs || (total <= most && idle <= longest)) continue;
     await removeEntry(deps, kind, entry, { isUsed: async () => (await findUsed())(entry) });
   }
-  for (const group of await groupsOf(deps.dataDir, kind)) removeIfEmpty(group);
+  for (const group of await groupsOf(deps.dataDir, kind)) removeIfEmpty(deps, group);
 }
 
 /** Removes all entries of a group but the most recently used ones. */
@@ -53,8 +53,12 @@ async function unusedEntries({ dataDir }: KeyedDeps, kind: Kind, bounds: KeyedBo
   return (await Promise.all(measured)).sort((a, b) => b.at - a.at);
 }
 
-/** A process that places an entry at this moment makes the folder again. */
-function removeIfEmpty(folder: string): void {
+const hour = 3_600_000;
+
+/** A process may be about to place an entry in a young folder. In an old folder it makes the folder again. */
+function removeIfEmpty({ now }: KeyedDeps, folder: string): void {
+  const made = statSync(folder, { throwIfNoEntry: false })?.mtimeMs;
+  if (made === undefined || now() - made < hour) return;
   try {
     rmdirSync(folder);
   } catch (error) {
