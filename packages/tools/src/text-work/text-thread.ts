@@ -1,8 +1,12 @@
 import { Worker } from 'node:worker_threads';
 import { TextWorkError } from './text-work.ts';
-import type { Question, Reply } from './thread.ts';
+import type { Message, Question, Reply } from './thread.ts';
+
+/** A machine with much other work loads the modules of a thread for many seconds. */
+const startMs = 60_000;
 
 interface Options {
+  /** From the start of the work: the start of the thread does not count. */
   deadlineMs: number;
   heapMb: number;
   idleMs: number;
@@ -17,6 +21,9 @@ export class TextThread {
   readonly #options: Options;
   readonly #worker: Worker;
   #settle: ((reply: Reply) => void) | undefined;
+  #isReady = false;
+  /** Begins the deadline of a question asked before. */
+  #onReady: (() => void) | undefined;
   #idle: NodeJS.Timeout | undefined;
   #isOver = false;
 
@@ -28,7 +35,7 @@ export class TextThread {
       resourceLimits: { maxOldGenerationSizeMb: options.heapMb, maxYoungGenerationSizeMb: 32 },
     });
     this.#worker.unref();
-    this.#worker.on('message', (reply: Reply) => this.#settle?.(reply));
+    this.#worker.on('message', (message: Message) => (message === 'ready' ? this.#begin() : this.#settle?.(message)));
     this.#worker.on('error', (error) => this.#fail(error));
     this.#worker.on('exit', () => this.#fail(new Error('the thread ended')));
   }
@@ -41,6 +48,7 @@ export class TextThread {
         clearTimeout(deadline);
         signal.removeEventListener('abort', onAbort);
         this.#settle = undefined;
+        this.#onReady = undefined;
       };
       const give = (error: unknown) => {
         done();
@@ -48,10 +56,13 @@ export class TextThread {
         reject(error);
       };
       const onAbort = () => give(signal.reason);
-      const deadline = setTimeout(
-        () => give(new TextWorkError('ETEXTTIME', `The work on the text took longer than ${deadlineMs / 1000} s.`)),
-        deadlineMs,
-      );
+      const onDeadline = () =>
+        give(new TextWorkError('ETEXTTIME', `The work on the text took longer than ${deadlineMs / 1000} s.`));
+      let deadline = setTimeout(onDeadline, this.#isReady ? deadlineMs : startMs + deadlineMs);
+      this.#onReady = () => {
+        clearTimeout(deadline);
+        deadline = setTimeout(onDeadline, deadlineMs);
+      };
       signal.addEventListener('abort', onAbort, { once: true });
       this.#settle = (reply) => {
         if (!reply.ok && this.#isOver) return give(reply.error);
@@ -62,6 +73,11 @@ export class TextThread {
       };
       this.#worker.postMessage(question);
     });
+  }
+
+  #begin(): void {
+    this.#isReady = true;
+    this.#onReady?.();
   }
 
   async end(): Promise<void> {

@@ -1,4 +1,4 @@
-import { afterEach, expect, test } from 'vitest';
+import { afterEach, expect, test, vi } from 'vitest';
 import { openTextThreads, type TextThreadLimits, type TextThreads } from './open-text-threads.ts';
 
 const opened: TextThreads[] = [];
@@ -21,7 +21,7 @@ const heavy = () => {
 };
 
 test('a task fails at its deadline, and the next one gets a thread', async () => {
-  // A thread needs longer to begin, on any machine.
+  // Each task takes longer, on any machine.
   const threads = open({ deadlineMs: 5 });
   const text = threads.of('run_1', never);
   await expect(text.run('diff', heavy())).rejects.toMatchObject({ name: 'TextWorkError', code: 'ETEXTTIME' });
@@ -33,6 +33,18 @@ test('a task fails at its deadline, and the next one gets a thread', async () =>
     past: false,
     total_lines: 1_000_000,
   });
+});
+
+test('the start of a thread does not count', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const task = open({ deadlineMs: 1000 }).of('run_1', never).run('excerpt', light());
+    // No message of the thread has arrived yet.
+    vi.advanceTimersByTime(30_000);
+    expect(await task).toMatchObject({ past: false });
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 test('a running and a waiting task end with their call', async () => {

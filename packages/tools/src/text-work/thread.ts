@@ -10,6 +10,9 @@ export interface Question {
 
 export type Reply = { ok: true; output: unknown } | { ok: false; error: unknown };
 
+/** `ready` comes once, before the first reply: the modules are loaded. */
+export type Message = 'ready' | Reply;
+
 // 0 means this thread only: on Linux each thread has a priority. The event loop of the process comes first.
 setPriority(0, 10);
 
@@ -17,6 +20,8 @@ parentPort?.on('message', async ({ name, input }: Question) => {
   const reply = await perform(name, input);
   parentPort?.postMessage(reply, reply.ok ? buffersOf(reply.output) : []);
 });
+
+parentPort?.postMessage('ready' satisfies Message);
 
 async function perform(name: TextTaskName, input: unknown): Promise<Reply> {
   try {
