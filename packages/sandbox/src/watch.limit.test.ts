@@ -11,8 +11,9 @@ const mib = 1024 * 1024;
 const exited = { status: 'exited', exit_code: 0, signal: null } as const;
 const tree = { processes: () => [], usage: () => null } as unknown as Tree;
 
-/** A tree whose first look takes as long as a test wants. */
+/** A tree whose first look takes as long as a test wants, on a disk without other writers. */
 function slowTree(limit: number) {
+  let free = 1024 * 1024 * mib;
   const path = mkdtempSync(join(tmpdir(), 'hp-watch-'));
   onTestFinished(() => rmSync(path, { recursive: true, force: true }));
   const sizes = new WorkspaceSizes(() => performance.now());
@@ -25,25 +26,29 @@ function slowTree(limit: number) {
       return sizes.measure(input);
     },
   } as unknown as WorkspaceSizes;
-  const deps = { sizes: slow, driver: { cgroupLimits: null }, now: () => performance.now() };
+  const deps = { sizes: slow, driver: { cgroupLimits: null }, now: () => performance.now(), free: () => free };
   const limits = resolveLimits({ workspace_bytes: limit }, undefined);
   const open = () => watch(deps, { tree, path, limits, before: undefined, onBreach() {} });
-  return { path, open, look: () => looked.resolve() };
+  const write = (name: string, data: Uint8Array) => {
+    writeFileSync(join(path, name), data, { flush: true });
+    free -= data.length;
+  };
+  return { open, write, look: () => looked.resolve() };
 }
 
 test('the end of a command that wrote little does not wait for the size of its tree', async () => {
-  const { path, open } = slowTree(1024 * mib);
+  const { open, write } = slowTree(1024 * mib);
   const watching = open();
-  writeFileSync(join(path, 'small'), 'small');
+  write('small', Buffer.from('small'));
   expect(await watching.end(exited)).toBeNull();
 });
 
 test('the end of one that wrote much waits for it', async () => {
-  const { path, open, look } = slowTree(4 * mib);
-  writeFileSync(join(path, 'before'), Buffer.alloc(mib, 1), { flush: true });
+  const { open, write, look } = slowTree(4 * mib);
+  write('before', Buffer.alloc(mib, 1));
   const watching = open();
   let breach: unknown = 'waits';
-  writeFileSync(join(path, 'much'), Buffer.alloc(2 * mib, 1), { flush: true });
+  write('much', Buffer.alloc(2 * mib, 1));
   const ended = watching.end(exited).then((found) => {
     breach = found;
   });

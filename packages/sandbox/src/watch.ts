@@ -43,12 +43,15 @@ interface WatchDeps {
   driver: { walkUnreadable?: WalkUnreadable; readonly cgroupLimits: CgroupLimits | null };
   /** Monotonic clock in milliseconds. */
   now(): number;
+  /** Free bytes of the disk with a path. @default those that the file system reports: other programs change them too */
+  free?: (path: string) => number;
 }
 
 /** Polls the limits of a whole command: the kernel sends no event for these limits. */
 export function watch(deps: WatchDeps, input: WatchInput): Watch {
   const { tree, limits, path } = input;
-  const free = freeBytes(path);
+  const { free = freeBytes } = deps;
+  const freeBefore = free(path);
   let timer: NodeJS.Timeout | undefined;
   let stopped = false;
   const beginning: Promise<Beginning> = Promise.all([
@@ -90,7 +93,7 @@ export function watch(deps: WatchDeps, input: WatchInput): Watch {
     used: () => use.end(),
     async end(end) {
       stop();
-      const wroteLittle = () => free - freeBytes(path) <= limits.workspace_bytes / unmeasuredShare;
+      const wroteLittle = () => freeBefore - free(path) <= limits.workspace_bytes / unmeasuredShare;
       if (!(await isKnown(beginning)) && wroteLittle()) return usageBreach(tree, limits, end);
       await checking;
       return usageBreach(tree, limits, end) ?? (await findSpaceBreach());
