@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { notToday } from './scripts/full-forms.ts';
 import { LongestFirst } from './scripts/test-order.ts';
 
 const tests = ['{packages,apps}/*/{src,tests}/**/*.test.ts', '{scripts,tests,examples}/**/*.test.ts'];
@@ -57,6 +58,9 @@ const longer = [
   ...halfMinutes,
 ];
 
+/** `npx vitest run FILE` finds each file on any day. */
+const elsewhere = process.env.npm_lifecycle_event === 'test' ? [...longer, ...notToday] : longer;
+
 /** Longest wait of `expect.poll`. */
 export const pollMs = 15_000;
 
@@ -70,7 +74,7 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'programs', include: programs, exclude: longer, isolate: true },
+        test: { name: 'programs', include: programs, exclude: elsewhere, isolate: true },
       },
       {
         extends: true,
@@ -84,12 +88,12 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'systems', include: systems, exclude: [...longer, ...measures], isolate: false },
+        test: { name: 'systems', include: systems, exclude: [...elsewhere, ...measures], isolate: false },
       },
       {
         // A process runs many files: loading the same modules for each takes a quarter of a second of CPU time.
         extends: true,
-        test: { name: 'modules', include: tests, exclude: [...longer, ...programs, ...systems], isolate: false },
+        test: { name: 'modules', include: tests, exclude: [...elsewhere, ...programs, ...systems], isolate: false },
       },
     ],
     sequence: { sequencer: LongestFirst },
