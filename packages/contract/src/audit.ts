@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { callerKindSchema } from './caller.ts';
 import { capabilityReportSchema } from './capabilities.ts';
 import { defaultTenant } from './default-tenant.ts';
+import { connectionCount } from './events/network/counted.ts';
 import { approvalIdSchema, runIdSchema, stepIdSchema, taskIdSchema } from './ids.ts';
 import { policyActionSchema } from './policy.ts';
 import {
@@ -52,15 +53,7 @@ const problem = z.strictObject({ code: z.string(), message: z.string() });
 /** The verdict of the policy. Further fields come from the log: policy, version, digest, rule. */
 const verdictSchema = z.looseObject({ action: policyActionSchema, reason: z.string().optional() });
 
-const hostSchema = z.strictObject({
-  host: z.string().nullable().describe('null: several hosts'),
-  port: z.int().nullable(),
-  verdict: z.enum(['allowed', 'refused', 'failed']),
-  reason: z.string().optional(),
-  connections: z.int(),
-  bytes_up: z.int(),
-  bytes_down: z.int(),
-});
+const hostSchema = z.strictObject(connectionCount);
 
 const network = {
   hosts: z.array(hostSchema).optional().describe('Places that the call connected to, or tried to'),

@@ -1,6 +1,7 @@
 import { attempt, stepEvent, z } from '../event.ts';
 
-const countSchema = z.object({
+/** Connections of a call to a place, and to several hosts together. The audit log has the same shape. */
+export const connectionCount = {
   host: z.string().nullable().describe('null: several hosts'),
   port: z.int().nullable(),
   verdict: z.enum(['allowed', 'refused', 'failed']),
@@ -8,7 +9,8 @@ const countSchema = z.object({
   connections: z.int(),
   bytes_up: z.int(),
   bytes_down: z.int(),
-});
+};
+const countSchema = z.object(connectionCount);
 
 export const networkCounted = stepEvent('network.counted', {
   data: {
