@@ -84,7 +84,7 @@ export const checkLoops = (workers: readonly Worker[]): Finding[] =>
     ];
   });
 
-/** Where the metrics of workers are. */
+/** The addresses of the workers' metrics. */
 export function checkMetrics(workers: readonly Worker[]): Finding[] {
   const name = 'metrics';
   if (workers.length === 0) return [];

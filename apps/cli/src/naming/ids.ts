@@ -154,7 +154,7 @@ export function shortIdIn(text: string, prefix: string): string | undefined {
   return /^[0-9a-f]+$/.test(digits) && digits.length >= leastCharacters && digits.length < 32 ? digits : undefined;
 }
 
-/** Whether an id ends with these characters, or its last block begins with them, or the whole block for a cut id. */
+/** Whether a short form stands for an id: the end of the id, the begin of its last block, or the begin of the whole id. */
 export function isShortFor(id: string, short: string): boolean {
   const [, uuid = ''] = id.split('_');
   const digits = uuid.replaceAll('-', '');

@@ -33,7 +33,7 @@ function childrenOf({ type, properties, additionalProperties, items }: Field, ke
   return typeof child === 'object' ? alternativesOf(child as Field) : [];
 }
 
-/** Whether the type of a value fits; its bounds are the schema's matter. */
+/** Whether a field takes the type of a value. The wire schema checks the bounds of the value later. */
 export const takes = (fields: readonly Field[], value: unknown): boolean =>
   fields.some(({ type, const: only, enum: choices }) => {
     if (choices !== undefined) return choices.some((choice) => choice === value);

@@ -22,7 +22,7 @@ export * from '../task.ts';
 export * from '../vocabulary.ts';
 export { afterStep, problemText, seconds, short } from './words.ts';
 
-/** What the program of a reader knows about the words of a line. `name` and `code` show hidden characters of texts from outside. */
+/** A reader's program gives these words for a line. `name` and `code` show hidden characters of texts from outside. */
 export interface Words {
   /** The call of the event's step, in words. `publish` for an approval without a step. */
   call: string;
@@ -41,7 +41,7 @@ export type Tone = 'good' | 'bad' | 'warning' | 'faint' | 'plain';
 /** Everything about an event type that readers outside of the engine share. `packages/engine/src/events` has its effects. */
 interface Facts<Data extends z.ZodRawShape, Event> {
   data: Data;
-  /** What the API's documents say about the event. */
+  /** The description of the event in the API's documents. */
   meaning?: string;
   /** The event in a line of a timeline, after its type. Texts from outside in a line are not yet safe for a terminal. */
   line: (event: Event, words: Words) => string;

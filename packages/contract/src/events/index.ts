@@ -246,5 +246,5 @@ export const lineOf = (event: RunEvent, words: Words): string => looks[event.typ
 
 export const toneOf = ({ type }: Pick<RunEvent, 'type'>): Tone => looks[type].tone ?? 'plain';
 
-/** Whether a person who follows a run need not see the event. */
+/** Whether the view of a followed run leaves the event out. */
 export const isQuietEvent = ({ type }: Pick<RunEvent, 'type'>): boolean => looks[type].isQuiet === true;

@@ -17,8 +17,8 @@ interface Resume {
 
 /**
  * Resumes a run that is paused, or that waits for paused sub-agents: the run and every paused run below the run, from the top. All of
- * these runs, and the runs in between, get their limits granted again, because the limits of a run are the budget of the runs below. All
- * of these runs that wait for a model ask the model now.
+ * these runs, and the runs in between, get their limits granted again, because the limits of a run are the budget of the runs below. Each
+ * resumed run that waits for a model asks the model now.
  * @throws EngineError `run_not_paused`, `limit_reached_above`, `tools_changed`, `run_without_model`; after an error nothing has changed
  */
 export async function resumeTree(deps: EngineDeps, run: RunState, { model, ...request }: Resume): Promise<void> {

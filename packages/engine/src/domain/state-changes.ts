@@ -148,5 +148,5 @@ export class StateChanges {
 
 type PublicationDetail = Parameters<typeof runField.publication_detail.encode>[0];
 
-/** How many digits of its id the index has for each snapshot. */
+/** The index of snapshots has the first digits of each id. */
 const snapshotDigits = 4;

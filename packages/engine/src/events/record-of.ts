@@ -6,7 +6,7 @@ import type { Meaning } from './meaning.ts';
 
 const byType = new Map(Object.entries<Meaning<EventType>>(meanings));
 
-/** Whether events of the type have a record of their own, one record per event. */
+/** Whether each event of the type has its own record in the audit log. */
 export const isRecorded = (type: string): boolean => byType.get(type)?.audit.record !== undefined;
 
 /** Takes an event into the facts, before its record is made. */

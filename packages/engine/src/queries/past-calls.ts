@@ -120,7 +120,7 @@ const settle: Note<StepSettled['type']> = (calls, event) => {
   calls.set(call.id, { ...call, status, value, error, started_at: times?.started_at ?? call.started_at });
 };
 
-/** What each event says of earlier calls; undefined: nothing. The compiler names an event of a step that is left out. */
+/** The facts of each event about earlier calls; undefined: none. The compiler names a step event without an entry. */
 const notes: { [Type in StepEvent | 'run.rewound']: Note<Type> } = {
   'step.created': (calls, { step_id, data: { turn, tool, args, written } }) => {
     calls.set(step_id, { id: step_id, turn, tool, args, written, started_at: null });

@@ -9,7 +9,7 @@ import {
   z,
 } from '../event.ts';
 
-/** How many of the last turns in a row had the same calls and results, and in how many nothing succeeded. */
+/** Counts of the last turns in a row: with the same calls and results, and without a success. */
 export const repetitionSchema = z.strictObject({ digest: z.string(), same: z.int(), failed: z.int() });
 export type Repetition = z.infer<typeof repetitionSchema>;
 
