@@ -35,7 +35,9 @@ async function copyMounts(
   { path }: { path: string },
   { options = ['-m'], line = ':' }: CopyOptions = {},
 ): Promise<{ files(path: string): string[] }> {
-  const leaveOthers = `grep ' - overlay holdpoint ' /proc/self/mountinfo | cut -d ' ' -f 5 | grep -v '^${path}/' | xargs -r -n 1 umount -l 2>/dev/null`;
+  // Another test may move its data directory, with mounted trees, between the look and the unmount.
+  const others = `grep ' - overlay holdpoint ' /proc/self/mountinfo | cut -d ' ' -f 5 | grep -v '^${path}/'`;
+  const leaveOthers = `while ${others} >/dev/null; do ${others} | xargs -r -n 1 umount -l 2>/dev/null; done`;
   const inNamespace = `${line} && echo && exec sleep 600`;
   const child = spawn(
     'unshare',

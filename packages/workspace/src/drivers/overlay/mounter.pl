@@ -19,6 +19,9 @@ my $from_empty = 4;
 
 my %verbs = (mount => \&mount_overlay, adopt => \&adopt_mount, move => \&move_tree, umount => \&unmount, detach => \&detach);
 
+# Descriptors that calls of the kernel have opened. Perl closes its own.
+my @opened;
+
 $SIG{CHLD} = 'IGNORE';
 while (defined(my $line = <STDIN>)) {
   my $child = fork();
@@ -29,10 +32,14 @@ while (defined(my $line = <STDIN>)) {
   next if $child != 0;
   $SIG{CHLD} = 'DEFAULT';
   my ($id, $verb, @args) = split ' ', $line;
-  if (eval { $verbs{$verb}->(map { pack 'H*', $_ } @args); 1 }) {
+  my $done = eval { $verbs{$verb}->(map { pack 'H*', $_ } @args); 1 };
+  my $error = $@;
+  # An open mount is busy: whoever reads the reply may unmount it before this process has ended.
+  POSIX::close($_) for @opened;
+  if ($done) {
     reply($id, 0, '');
   } else {
-    reply($id, ref $@ ? @{ $@ } : (POSIX::EIO(), "$@"));
+    reply($id, ref $error ? @{ $error } : (POSIX::EIO(), "$error"));
   }
   # Nobody else would, where the first process of a container does not.
   1 while waitpid(-1, 0) > 0;
@@ -55,6 +62,12 @@ sub call {
   my $result = syscall($call[0], @call[1 .. $#call]);
   return $result if $result != -1;
   fail($what);
+}
+
+sub opened {
+  my $descriptor = call(@_);
+  push @opened, $descriptor;
+  return $descriptor;
 }
 
 # An overlay of an upper folder over a layer, whose files seem to belong to the run's uid and gid. mount(8) of Debian 12 cannot map ids.
@@ -82,7 +95,7 @@ sub mount_overlay {
   }
   open(my $ids, '<', "/proc/$child/ns/user") or fail('user namespace');
 
-  my $clone = call('open_tree', $open_tree, $here, $layer, 1);
+  my $clone = opened('open_tree', $open_tree, $here, $layer, 1);
   my $mapped = pack('QQQQ', $idmap | $readonly | $nosuid | $nodev, 0, 0, fileno $ids);
   call('idmap', $mount_setattr, $clone, $empty, 0x1000, $mapped, 32);
 
@@ -107,7 +120,7 @@ sub mount_overlay {
     opendir($open{$_}, $folders{$_}) or fail($folders{$_});
   }
   my $kind = 'overlay';
-  my $context = call('fsopen', $fsopen, $kind, 0);
+  my $context = opened('fsopen', $fsopen, $kind, 0);
   # index: the kernel refuses a second overlay with the same upper folder. volatile: no fsync, because a tree is not trusted after a power
   # failure. redirect_dir: a folder of the layer can be renamed.
   my %options = (source => 'holdpoint', redirect_dir => 'on', index => 'on', metacopy => 'off', xino => 'auto', lowerdir => "/proc/self/fd/$clone");
@@ -119,7 +132,7 @@ sub mount_overlay {
   my $volatile = 'volatile';
   call('volatile', $fsconfig, $context, 0, $volatile, 0, 0);
   call('overlay', $fsconfig, $context, 6, 0, 0, 0);
-  my $mount = call('fsmount', $fsmount, $context, 1, $nosuid | $nodev);
+  my $mount = opened('fsmount', $fsmount, $context, 1, $nosuid | $nodev);
   call('setns', $setns, fileno $host, $newns) unless $detached;
   call('move_mount', $move_mount, $mount, $empty, $here, $target, $from_empty);
 }
@@ -145,7 +158,7 @@ sub adopt_mount {
   # Another container can have another data directory at this path.
   my @there = stat($above);
   die "nothing is mounted there\n" unless @there && "@there[0, 1]" eq "@before[0, 1]" && (stat($target))[0] != $there[0];
-  my $clone = call('open_tree', $open_tree, $here, $target, 1);
+  my $clone = opened('open_tree', $open_tree, $here, $target, 1);
   call('setns', $setns, fileno $host, $newns);
   # The copy keeps the kernel from mounting another one from here on.
   return if (stat($target))[0] != $before[0];
@@ -155,7 +168,7 @@ sub adopt_mount {
 # By a copy: the kernel moves no mount out of a shared one.
 sub move_tree {
   my ($source, $target) = @_;
-  my $clone = call('open_tree', $open_tree, $here, $source, 1);
+  my $clone = opened('open_tree', $open_tree, $here, $source, 1);
   call('move_mount', $move_mount, $clone, $empty, $here, $target, $from_empty);
   detach($source);
 }

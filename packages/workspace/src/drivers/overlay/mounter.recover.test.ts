@@ -1,11 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test as plainTest } from 'vitest';
 import { readTree, temporary } from '../../testing/index.ts';
-import { askMounter } from './mounter.ts';
-import { isMountPoint } from './mounts.ts';
+import { askMounter, mounterProgram, requestLine } from './mounter.ts';
+import { isMountPoint, unmountUnused } from './mounts.ts';
 import { createSharing } from './sharing.ts';
 
 const trial = temporary();
@@ -71,4 +72,23 @@ test('the process that mounts ends with its worker, and alone keeps no program r
   worker.kill('SIGKILL');
   await untilGone(mounter);
   expect(await once(start(''), 'exit')).toEqual([0, null]);
+});
+
+test('a mount is free once the reply is there, although the process that replied still runs', async () => {
+  using t = temporary({ layers: 'always' });
+  const { path } = await t.begin(t.source({ 'a.txt': 'a\n' }));
+  const two = join(dirname(path), 'two');
+  mkdirSync(two);
+  const slow = join(t.path, 'slow.pl');
+  const end = 'POSIX::_exit(0);';
+  writeFileSync(slow, readFileSync(mounterProgram, 'utf8').replaceAll(end, `sleep 2; ${end}`));
+  const mounter = spawn('perl', [slow], { stdio: ['pipe', 'pipe', 'inherit'] });
+  mounter.stdin.write(requestLine(1, 'move', [path, two]));
+  expect(String(await once(mounter.stdout, 'data'))).toMatch(/^1 0 /);
+  expect(childrenOf(mounter.pid ?? 0)).toHaveLength(1);
+  await unmountUnused([two]);
+  expect(isMountPoint(two)).toBe(false);
+  const ended = once(mounter, 'exit');
+  mounter.stdin.end();
+  await ended;
 });
