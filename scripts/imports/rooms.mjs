@@ -12,6 +12,7 @@ export const rooms = {
     'schema',
     'record-change redact-answers',
     'auth',
+    'console',
     'errors',
     'about-request path-of logger config bound-connections deps',
     'live',

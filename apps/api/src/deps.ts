@@ -57,6 +57,8 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   metricsAccess: 'off' | 'key' | 'open';
   notifications: RunNotifications;
   live: LiveStreams;
+  /** The built web console. It may be absent. */
+  consoleDir: string;
   /** The server's bound address. On loopback, requests must name a loopback host. */
   host: string;
   /** Names accepted from clients for the server, in addition to addresses and the names of this machine. Lower case. */
@@ -90,8 +92,8 @@ export interface ApiDeps extends ServerDeps {
   holder: Holder;
 }
 
-/** The access required by a route: a key with a scope, any key in force, or none. */
-export type Access = Scope | 'any key' | 'open';
+/** The access required by a route: a key with a scope, any key in force, or none; `console`: none for files and addresses of the console. */
+export type Access = Scope | 'any key' | 'open' | 'console';
 
 export type HeaderName = 'idempotency-key' | 'last-event-id' | 'traceparent' | 'tracestate';
 

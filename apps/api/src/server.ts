@@ -10,6 +10,7 @@ import { guardAccess, requireDeclaredAccess } from './auth/guard-access.ts';
 import { guardHost } from './auth/guard-host.ts';
 import { setSecurityHeaders } from './auth/security-headers.ts';
 import { boundConnections } from './bound-connections.ts';
+import { serveConsole } from './console/serve-console.ts';
 import type { App, ServerDeps } from './deps.ts';
 import { answerErrors, rawProblem, sendProblem } from './errors/answer.ts';
 import { ApiProblem } from './errors/api-problem.ts';
@@ -200,6 +201,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   readMeRoute(app);
   readMetricsRoute(app, deps);
   probeRoutes(app, deps);
+  serveConsole(app, deps.consoleDir);
 }
 
 /** /openapi.json, generated from the validating schemas, and /docs, the page of this document. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { openCallers } from '@holdpoint/callers';
 import { findRunningRedis } from '@holdpoint/embedded-redis';
 import {
@@ -51,7 +52,9 @@ export interface RunningApi {
 }
 
 export interface Pace
-  extends Partial<Pick<ServerDeps, 'heartbeatMs' | 'publicationWaitMs' | 'mostConnections' | 'requestMs' | 'now'>> {
+  extends Partial<
+    Pick<ServerDeps, 'consoleDir' | 'heartbeatMs' | 'publicationWaitMs' | 'mostConnections' | 'requestMs' | 'now'>
+  > {
   /** Milliseconds for clients to read the rest of their answers when the server closes. @default 5000 */
   closeGraceMs?: number;
   /** Called when Redis no longer has the data of this installation. @default ends the process */
@@ -63,6 +66,8 @@ export interface Pace
   /** Sends the telemetry. Its settings include the settings of traces and metrics. @default a thread of its own */
   thread?: TelemetryThread;
 }
+
+const consoleDir = fileURLToPath(new URL('../../console/dist', import.meta.url));
 
 /** Opens everything an API process works with, and listens. */
 export async function startApi(
@@ -141,6 +146,7 @@ export async function startApi(
     traceIds,
     notifications: new RunNotifications(connections.subscriber, now),
     live: new LiveStreams({ redis: connections.state, subscriber: connections.subscriber, now: Date.now }),
+    consoleDir,
     host: config.host,
     hostNames: config.hostNames,
     closing: closing.signal,

@@ -3,6 +3,7 @@ import type { Admission, Holder } from '@holdpoint/callers';
 import { defaultTenant, type Scope, whyNeverHeld } from '@holdpoint/contract';
 import { redisTrouble } from '@holdpoint/engine/redis';
 import type { FastifyReply, onRequestAsyncHookHandler } from 'fastify';
+import { consoleFile } from '../console/console-path.ts';
 import type { App, ServerDeps } from '../deps.ts';
 import { ApiProblem } from '../errors/api-problem.ts';
 
@@ -11,7 +12,7 @@ export const guardAccess =
   (deps: ServerDeps, recent = openRecentKeys(deps.now)): onRequestAsyncHookHandler =>
   async (request, reply) => {
     const { access, withoutRedis = false } = request.routeOptions.config;
-    if (access === 'open') return;
+    if (access === 'open' || (access === 'console' && consoleFile(request) !== undefined)) return;
     const key = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
     if (key === undefined) throw new ApiProblem('unauthorized', 'this request carries no key');
     const checked = await deps.callers.check(key).catch((error: unknown) => {
@@ -21,7 +22,7 @@ export const guardAccess =
     const { holder, rate } = checked;
     if (rate !== undefined) tellRate(reply, rate);
     // A path without a route has no access: its answer is a 404, for callers only.
-    if (access !== undefined && access !== 'any key') assertScope(holder, access);
+    if (access !== undefined && access !== 'any key' && access !== 'console') assertScope(holder, access);
     if (withoutRedis) recent.add(key);
     request.deps = { ...deps, engine: deps.openEngine.as(holder.caller), holder };
   };

@@ -12,7 +12,7 @@ const always = {
 /** Answers are data: a browser with such an answer as a page neither runs nor loads anything. */
 const dataPolicy = "default-src 'none'; frame-ancestors 'none'";
 
-/** Limits the browser's use of an answer. Only /docs is a page, with connections to this server only. */
+/** Limits the browser's use of an answer. Only /docs and the console are pages, with connections to this server only; the console sets its own policy. */
 export function setSecurityHeaders(app: App): void {
   app.addHook('onRequest', async (_request, reply) => {
     reply.headers({ ...always, 'content-security-policy': dataPolicy });

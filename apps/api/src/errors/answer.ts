@@ -10,14 +10,17 @@ import { type Problem, toProblem } from './to-problem.ts';
 /** Answers every error as a problem (RFC 9457). Logs the server's own errors with their cause. */
 export function answerErrors(app: App): void {
   const routes: { method: string; pattern: RegExp }[] = [];
-  app.addHook('onRoute', ({ method, url }) => {
+  app.addHook('onRoute', ({ method, url, config }) => {
+    if (config?.access === 'console') return;
     for (const one of [method].flat()) routes.push({ method: one, pattern: patternOf(url) });
   });
   app.setErrorHandler((error, request, reply) => sendProblem(error, request, reply));
   app.setNotFoundHandler((request, reply) => {
     const path = pathOf(request);
     const methods = routes.filter(({ pattern }) => pattern.test(path)).map(({ method }) => method);
-    if (methods.length === 0) throw new ApiProblem('not_found', `there is no ${path}`);
+    // A path longer than any parameter falls through to the route of the console, although its own route takes the method.
+    if (methods.length === 0 || methods.includes(request.method))
+      throw new ApiProblem('not_found', `there is no ${path}`);
     reply.header('allow', methods.join(', '));
     throw new ApiProblem('method_not_allowed', `${path} does not take ${request.method}`);
   });

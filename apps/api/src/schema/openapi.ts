@@ -68,7 +68,7 @@ export function openApiTransforms(): { transform: SwaggerTransform; transformObj
 /** OpenAPI 3.1 lets any scheme name its requirements: here the scope. */
 function securityOf(access: Access | undefined): { key: string[] }[] {
   if (access === undefined || access === 'open') return [];
-  return [{ key: access === 'any key' ? [] : [access] }];
+  return [{ key: access === 'any key' || access === 'console' ? [] : [access] }];
 }
 
 function headersOf(names: readonly HeaderName[] | undefined): { headers?: JsonSchema } {
