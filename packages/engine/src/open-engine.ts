@@ -66,6 +66,7 @@ import {
   resolvePolicy,
 } from './policies/index.ts';
 import {
+  countRuns,
   findNumberedSteps,
   findRewindPoint,
   findWaiting,
@@ -136,6 +137,8 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       find: async (runId: string) => ((await owned.isMine(runId)) ? readRun(redis, runId) : undefined),
       list: (filter: Omit<RunFilter, 'tenant'>, page: { limit: number; cursor?: string }) =>
         listRuns(deps, { ...filter, tenant }, page),
+      /** The number of runs by status and reason. */
+      counts: (filter: Pick<RunFilter, 'label'>) => countRuns(deps, { ...filter, tenant }),
       changedSince: (time: number) => runsChangedSince(deps, tenant, time),
       spec: on(deps, readSpec),
       /** Why a run waits for a place; undefined when the run waits for no place. */

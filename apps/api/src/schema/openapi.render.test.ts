@@ -84,6 +84,7 @@ const routes = [
   'get /v1/rules',
   'get /v1/rules/{id}',
   'get /v1/runs',
+  'get /v1/runs/counts',
   'get /v1/runs/{id}',
   'get /v1/runs/{id}/archive',
   'get /v1/runs/{id}/calls/{number}',

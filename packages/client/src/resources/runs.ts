@@ -6,7 +6,9 @@ import {
   type ResumeRun,
   type RetryRun,
   type Run,
+  type RunCounts,
   type RunDetail,
+  runCountsSchema,
   runDetailSchema,
   runPageSchema,
   runSchema,
@@ -18,6 +20,18 @@ import {
 } from '@holdpoint/contract/wire';
 import type { Transport } from '../request.ts';
 import { at, type Options, type PageQuery } from './request-parts.ts';
+
+interface RunQuery {
+  status?: readonly Run['status'][] | undefined;
+  /** `name:value` of a label. */
+  label?: string | undefined;
+  /** Part of the title, in upper or lower case. */
+  title?: string | undefined;
+  /** RFC 3339. */
+  created_after?: string | undefined;
+  /** RFC 3339. */
+  created_before?: string | undefined;
+}
 
 export const runRequests = ({ ask }: Transport) => ({
   /**
@@ -38,14 +52,15 @@ export const runRequests = ({ ask }: Transport) => ({
     return { run: answer.body, created: answer.status === 201 };
   },
 
-  /** Newest first. */
-  async listRuns(
-    query: PageQuery & { status?: readonly Run['status'][]; label?: string; created_after?: string } = {},
-    { signal }: Options = {},
-  ): Promise<Page<Run>> {
+  /** Newest first. With `title` a page may be short, or empty, and still have a `next_cursor`. */
+  async listRuns(query: PageQuery & RunQuery = {}, { signal }: Options = {}): Promise<Page<Run>> {
     const { status, ...rest } = query;
     return (await ask({ path: '/v1/runs', query: { ...rest, status: status?.join(',') }, signal }, runPageSchema)).body;
   },
+
+  /** @param query.label `name:value`: only runs with this label */
+  countRuns: async (query: Pick<RunQuery, 'label'> = {}, { signal }: Options = {}): Promise<RunCounts> =>
+    (await ask({ path: '/v1/runs/counts', query: { ...query }, signal }, runCountsSchema)).body,
 
   getRun: async (id: string, { signal }: Options = {}): Promise<RunDetail> =>
     (await ask({ path: at('runs', id), signal }, runDetailSchema)).body,

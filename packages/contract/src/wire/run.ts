@@ -233,17 +233,44 @@ export type RunDetail = z.infer<typeof runDetailSchema>;
 export const runPageSchema = pageOf(runSchema);
 
 /** GET /v1/runs. */
+const labelOfRunsSchema = z
+  .string()
+  .regex(/^[^:]+:/, 'expected name:value')
+  .describe('name:value');
+
 export const listRunsQuerySchema = z.strictObject({
   status: listParameter(runStatusSchema).optional().describe('One or more, separated by commas'),
-  label: z
+  label: labelOfRunsSchema.optional(),
+  title: z
     .string()
-    .regex(/^[^:]+:/, 'expected name:value')
+    .min(1)
+    .max(200)
     .optional()
-    .describe('name:value'),
+    .describe(
+      'Part of the title, in upper or lower case. A page reads 2,000 titles at most: it may be short or empty and still have a `next_cursor`',
+    ),
   created_after: z.iso.datetime({ offset: true }).optional(),
+  created_before: z.iso.datetime({ offset: true }).optional(),
   limit: integerParameter(1, 200).default(50),
   cursor: cursorOf(runIdSchema).optional(),
 });
+
+/** GET /v1/runs/counts. */
+export const countRunsQuerySchema = z.strictObject({ label: labelOfRunsSchema.optional() });
+
+export const runCountsSchema = z
+  .strictObject({
+    total: z.int(),
+    by_status: z.record(runStatusSchema, z.int()).describe('The number of runs of each status'),
+    by_reason: z
+      .array(z.strictObject({ status: runStatusSchema, reason: z.string(), count: z.int() }))
+      .describe('The reasons of waiting and paused runs'),
+    at_least: z
+      .array(runStatusSchema)
+      .describe('With `label`: the statuses that have more than 100,000 runs, where counting stopped'),
+  })
+  .meta({ id: 'RunCounts' });
+export type RunCounts = z.infer<typeof runCountsSchema>;
 
 /** POST /v1/runs/{id}/resume. */
 export const resumeRunSchema = z.strictObject({

@@ -1,6 +1,6 @@
 import { defaultTenant, type Tenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { EngineError } from '../domain/index.ts';
+import { cursorAt, EngineError, earlierOf } from '../domain/index.ts';
 import {
   approvalFacetIndexOf,
   approvalIndexOf,
@@ -56,22 +56,9 @@ function candidates(
     ...(rule === undefined ? [] : [`rule:${rule}`]),
     ...(label === undefined ? [] : [labelFacet([label.name, label.value])]),
   ];
-  const from = { ...page, cursor: earlier(page.cursor, before) };
+  const from = { ...page, cursor: earlierOf(page.cursor, cursorAt('approval', before)) };
   if (names.length === 0) return pagesBack({ redis }, approvalIndexOf(tenant), from);
   return pick(redis, { any: [], all: names.map((name) => approvalFacetIndexOf(tenant, name)) }, from);
-}
-
-/**
- * Moves the cursor above the ids of all approvals requested up to `before`. An id is made before its approval is requested, and clocks
- * differ by less than a minute.
- */
-function earlier(cursor: string | undefined, before: number | undefined): string | undefined {
-  if (before === undefined) return cursor;
-  const hex = Math.max(0, Math.floor(before) + 60_000)
-    .toString(16)
-    .padStart(12, '0');
-  const first = `apr_${hex.slice(0, 8)}-${hex.slice(8)}`;
-  return cursor === undefined || first < cursor ? first : cursor;
 }
 
 /** An index entry may be a moment ahead of its append, or behind it. */

@@ -72,6 +72,6 @@ export {
 } from './read-state.ts';
 export { readManySteps, readTurns, type StepFacts } from './read-turns.ts';
 export { retryWhileContended } from './retry-while-contended.ts';
-export { correctLists, countByStanding, pick } from './run-lists.ts';
+export { correctLists, countByStanding, countLabelled, countListed, mostCounted, pick } from './run-lists.ts';
 export { cacheStep, takeCachedStep } from './step-cache.ts';
 export { fromStored, isOfType } from './stored-event.ts';

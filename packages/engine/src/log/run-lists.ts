@@ -149,6 +149,40 @@ export async function countByStanding(redis: Redis, tenant: Tenant): Promise<(St
   return found.filter(({ count }) => count > 0);
 }
 
+/** Counting the runs of a label by status stops here. */
+export const mostCounted = 100_000;
+
+/** The number of a tenant's runs of a label by status, and by reason, each up to `mostCounted`. */
+export async function countLabelled(
+  redis: Redis,
+  tenant: Tenant,
+  { name, value }: { name: string; value: string },
+): Promise<(Standing & { count: number })[]> {
+  const label = labelIndexOf(tenant, name, value);
+  const reasons = (await redis.smembers(reasonsKey(tenant))).map((text) => text.split(' '));
+  const standings: Standing[] = [
+    ...runStatusSchema.options.map((status) => ({ status, reason: undefined })),
+    ...reasons.map(([status = '', reason]) => ({ status: status as RunStatus, reason })),
+  ];
+  const counts = standings.map(({ status, reason }) => {
+    const list = reason === undefined ? statusIndexOf(tenant, status) : reasonIndexOf(tenant, `${status} ${reason}`);
+    return redis.zintercard(2, label, list, 'LIMIT', mostCounted);
+  });
+  const found = await Promise.all(counts);
+  return standings.map((one, at) => ({ ...one, count: found[at] ?? 0 }));
+}
+
+/** The number of a tenant's runs in each list: by status, and by status and reason. */
+export async function countListed(redis: Redis, tenant: Tenant): Promise<(Standing & { count: number })[]> {
+  const statuses = runStatusSchema.options;
+  const [byStanding, sizes] = await Promise.all([
+    countByStanding(redis, tenant),
+    Promise.all(statuses.map((status) => redis.zcard(statusIndexOf(tenant, status)))),
+  ]);
+  const whole = statuses.map((status, at) => ({ status, reason: undefined, count: sizes[at] ?? 0 }));
+  return [...whole, ...byStanding.filter(({ reason }) => reason !== undefined)];
+}
+
 /**
  * Selects ids present in any of the alternative sets and in all of the required sets, newest first. Looks at a bounded number of entries:
  * the next call continues at `next`.

@@ -1,3 +1,4 @@
+export { countRuns } from './count-runs.ts';
 export { type Attempt, listAttempts } from './list-attempts.ts';
 export { listEvents, runsChangedSince } from './list-events.ts';
 export { listResults } from './list-results.ts';

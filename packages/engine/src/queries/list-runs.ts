@@ -1,6 +1,6 @@
 import { defaultTenant, type RunStatus, type Tenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import type { RunState } from '../domain/index.ts';
+import { cursorAt, earlierOf, type RunState } from '../domain/index.ts';
 import {
   Damaged,
   idsBefore,
@@ -12,6 +12,7 @@ import {
   splitDamaged,
   statusIndexOf,
 } from '../log/index.ts';
+import { mostSearched, titled } from './search-titles.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
 
@@ -22,9 +23,13 @@ export interface RunFilter {
   label?: { name: string; value: string };
   /** RFC 3339. */
   created_after?: string;
+  /** RFC 3339. */
+  created_before?: string;
+  /** Part of the title. Upper and lower case are the same. */
+  title?: string;
 }
 
-/** One page of a list, newest first. `next`: the cursor of the next page, if any. */
+/** One page of a list, in the order of the list. `next`: the cursor of the next page, if any. */
 export interface Page<Item> {
   items: Item[];
   /** Entries of the page that cannot be read. */
@@ -34,7 +39,10 @@ export interface Page<Item> {
 
 const batch = 100;
 
-/** @param page.cursor the last id of the previous page */
+/**
+ * A page of a search by title may be short, or empty, and still have a `next`: the search stopped after `mostSearched` titles.
+ * @param page.cursor the last id of the previous page
+ */
 export async function listRuns(
   deps: Deps,
   filter: RunFilter,
@@ -42,8 +50,12 @@ export async function listRuns(
 ): Promise<Page<RunState>> {
   const entries: (RunState | Damaged)[] = [];
   const after = filter.created_after === undefined ? undefined : Date.parse(filter.created_after);
-  for await (const ids of candidates(deps, filter, { cursor: page.cursor, most: page.limit + 1 })) {
-    for (const run of await readRuns(deps.redis, ids)) {
+  const { title } = filter;
+  const before = earlierOf(page.cursor, cursorAt('run', filter.created_before));
+  const most = title === undefined ? page.limit + 1 : mostSearched / 4;
+  let searched = 0;
+  for await (const ids of candidates(deps, filter, { cursor: before, most })) {
+    for (const run of await readRuns(deps.redis, title === undefined ? ids : await titled(deps, ids, title))) {
       if (!run) continue;
       if (!(run instanceof Damaged)) {
         if (after !== undefined && Date.parse(run.created_at) <= after) return splitDamaged(entries);
@@ -53,6 +65,8 @@ export async function listRuns(
       if (entries.length === page.limit && last) return { ...splitDamaged(entries), next: last.id };
       entries.push(run);
     }
+    searched += ids.length;
+    if (title !== undefined && searched >= mostSearched) return { ...splitDamaged(entries), next: ids.at(-1) };
   }
   return splitDamaged(entries);
 }
@@ -71,8 +85,9 @@ function candidates(
   return pagesBack({ redis }, runIndexOf(tenant), page);
 }
 
-function matches(run: RunState, { status, label }: RunFilter): boolean {
+function matches(run: RunState, { status, label, created_before: before }: RunFilter): boolean {
   if (status && !status.includes(run.status)) return false;
+  if (before !== undefined && Date.parse(run.created_at) >= Date.parse(before)) return false;
   return label === undefined || run.header.labels[label.name] === label.value;
 }
 

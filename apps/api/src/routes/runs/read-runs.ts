@@ -1,5 +1,14 @@
-import { idParamsSchema, listRunsQuerySchema, runDetailSchema, runPageSchema } from '@holdpoint/contract/wire';
-import type { RunState } from '@holdpoint/engine';
+import type { RunStatus } from '@holdpoint/contract';
+import {
+  countRunsQuerySchema,
+  idParamsSchema,
+  listRunsQuerySchema,
+  type RunCounts,
+  runCountsSchema,
+  runDetailSchema,
+  runPageSchema,
+} from '@holdpoint/contract/wire';
+import type { Engine, RunState } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { showEach } from '../../errors/show-damaged.ts';
 import { findRun } from './find-run.ts';
@@ -18,11 +27,29 @@ export function readRunsRoutes(app: App): void {
         response: { 200: runPageSchema },
       },
     },
-    async ({ query: { status, label, created_after, limit, cursor }, deps }) => {
-      const filter = { status, label: label === undefined ? undefined : readLabel(label), created_after };
+    async ({ query: { label, limit, cursor, ...rest }, deps }) => {
+      const filter = { ...rest, label: label === undefined ? undefined : readLabel(label) };
       const { next, ...page } = await deps.engine.runs.list(filter, { limit, cursor });
       const shown = await showEach(deps, page, { idOf: ({ id }) => id, show: toRun });
       return { ...shown, next_cursor: next ?? null, has_more: next !== undefined };
+    },
+  );
+
+  app.get(
+    '/v1/runs/counts',
+    {
+      config: { access: 'runs:read' },
+      schema: {
+        tags: ['runs'],
+        operationId: 'countRuns',
+        summary: 'Count runs by status, and by the reason of a wait or a pause',
+        querystring: countRunsQuerySchema,
+        response: { 200: runCountsSchema },
+      },
+    },
+    async ({ query: { label }, deps }) => {
+      const counts = await deps.engine.runs.counts({ label: label === undefined ? undefined : readLabel(label) });
+      return toCounts(counts);
     },
   );
 
@@ -56,4 +83,14 @@ const openAgents = async (deps: ApiDeps, run: RunState): Promise<RunState[]> =>
 function readLabel(label: string): { name: string; value: string } {
   const colon = label.indexOf(':');
   return { name: label.slice(0, colon), value: label.slice(colon + 1) };
+}
+
+function toCounts({ byStatus, byReason, atLeast }: Awaited<ReturnType<Engine['runs']['counts']>>): RunCounts {
+  const counts = byStatus.map(({ status, count }): [RunStatus, number] => [status, count]);
+  return {
+    total: byStatus.reduce((sum, { count }) => sum + count, 0),
+    by_status: Object.fromEntries(counts) as Record<RunStatus, number>,
+    by_reason: byReason,
+    at_least: atLeast,
+  };
 }

@@ -1,5 +1,6 @@
+import type { Client } from '@holdpoint/client';
 import { runStatusSchema } from '@holdpoint/contract';
-import type { Step } from '@holdpoint/contract/wire';
+import type { Page, Run, Step } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { allSteps } from '../../find-step.ts';
@@ -20,6 +21,9 @@ import { type ApiOptions, apiCommand, count, exitCodes, type Shell } from '../..
 interface ListOptions extends ApiOptions {
   status?: z.infer<typeof statusesSchema>;
   label?: string;
+  title?: string;
+  createdAfter?: string;
+  createdBefore?: string;
   limit: number;
   cursor?: string;
 }
@@ -28,11 +32,16 @@ export const listRunsCommand = (shell: Shell): Command =>
   apiCommand('list', 'list runs, newest first')
     .option('--status <status,…>', 'only runs with this status', statuses)
     .option('--label <name=value>', 'only runs with this label')
+    .option('--title <text>', 'only runs with this text in the title')
+    .option('--created-after <time>', 'only runs created after this time (RFC 3339)')
+    .option('--created-before <time>', 'only runs created before this time (RFC 3339)')
     .option('--limit <n>', 'list at most this many', count, 20)
     .option('--cursor <cursor>', 'continue an earlier list')
-    .action(async ({ url, json, status, label, limit, cursor }: ListOptions) => {
+    .action(async ({ url, json, limit, cursor, label, createdAfter, createdBefore, ...rest }: ListOptions) => {
       const client = await shell.connect(url);
-      const page = await client.listRuns({ limit, cursor, status, label: label?.replace('=', ':') });
+      const times = { created_after: createdAfter, created_before: createdBefore };
+      const filter = { ...rest, ...times, label: label?.replace('=', ':') };
+      const page = await fullPage(client, { ...filter, limit, cursor });
       if (json) return shell.printJson(page);
       if (page.data.length === 0 && page.damaged === undefined) return shell.say('No runs.');
       // A short id is looked for among the latest runs only.
@@ -40,6 +49,17 @@ export const listRunsCommand = (shell: Shell): Command =>
       for (const line of runTable(page.data, { colors: shell.colors, now: Date.now(), width })) shell.print(line);
       sayEndOfPage(shell, page);
     });
+
+/** A page of a search by title may be short: the next ones fill it. */
+async function fullPage(client: Client, query: NonNullable<Parameters<Client['listRuns']>[0]>): Promise<Page<Run>> {
+  const page = await client.listRuns(query);
+  const { limit = 0 } = query;
+  const missing = limit - page.data.length - (page.damaged?.length ?? 0);
+  if (missing <= 0 || page.next_cursor === null) return page;
+  const next = await fullPage(client, { ...query, limit: missing, cursor: page.next_cursor });
+  const damaged = [...(page.damaged ?? []), ...(next.damaged ?? [])];
+  return { ...next, data: [...page.data, ...next.data], damaged: damaged.length === 0 ? undefined : damaged };
+}
 
 const statusesSchema = z.array(runStatusSchema);
 
