@@ -44,6 +44,7 @@ import { createRunRoute } from './routes/runs/create-run.ts';
 import { forkRunRoute } from './routes/runs/fork-run.ts';
 import { readRunsRoutes } from './routes/runs/read-runs.ts';
 import { readTraceRoute } from './routes/runs/read-trace.ts';
+import { readTurnsRoute } from './routes/runs/read-turns.ts';
 import { retryRunRoute } from './routes/runs/retry-run.ts';
 import { sendCallsRoutes } from './routes/runs/send-calls.ts';
 import { sendMessageRoute } from './routes/runs/send-message.ts';
@@ -174,6 +175,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   readStepsRoutes(app);
   cancelStepRoute(app);
   readEventsRoutes(app);
+  readTurnsRoute(app);
   readTraceRoute(app);
   readApprovalsRoutes(app);
   readConflictRoute(app);

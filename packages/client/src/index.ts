@@ -43,6 +43,7 @@ export type {
   TaskOutput,
   Tool,
   Toolset,
+  Turn,
   Undone,
   UndoRun,
   Validation,

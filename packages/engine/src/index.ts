@@ -46,7 +46,15 @@ export {
 export { policyFileFrom, readPolicyFile } from './policies/policy-file.ts';
 export type { Logger } from './ports/index.ts';
 export { setLogLevel, watchLogLevel } from './processes/log-level.ts';
-export type { Attempt, NumberedStep, PlaceWait, RunSnapshot, StepsQuery, WaitingCall } from './queries/index.ts';
+export type {
+  Attempt,
+  NumberedStep,
+  PlaceWait,
+  PlannedTurn,
+  RunSnapshot,
+  StepsQuery,
+  WaitingCall,
+} from './queries/index.ts';
 export { TraceIds } from './queries/trace-ids.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';
 export { openSharedClock } from './shared-clock.ts';

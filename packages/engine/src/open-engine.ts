@@ -80,6 +80,7 @@ import {
   listSteps,
   pageSnapshots,
   pageSteps,
+  pageTurns,
   presentStep,
   type RunFilter,
   readCalls,
@@ -172,6 +173,8 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       snapshotsPage: on(deps, pageSnapshots),
       /** Whether the files of a run were ever in this state. */
       hasSnapshot: on(deps, hasSnapshot),
+      /** The turns that a run planned, with what its planner said. */
+      turnsPage: on(deps, pageTurns),
       trace: ofRun(deps, readTrace),
       /** The moment after a step, with the snapshot at which `undo` and `fork` to this step begin. */
       rewindPoint: on(deps, findRewindPoint),

@@ -9,6 +9,7 @@ import {
   handleTask,
   handleTurn,
   handleWorkspace,
+  type Planner,
   scriptedPlanner,
   type WorkerDeps,
 } from '@holdpoint/engine/worker';
@@ -31,13 +32,14 @@ export interface TestWorker {
   workspaces: Workspaces;
 }
 
-export function testWorker(engine: EngineDeps, dataDir: string): TestWorker {
+/** @param model plans the runs of models. @default their plan */
+export function testWorker(engine: EngineDeps, dataDir: string, model: Planner = scriptedPlanner): TestWorker {
   const owner = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   const workspaces = openWorkspaces({ dataDir, allocateOwner: () => owner });
   const deps: WorkerDeps = {
     ...engine,
     workerId: 'test-worker',
-    planners: { scripted: scriptedPlanner, model: scriptedPlanner },
+    planners: { scripted: scriptedPlanner, model },
     executor: executorOn(workspaces),
     workspaces: createWorkspacePort(workspaces, noSandbox, noSecrets),
     outputs: openOutputStore(join(dataDir, 'outputs')),

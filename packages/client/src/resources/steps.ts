@@ -9,6 +9,8 @@ import {
   stepDetailSchema,
   stepPageSchema,
   stepSummaryPageSchema,
+  type Turn,
+  turnPageSchema,
 } from '@holdpoint/contract/wire';
 import type { Transport } from '../request.ts';
 import { at, type Options, type PageQuery } from './request-parts.ts';
@@ -39,6 +41,14 @@ export const stepRequests = ({ ask }: Transport) => ({
     const request = { path: at('runs', runId, '/steps'), query: { ...asked(query), view: 'summary' }, signal };
     return (await ask(request, stepSummaryPageSchema)).body;
   },
+
+  /** What the planner said and called, turn by turn. A page has fewer than `limit` when the messages are long. */
+  listTurns: async (
+    runId: string,
+    query: PageQuery & { order?: 'asc' | 'desc' | undefined } = {},
+    { signal }: Options = {},
+  ): Promise<Page<Turn>> =>
+    (await ask({ path: at('runs', runId, '/turns'), query: { ...query }, signal }, turnPageSchema)).body,
 
   getStep: async (id: string, { signal }: Options = {}): Promise<StepDetail> =>
     (await ask({ path: at('steps', id), signal }, stepDetailSchema)).body,

@@ -17,3 +17,4 @@ export * from './step.ts';
 export * from './task.ts';
 export * from './tool.ts';
 export * from './trace.ts';
+export * from './turn.ts';

@@ -41,10 +41,12 @@ export { rewindsOf, type SnapshotPlace, snapshotPlaces, turnsIn } from './read-i
 export {
   lastEventAt,
   lastEventTimes,
+  type RawEntry,
   readEvents,
   readLog,
   readLogEntries,
   readRawLog,
+  readRawLogBackwards,
   readRawLogEntries,
   readWholeLog,
   seqBefore,

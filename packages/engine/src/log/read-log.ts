@@ -79,16 +79,42 @@ export async function* readRawLog(redis: Redis, runId: string): AsyncGenerator<s
   for await (const { text } of readRawLogEntries(redis, runId)) yield text;
 }
 
-/** The same with their sequence numbers. */
-export async function* readRawLogEntries(redis: Redis, runId: string): AsyncGenerator<{ seq: number; text: string }> {
-  for (let after = 0; ; ) {
+/** The same with their sequence numbers. @param from.after begins with the first event after this sequence number */
+export async function* readRawLogEntries(
+  redis: Redis,
+  runId: string,
+  from: { after?: number } = {},
+): AsyncGenerator<RawEntry> {
+  for (let after = from.after ?? 0; ; ) {
     const entries = await redis.xrange(logKey(runId), `${after + 1}-0`, '+', 'COUNT', 500);
-    for (const entry of entries) yield { seq: seqOf(entry), text: entry[1][1] ?? '' };
+    for (const entry of entries) yield rawOf(entry);
     const last = entries.at(-1);
     if (last === undefined) return;
     after = seqOf(last);
   }
 }
+
+/** The same, newest first, from the last event before a sequence number. */
+export async function* readRawLogBackwards(
+  redis: Redis,
+  runId: string,
+  { before }: { before: number },
+): AsyncGenerator<RawEntry> {
+  for (let end = before - 1; end > 0; ) {
+    const entries = await redis.xrevrange(logKey(runId), `${end}-0`, '-', 'COUNT', 500);
+    for (const entry of entries) yield rawOf(entry);
+    const last = entries.at(-1);
+    if (last === undefined) return;
+    end = seqOf(last) - 1;
+  }
+}
+
+export interface RawEntry {
+  seq: number;
+  text: string;
+}
+
+const rawOf = (entry: Entry): RawEntry => ({ seq: seqOf(entry), text: entry[1][1] ?? '' });
 
 /** The events with these sequence numbers, in this order; undefined where there is none. */
 export async function readEvents(

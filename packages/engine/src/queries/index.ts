@@ -7,6 +7,7 @@ export { hasSnapshot, pageSnapshots, type RunSnapshot } from './list-snapshots.t
 export { getStep, listSteps } from './list-steps.ts';
 export { listAgents } from './list-tree.ts';
 export { findNumberedSteps, type NumberedStep, pageSteps, type StepsQuery } from './page-steps.ts';
+export { type PlannedTurn, pageTurns } from './page-turns.ts';
 export { presentStep } from './present-step.ts';
 export { findWaiting, readCalls, type WaitingCall } from './read-calls.ts';
 export { type PlaceWait, readPlaceWait } from './read-place-wait.ts';

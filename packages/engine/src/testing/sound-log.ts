@@ -9,11 +9,12 @@ import { inMemoryCatalog } from './in-memory-worker.ts';
 import { soundPages } from './sound-pages.ts';
 import { soundSnapshots } from './sound-snapshots.ts';
 import { soundTrace } from './sound-trace.ts';
+import { soundTurns } from './sound-turns.ts';
 import { unsoundVerdicts } from './sound-verdicts.ts';
 
 /**
  * Holds for every run at any time: its sequence numbers are dense, its log folds to its state, its counters agree with its steps and
- * approvals, its pages of steps have them all in order, and its lists of snapshots have what its log has. A replay gives each call its verdict again. A run that has ended has nothing open
+ * approvals, its pages of steps have them all in order, and its pages of turns and of snapshots have what its log has. A replay gives each call its verdict again. A run that has ended has nothing open
  * or held.
  * @param deps.catalog that of the worker. @default the one in memory
  */
@@ -31,6 +32,7 @@ export async function soundLog(
   expect(await readTasks(deps.redis, runId)).toEqual(tasks);
   expect(await readApprovals(deps.redis, runId)).toEqual(approvals);
   await soundPages(deps, runId, steps);
+  await soundTurns(deps, runId, events);
   expect(run.open).toBe(open.length);
   expect(run.parked).toBe(pending.length);
   expect(run.received - run.taken).toBeGreaterThanOrEqual(0);

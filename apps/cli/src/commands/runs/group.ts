@@ -8,12 +8,14 @@ import { listRunsCommand, listStepsCommand, readValidationCommand, showRunComman
 import { publishRunCommand } from './publish.ts';
 import { retryRunCommand, undoRunCommand } from './rewind.ts';
 import { cancelRunCommand, discardRunCommand, pauseRunCommand, resumeRunCommand, sayToRunCommand } from './steer.ts';
+import { listTurnsCommand } from './turns.ts';
 
 export function runsGroup(shell: Shell): Command {
   const runs = new Command('runs').description('list, steer and publish runs');
   runs.addCommand(listRunsCommand(shell));
   runs.addCommand(showRunCommand(shell));
   runs.addCommand(listStepsCommand(shell, 'steps'));
+  runs.addCommand(listTurnsCommand(shell));
   runs.addCommand(cancelRunCommand(shell));
   runs.addCommand(pauseRunCommand(shell));
   runs.addCommand(resumeRunCommand(shell));
