@@ -57,6 +57,8 @@ const planted: (readonly [string, string, string, string])[] = [
   ['layer-app-api-tests', fileIn('apps/api', 'd.test.ts'), ...door('sandbox')],
   ['layer-app-cli', fileIn('apps/cli', 'd.ts'), ...door('secrets')],
   ['layer-app-cli-tests', fileIn('apps/cli', 'd.test.ts'), ...door('secrets')],
+  ['layer-app-console', fileIn('apps/console', 'd.ts'), ...door('engine')],
+  ['layer-app-console-tests', fileIn('apps/console', 'd.test.ts'), ...door('engine')],
   ['layer-app-worker', 'apps/worker/src/d.ts', ...door('sandbox')],
   ['layer-app-worker-tests', 'apps/worker/src/d.test.ts', ...door('sandbox')],
   ...layers.map(([from, , to, file]) => [`layer-${from}-tests`, `packages/${from}/src/${file}`, ...door(to)] as const),

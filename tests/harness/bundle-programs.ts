@@ -65,7 +65,7 @@ function sourceDigest(): string {
     [
       'package-lock.json',
       'tests/harness/bundle-programs.ts',
-      '{apps,packages}/*/{package.json,src/**/*.{ts,mjs,json}}',
+      '{apps/{api,cli,worker},packages/*}/{package.json,src/**/*.{ts,mjs,json}}',
     ],
     {
       cwd: projectDir,

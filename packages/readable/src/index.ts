@@ -1,2 +1,3 @@
 export { cutValue } from './cut-value.ts';
-export { codeText, cut, hasHidden, hasUnseen, nameText, oneLine, plain, plainJson, shellWord } from './readable.ts';
+export { codeText, cut, hasHidden, nameText, oneLine, plainJson, shellWord } from './readable.ts';
+export { hasUnseen, plain } from './unseen.ts';

@@ -1,19 +1,5 @@
 import unhomoglyph from 'unhomoglyph';
-
-/**
- * Characters drawn by a terminal as a blank or not at all: controls, formats (zero width, bidi, soft hyphen, tags), separators other than a
- * space, fillers, and unassigned code points. Line ends and tabs are excepted.
- */
-const unseen = /[[\p{C}\p{Z}\p{Default_Ignorable_Code_Point}\u2800]--[ \n\t]]/v;
-const unseenOf = new RegExp(unseen.source, 'gv');
-/** `<U+` marks an unseen character, so a literal `<U+` is escaped, too. */
-const escaped = new RegExp(`${unseen.source}|<(?=U\\+)`, 'gv');
-
-/**
- * Makes outside text (a command's output, a model's message) safe for a terminal: unseen characters become `<U+200B>`. Such characters
- * could hide in the text under approval, or move the cursor over the text.
- */
-export const plain = (text: string): string => text.replace(escaped, visible);
+import { plain, unseenOf, visible } from './unseen.ts';
 
 /** JSON text with every unseen character as `\\u200b`: the same value, safe for a terminal. */
 export const plainJson = (value: unknown, indent?: number): string =>
@@ -24,9 +10,6 @@ const escapeUnits = (character: string): string =>
     .split('')
     .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .join('');
-
-/** Whether the text contains characters invisible in a terminal. */
-export const hasUnseen = (text: string): boolean => unseen.test(text);
 
 /** `plain` text on a single line of at most `width` characters. */
 export function oneLine(text: string, width = Number.POSITIVE_INFINITY): string {
@@ -39,10 +22,6 @@ export function oneLine(text: string, width = Number.POSITIVE_INFINITY): string 
 /** @param shown text already escaped by `plain` */
 export const cut = (shown: string, width: number): string =>
   shown.length <= width ? shown : `${shown.slice(0, Math.max(0, width - 1))}…`;
-
-/** A character as `<U+200B>`. */
-const visible = (character: string): string =>
-  `<U+${(character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0')}>`;
 
 /**
  * Makes a path or a host safe for a terminal, so two different names never look alike: blanks are kept, and letters that imitate ASCII

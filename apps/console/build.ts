@@ -1,0 +1,158 @@
+import { createHash } from 'node:crypto';
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, extname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
+import { type BuildOptions, build, type Metafile } from 'esbuild';
+
+const root = fileURLToPath(new URL('.', import.meta.url));
+
+/** File names: of the first page, and of the parts loaded when needed. */
+export interface Built {
+  first: string[];
+  later: string[];
+}
+
+/**
+ * Builds the console into `outdir`: a finished folder replaces the old folder, so no reader finds half a build.
+ * @param main the entry, relative to this folder
+ */
+export async function buildConsole(outdir: string, main = 'src/main.tsx'): Promise<Built> {
+  mkdirSync(dirname(outdir), { recursive: true });
+  const fresh = mkdtempSync(`${outdir}.building-`);
+  try {
+    const built = await buildInto(fresh, main);
+    writeFileSync(join(fresh, 'sources.txt'), sourcesDigest());
+    chmodSync(fresh, 0o755);
+    rmSync(outdir, { recursive: true, force: true });
+    renameSync(fresh, outdir);
+    return built;
+  } finally {
+    rmSync(fresh, { recursive: true, force: true });
+  }
+}
+
+/** Whether `outdir` was built from the present sources. */
+export function isUpToDate(outdir: string): boolean {
+  const mark = join(outdir, 'sources.txt');
+  return existsSync(mark) && readFileSync(mark, 'utf8') === sourcesDigest();
+}
+
+async function buildInto(folder: string, main: string): Promise<Built> {
+  cpSync(join(root, 'public'), folder, { recursive: true });
+  const worker = await bundle({ entryPoints: { live: 'src/live/shared-worker.ts' }, outdir: join(folder, 'assets') });
+  await bundle({ entryPoints: { 'service-worker': 'src/service-worker.ts' }, outdir: folder, entryNames: '[name]' });
+  const page = await bundle({
+    entryPoints: { main },
+    outdir: join(folder, 'assets'),
+    splitting: true,
+    define: { LIVE_WORKER: JSON.stringify(`/${addressOf(folder, entryOf(worker))}`) },
+  });
+  const first = filesOfFirstPage(page).map((path) => addressOf(folder, path));
+  writeFileSync(join(folder, 'index.html'), htmlWith(first));
+  compressTexts(folder);
+  const all = Object.keys(page.outputs).map((path) => addressOf(folder, path));
+  return { first, later: all.filter((path) => !first.includes(path)) };
+}
+
+async function bundle(options: BuildOptions & { outdir: string }): Promise<Metafile> {
+  const { metafile = noOutputs } = await build({
+    absWorkingDir: root,
+    bundle: true,
+    format: 'esm',
+    minify: true,
+    metafile: true,
+    jsx: 'automatic',
+    target: ['chrome123', 'firefox128', 'safari17.5'],
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    assetNames: '[name]-[hash]',
+    legalComments: 'none',
+    logLevel: 'error',
+    ...options,
+    define: { 'process.env.NODE_ENV': '"production"', ...options.define },
+  });
+  refuseServerCode(metafile);
+  return metafile;
+}
+
+const noOutputs: Metafile = { inputs: {}, outputs: {} };
+
+/** The page has the types of the API's schemas, never the schemas: a validator would double the size of the page, and the server has checked its answers. */
+function refuseServerCode({ inputs }: Metafile): void {
+  const found = Object.keys(inputs).find((path) =>
+    /node_modules\/(zod|undici)\/|packages\/(contract|client)\//.test(path),
+  );
+  if (found !== undefined) {
+    throw new Error(`${found} reaches a bundle of the console. Import its types alone: \`import type { … }\`.`);
+  }
+}
+
+const entryOf = ({ outputs }: Metafile): string =>
+  Object.entries(outputs).find(([path, { entryPoint }]) => entryPoint !== undefined && path.endsWith('.js'))?.[0] ?? '';
+
+const addressOf = (folder: string, path: string): string => relative(folder, join(root, path));
+
+/** The entry, its static imports and its style. */
+function filesOfFirstPage(page: Metafile): string[] {
+  const entry = entryOf(page);
+  const found = new Set([entry]);
+  for (const path of found) {
+    for (const { path: next, kind } of page.outputs[path]?.imports ?? [])
+      if (kind === 'import-statement') found.add(next);
+  }
+  const style = page.outputs[entry]?.cssBundle;
+  return [...found, ...(style === undefined ? [] : [style])];
+}
+
+function htmlWith(paths: string[]): string {
+  const [entry, ...others] = paths;
+  const tags = others.map((path) =>
+    path.endsWith('.css')
+      ? `<link rel="stylesheet" href="/${path}" />`
+      : `<link rel="modulepreload" href="/${path}" />`,
+  );
+  const script = `<script type="module" src="/${entry}"></script>`;
+  return readFileSync(join(root, 'index.html'), 'utf8').replace('<!-- assets -->', [...tags, script].join('\n    '));
+}
+
+const texts = new Set(['.js', '.css', '.html', '.svg', '.webmanifest']);
+
+function compressTexts(folder: string): void {
+  for (const name of globSync('**/*', { cwd: folder })) {
+    if (!texts.has(extname(name))) continue;
+    const content = readFileSync(join(folder, name));
+    writeFileSync(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }));
+    const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
+    writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content, { params }));
+  }
+}
+
+function sourcesDigest(): string {
+  const digest = createHash('sha256');
+  const own = globSync(['{src,public}/**/*.*', 'index.html', 'build.ts', 'package.json'], { cwd: root });
+  const shared = globSync('../../packages/readable/src/*.ts', { cwd: root });
+  for (const name of [...own, ...shared, '../../package-lock.json'].toSorted()) {
+    digest
+      .update(name)
+      .update('\0')
+      .update(readFileSync(join(root, name)));
+  }
+  return digest.digest('hex');
+}
+
+if (import.meta.main) {
+  const outdir = join(root, 'dist');
+  if (!isUpToDate(outdir)) await buildConsole(outdir);
+}

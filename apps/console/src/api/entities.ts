@@ -1,0 +1,51 @@
+import type { Approval, Run } from '@holdpoint/contract/wire';
+import { useCallback, useSyncExternalStore } from 'react';
+
+/** The newest known state of each run or approval: lists and details read it from here, so they never disagree. */
+export interface Entities<Item extends { id: string }> {
+  put(items: readonly Item[]): void;
+  get(id: string): Item | undefined;
+  listen(id: string, listener: () => void): () => void;
+}
+
+export function createEntities<Item extends { id: string }>(
+  isOlder: (item: Item, than: Item) => boolean,
+): Entities<Item> {
+  const items = new Map<string, Item>();
+  const listeners = new Map<string, Set<() => void>>();
+  return {
+    put(some) {
+      for (const item of some) {
+        const known = items.get(item.id);
+        if (known !== undefined && isOlder(item, known)) continue;
+        items.set(item.id, item);
+        for (const listener of listeners.get(item.id) ?? []) listener();
+      }
+    },
+    get: (id) => items.get(id),
+    listen(id, listener) {
+      const some = listeners.get(id) ?? new Set();
+      listeners.set(id, some.add(listener));
+      return () => {
+        some.delete(listener);
+        if (some.size === 0) listeners.delete(id);
+      };
+    },
+  };
+}
+
+/** The sequence number of its log orders the states of a run. */
+export const runs = createEntities<Run>((item, than) => item.seq < than.seq);
+
+/** A decision is final: a late answer that still says `pending` is older. */
+export const approvals = createEntities<Approval>(
+  (item, than) => item.status === 'pending' && than.status !== 'pending',
+);
+
+function useEntity<Item extends { id: string }>(entities: Entities<Item>, id: string): Item | undefined {
+  const listen = useCallback((listener: () => void) => entities.listen(id, listener), [entities, id]);
+  return useSyncExternalStore(listen, () => entities.get(id));
+}
+
+export const useRun = (id: string): Run | undefined => useEntity(runs, id);
+export const useApproval = (id: string): Approval | undefined => useEntity(approvals, id);

@@ -1,0 +1,106 @@
+import { createFrameReader, type Frame } from './read-frames.ts';
+
+/** A quiet stream carries a heartbeat every 15 s: after three of them the connection is dead, whatever the browser thinks. */
+const silenceMs = 45_000;
+const pausesMs = [250, 500, 1000, 2000, 4000, 8000];
+
+export interface Following {
+  path: string;
+  /** Continues after the event with this id. */
+  lastId?: string | undefined;
+  onFrame(frame: Frame): void;
+  /** @param isGap the stream was open before: something may have been missed */
+  onOpen(isGap: boolean): void;
+  onSign(): void;
+  onLost(why: 'connection' | 'session'): void;
+  signal: AbortSignal;
+}
+
+/** Follows a stream of the API until the signal, over any number of lost connections. `again` cuts the pause before the next try short. */
+export function follow(following: Following): { again(): void } {
+  let wake = (): void => undefined;
+  void run();
+  return { again: () => wake() };
+
+  async function run(): Promise<void> {
+    const { signal, onLost } = following;
+    let lastId = following.lastId;
+    let failures = 0;
+    let wasOpen = lastId !== undefined;
+    while (!signal.aborted) {
+      const end = await readOnce(following, lastId, {
+        opened: () => {
+          following.onOpen(wasOpen);
+          wasOpen = true;
+        },
+        heard: (id) => {
+          failures = 0;
+          lastId = id ?? lastId;
+        },
+      });
+      if (signal.aborted || end === 'over') return;
+      // The server has forgotten the id: all is read again, from now on.
+      if (end === 'unknown id') lastId = undefined;
+      else onLost(end === 'session' ? 'session' : 'connection');
+      const pause = pausesMs[Math.min(failures++, pausesMs.length - 1)] ?? 8000;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, pause);
+        wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+    }
+  }
+}
+
+type End = 'over' | 'lost' | 'session' | 'unknown id';
+
+async function readOnce(
+  { path, onFrame, onSign, signal }: Following,
+  lastId: string | undefined,
+  { opened, heard }: { opened(): void; heard(id: string | undefined): void },
+): Promise<End> {
+  const silent = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const sign = (): void => {
+    clearTimeout(timer);
+    timer = setTimeout(() => silent.abort(), silenceMs);
+    onSign();
+  };
+  try {
+    timer = setTimeout(() => silent.abort(), silenceMs);
+    const headers: Record<string, string> = { accept: 'text/event-stream' };
+    if (lastId !== undefined) headers['last-event-id'] = lastId;
+    const response = await fetch(path, {
+      headers,
+      cache: 'no-store',
+      credentials: 'same-origin',
+      signal: AbortSignal.any([signal, silent.signal]),
+    });
+    if (response.status === 401) return 'session';
+    if (response.status === 400 && lastId !== undefined) return 'unknown id';
+    if (response.status === 404) return 'over';
+    if (!response.ok || response.body === null) return 'lost';
+    opened();
+    let isOver = false;
+    const take = createFrameReader((frame) => {
+      if (frame.event === 'end') isOver = true;
+      heard(frame.id);
+      if (frame.data !== '') onFrame(frame);
+    });
+    const decoder = new TextDecoder();
+    const reader = response.body.getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return isOver ? 'over' : 'lost';
+      sign();
+      take(decoder.decode(value, { stream: true }));
+    }
+  } catch {
+    return 'lost';
+  } finally {
+    clearTimeout(timer);
+    silent.abort();
+  }
+}

@@ -1,0 +1,21 @@
+import type { ReactNode } from 'react';
+import { Icon, type IconName } from './icon.tsx';
+
+export const Empty = ({ icon, title, children }: { icon: IconName; title: string; children?: ReactNode }) => (
+  <div className="empty">
+    <Icon name={icon} />
+    <h2>{title}</h2>
+    {children}
+  </div>
+);
+
+/** Bars in the place of what is being read. */
+export const Loading = ({ lines = 5, of: subject }: { lines?: number; of: string }) => (
+  <div className="stack" role="status">
+    <span className="hidden-text">Reading {subject}</span>
+    {Array.from({ length: lines }, (_, line) => (
+      // biome-ignore lint/suspicious/noArrayIndexKey: the bars are all alike
+      <div key={line} className="loading pulse" />
+    ))}
+  </div>
+);

@@ -1,0 +1,67 @@
+import type { Me } from '@holdpoint/contract/wire';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
+import { isProblem } from '../api/problem.ts';
+import { ask } from '../api/request.ts';
+import { onSessionEnd } from '../api/session-end.ts';
+import { tryNow } from '../live/live.ts';
+import { Button } from '../parts/button.tsx';
+import { ProblemNote } from '../parts/problem-note.tsx';
+import { LoginAgain } from './login-again.tsx';
+import { LoginForm } from './login-form.tsx';
+
+export type Scope = Me['scopes'][number];
+
+const Caller = createContext<Me | undefined>(undefined);
+
+/**
+ * Shows its children to a caller who is logged in. When the session ends later, the page and what was typed in it stay, below a form to log
+ * in again.
+ */
+export function Session({ children }: { children: ReactNode }) {
+  const queries = useQueryClient();
+  const me = useQuery({
+    queryKey: ['me'],
+    queryFn: ({ signal }) => ask<Me>({ path: '/v1/me', signal }),
+    staleTime: Infinity,
+  });
+  const [hasEnded, setEnded] = useState(false);
+  useEffect(() => onSessionEnd(() => setEnded(true)), []);
+  if (me.data !== undefined) {
+    return (
+      <Caller value={me.data}>
+        {children}
+        {hasEnded && <LoginAgain caller={me.data} onDone={() => resume(() => setEnded(false))} />}
+      </Caller>
+    );
+  }
+  if (isProblem(me.error) && me.error.status === 401) return <LoginForm onDone={() => void me.refetch()} />;
+  if (me.error) {
+    return (
+      <main className="page narrow">
+        <ProblemNote error={me.error}>
+          <Button onClick={() => void me.refetch()}>Try again</Button>
+        </ProblemNote>
+      </main>
+    );
+  }
+  return null;
+
+  function resume(done: () => void): void {
+    done();
+    void queries.invalidateQueries();
+    tryNow();
+  }
+}
+
+export function useMe(): Me {
+  const me = useContext(Caller);
+  if (me === undefined) throw new Error('useMe belongs below Session');
+  return me;
+}
+
+/** Why the caller cannot do what needs the scope; undefined: they can. */
+export function useWhyNot(scope: Scope): string | undefined {
+  const { scopes } = useMe();
+  return scopes.includes(scope) ? undefined : `Your key has not the scope ${scope}`;
+}
