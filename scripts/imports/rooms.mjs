@@ -30,7 +30,7 @@ export const rooms = {
     'completion',
     'request',
     'report-error operator-settings',
-    'words-for-people open-shell connection',
+    'words-for-people open-shell open-browser connection',
     'system',
     'follow-place',
     'policy',

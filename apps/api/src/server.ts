@@ -9,6 +9,7 @@ import { aboutRequest, lineAbout, traceOfRequest } from './about-request.ts';
 import { guardAccess, requireDeclaredAccess } from './auth/guard-access.ts';
 import { guardHost } from './auth/guard-host.ts';
 import { setSecurityHeaders } from './auth/security-headers.ts';
+import { cookieName } from './auth/session-cookie.ts';
 import { boundConnections } from './bound-connections.ts';
 import { serveConsole } from './console/serve-console.ts';
 import type { App, ServerDeps } from './deps.ts';
@@ -51,6 +52,8 @@ import { sendMessageRoute } from './routes/runs/send-message.ts';
 import { steerRunsRoutes } from './routes/runs/steer-runs.ts';
 import { undoRunRoute } from './routes/runs/undo-run.ts';
 import { secretsRoutes } from './routes/secrets/secrets.ts';
+import { logInRoutes } from './routes/session/log-in.ts';
+import { sessionsRoutes } from './routes/session/sessions.ts';
 import { downloadArchiveRoute } from './routes/snapshots/download-archive.ts';
 import { listSnapshotsRoute } from './routes/snapshots/list-snapshots.ts';
 import { readFilesRoutes } from './routes/snapshots/read-files.ts';
@@ -120,7 +123,7 @@ export async function buildServer(deps: ServerDeps): Promise<App> {
     checkDepth(body);
     if (routeOptions.url === secretRoute) return;
     checkText(body);
-    // Open routes take no body.
+    // Open routes store nothing of their body.
     if (deps !== undefined) checkSecretValues(deps.secrets.redactor(deps.holder.caller.tenant), body);
   });
   app.addHook('preValidation', async ({ query, routeOptions: { url, schema } }) => {
@@ -201,6 +204,8 @@ function addRoutes(app: App, deps: ServerDeps): void {
   keysRoutes(app);
   policiesRoutes(app);
   readMeRoute(app);
+  logInRoutes(app, deps);
+  sessionsRoutes(app);
   readMetricsRoute(app, deps);
   probeRoutes(app, deps);
   serveConsole(app, deps.consoleDir);
@@ -218,8 +223,13 @@ async function describe(app: App): Promise<void> {
         description: 'Durable agent runs: every tool call is a job, every risky step waits for a person.',
       },
       servers: [{ url: '/', description: 'The server of this document' }],
-      security: [{ key: [] }],
-      components: { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } },
+      security: [{ key: [] }, { session: [] }],
+      components: {
+        securitySchemes: {
+          key: { type: 'http', scheme: 'bearer' },
+          session: { type: 'apiKey', in: 'cookie', name: cookieName },
+        },
+      },
     },
     ...openApiTransforms(),
   });

@@ -8,6 +8,7 @@ const commands: Readonly<Record<string, (shell: Shell) => Promise<Command>>> = {
   down: async (shell) => (await import('./commands/down.ts')).downCommand(shell),
   api: async (shell) => (await import('./commands/foreground.ts')).apiProcessCommand(shell),
   worker: async (shell) => (await import('./commands/foreground.ts')).workerProcessCommand(shell),
+  open: async (shell) => (await import('./commands/open.ts')).openCommand(shell),
   doctor: async (shell) => (await import('./commands/doctor.ts')).doctorCommand(shell),
   adopt: async (shell) => (await import('./commands/installation.ts')).adoptCommand(shell),
   migrate: async (shell) => (await import('./commands/installation.ts')).migrateCommand(shell),

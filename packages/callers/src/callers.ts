@@ -1,4 +1,4 @@
-import { checkKey } from './check-key.ts';
+import { type Admission, checkDigest, checkKey } from './check-key.ts';
 import { openStream } from './count-stream.ts';
 import { CallerError } from './errors.ts';
 import { recordFirstKey } from './first-key.ts';
@@ -6,22 +6,39 @@ import { digestOf } from './key-text.ts';
 import { createKey, getKey, type KeyDeps, type KeyRequest, listKeys, revokeKey, rotateKey } from './manage-keys.ts';
 import { recordOlderPersons } from './persons.ts';
 import { effectiveLimits, type Holder, type KeyRecord } from './record.ts';
+import { createCode, endSession, exchangeCode, findSession, listSessions, openSession } from './sessions.ts';
 
 /** Who may call the API, and how much. @param deps.firstKey the text in the key file */
 export async function openCallers({ firstKey, ...deps }: KeyDeps & { firstKey: string }) {
   await recordFirstKey(deps, firstKey);
   await recordOlderPersons(deps.redis);
   const firstDigest = digestOf(firstKey);
+  /** Redis may have lost the record of the first key with its last second. A revoked key stays revoked. */
+  const recorded = async (digest: string, admit: () => Promise<Admission>): Promise<Admission> => {
+    try {
+      return await admit();
+    } catch (error) {
+      if (!(error instanceof CallerError) || digest !== firstDigest) throw error;
+      await recordFirstKey(deps, firstKey);
+      return admit();
+    }
+  };
   return {
-    async check(text: string) {
-      try {
-        return await checkKey(deps, text);
-      } catch (error) {
-        if (!(error instanceof CallerError) || digestOf(text) !== firstDigest) throw error;
-        // Redis may have lost the record with its last second. A revoked key stays revoked.
-        await recordFirstKey(deps, firstKey);
-        return checkKey(deps, text);
-      }
+    check: (text: string) => recorded(digestOf(text), () => checkKey(deps, text)),
+    /** The holder of a session, with the rights that its key has now. */
+    async checkSession(token: string): Promise<Admission> {
+      const { id, key } = await findSession(deps.redis, token);
+      const { holder, rate } = await recorded(key, () => checkDigest(deps, key));
+      return { holder: { ...holder, session: id }, rate };
+    },
+    openSession: (holder: Holder) => openSession(deps.redis, holder),
+    listSessions: (holder: Holder) => listSessions(deps.redis, holder),
+    endSession: (holder: Holder, id: string) => endSession(deps.redis, holder, id),
+    createCode: (holder: Holder) => createCode(deps.redis, holder),
+    /** The holder of the key that made the code. */
+    async exchangeCode(code: string): Promise<Admission> {
+      const key = await exchangeCode(deps.redis, code);
+      return recorded(key, () => checkDigest(deps, key));
     },
     openStream: (holder: Holder) => openStream(deps.redis, holder),
     create: (holder: Holder, request: KeyRequest) => createKey(deps, holder, request),

@@ -9,6 +9,11 @@ import { scriptOf } from './script.ts';
 
 const check = scriptOf('check');
 
+interface CheckDeps {
+  redis: Redis;
+  limits: CallerLimits;
+}
+
 /** An accepted request. */
 export interface Admission {
   holder: Holder;
@@ -21,12 +26,13 @@ export interface Admission {
  * revoked key is refused everywhere from the moment of the revocation, and all API processes count together.
  * @throws CallerError `unauthorized`; RateError; the errors of Redis, because no request passes unchecked
  */
-export async function checkKey(
-  { redis, limits }: { redis: Redis; limits: CallerLimits },
-  text: string,
-): Promise<Admission> {
+export async function checkKey(deps: CheckDeps, text: string): Promise<Admission> {
   if (!hasKeyForm(text)) throw refused('this is no key: it is cut, mistyped, or something else');
-  const digest = digestOf(text);
+  return checkDigest(deps, digestOf(text));
+}
+
+/** The same for a session, which has the digest of its key. */
+export async function checkDigest({ redis, limits }: CheckDeps, digest: string): Promise<Admission> {
   const rates = [limits.key.requests_per_s, limits.key.burst, limits.tenant.requests_per_s, limits.tenant.burst];
   const reply = await check(redis, [pointerKey(digest), usedKey], [prefix, ...rates.map((rate) => rate ?? 0)]);
   const [state, found = '', record = '', ...rest] = reply as string[];

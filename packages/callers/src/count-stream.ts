@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { CallerError } from './errors.ts';
-import { pointerKey, recordKey, streamsKey } from './keys.ts';
+import { pointerKey, recordKey, sessionKey, streamsKey } from './keys.ts';
 import type { Holder } from './record.ts';
 import { scriptOf } from './script.ts';
 
@@ -17,9 +17,10 @@ export interface OpenStream {
 }
 
 /** @throws CallerError `too_many_streams`, `unauthorized` */
-export async function openStream(redis: Redis, { keyId, digest, limits }: Holder): Promise<OpenStream> {
+export async function openStream(redis: Redis, { keyId, digest, limits, session }: Holder): Promise<OpenStream> {
   const id = randomUUID();
-  const keys = [streamsKey(keyId), pointerKey(digest), recordKey(keyId)];
+  const own = session === undefined ? [] : [sessionKey(session)];
+  const keys = [streamsKey(keyId), pointerKey(digest), recordKey(keyId), ...own];
   const say = (what: 'open' | 'renew') => stream(redis, keys, [id, limits.streams ?? 0, lastsMs, what]);
   const state = await say('open');
   if (state === 'gone') throw new CallerError('unauthorized', 'this key is not valid any more');

@@ -27,6 +27,10 @@ const nexts = {
   key_in_file:
     'Stop the API, remove the file api-key of the data directory, and start it again: it writes a new key there, and the old one is refused.',
   key_changed: 'Read the key again: another request rotated it at the same moment.',
+  session_ended: 'Log in again (POST /v1/session, or `holdpoint open`).',
+  session_not_found: 'List the sessions of your key with GET /v1/sessions.',
+  code_refused: 'Have `holdpoint open` print a new link; it works once, within a minute.',
+  key_required: 'Send the key itself (`Authorization: Bearer`), or run `holdpoint open`.',
   too_many_streams:
     'Close a stream of this key first, or have its limit raised (limits.streams, HOLDPOINT_KEY_STREAMS).',
 } as const;

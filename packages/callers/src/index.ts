@@ -6,3 +6,4 @@ export { createKeyText, hasKeyForm } from './key-text.ts';
 export { changedChannel } from './keys.ts';
 export { type CallerLimits, callerLimitsFrom } from './limits.ts';
 export type { Holder, KeyRecord } from './record.ts';
+export { longestSessionMs } from './sessions.ts';

@@ -13,5 +13,11 @@ export const firstKey = `${prefix}first`;
 /** A hash: when each key was last used, in milliseconds. */
 export const usedKey = `${prefix}used`;
 export const streamsKey = (id: string): string => `${prefix}streams:${id}`;
-/** Pub/sub channel: a key was revoked or rotated. Open streams look whether theirs is still valid. */
+/** A login of a browser. */
+export const sessionKey = (id: string): string => `${prefix}session:${id}`;
+/** The ids of the sessions of a key, by their beginning. */
+export const sessionIndex = (id: string): string => `${prefix}sessions:${id}`;
+/** The code of a link that logs in, by the first half of its digest. */
+export const codeKey = (digest: string): string => `${prefix}code:${digest.slice(0, 32)}`;
+/** Pub/sub channel: a key was revoked or rotated, or a session of it ended. Open streams look whether theirs is still valid. */
 export const changedChannel = (id: string): string => `${prefix}changed:${id}`;

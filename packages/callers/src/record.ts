@@ -46,8 +46,10 @@ export interface Holder {
   keyId: string;
   /** The key in the key file: keys created with this key may belong to other persons. */
   isFirst: boolean;
-  /** The digest of the presented text. */
+  /** The digest of the presented text; for a session, of the text that it was opened with. */
   digest: string;
+  /** The id of the session, in place of a key. It has the rights of its key. */
+  session?: string;
   scopes: readonly Scope[];
   /** As they hold. */
   limits: KeyLimits;

@@ -2,8 +2,19 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 
+type ScriptName =
+  | 'check'
+  | 'store'
+  | 'rotate'
+  | 'revoke'
+  | 'stream'
+  | 'session-open'
+  | 'session-check'
+  | 'code-store'
+  | 'code-take';
+
 /** Runs a Lua script of this package: EVALSHA; then EVAL once if a new or restarted server does not know the script. */
-export function scriptOf(name: 'check' | 'store' | 'rotate' | 'revoke' | 'stream') {
+export function scriptOf(name: ScriptName) {
   const source = readFileSync(new URL(`./scripts/${name}.lua`, import.meta.url), 'utf8');
   const sha = createHash('sha1').update(source).digest('hex');
   return async (redis: Redis, keys: string[], args: (string | number)[]): Promise<unknown> => {

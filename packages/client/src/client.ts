@@ -10,6 +10,7 @@ import { publicationRequests } from './resources/publications.ts';
 import { ruleRequests } from './resources/rules.ts';
 import { runRequests } from './resources/runs.ts';
 import { secretRequests } from './resources/secrets.ts';
+import { sessionRequests } from './resources/sessions.ts';
 import { stepRequests } from './resources/steps.ts';
 import { systemRequests } from './resources/system.ts';
 import { taskRequests } from './resources/tasks.ts';
@@ -47,6 +48,7 @@ export function createClient(options: ClientOptions) {
     ...toolRequests(transport),
     ...keyRequests(transport),
     ...secretRequests(transport),
+    ...sessionRequests(transport),
     ...policyRequests(transport),
     ...auditRequests(transport),
     ...systemRequests(transport),

@@ -13,7 +13,7 @@ const documentSchema = z.object({
     z.string(),
     z.record(
       z.string(),
-      z.object({ operationId: z.string(), security: z.array(z.object({ key: z.array(z.string()) })) }),
+      z.object({ operationId: z.string(), security: z.array(z.record(z.string(), z.array(z.string()))) }),
     ),
   ),
 });
@@ -41,7 +41,7 @@ beforeAll(async () => {
   const document = documentSchema.parse(await (await api.send('/openapi.json')).json());
   operations = Object.entries(document.paths).flatMap(([path, item]) =>
     Object.entries(item).map(([method, { operationId: id, security }]) => {
-      const scope = security[0]?.key[0] as Scope | undefined;
+      const scope = security[0]?.key?.[0] as Scope | undefined;
       return { id, method: method.toUpperCase(), path, scope, isOpen: security.length === 0 };
     }),
   );
@@ -75,9 +75,12 @@ async function populate(): Promise<Record<string, string>> {
   const [task] = await api.client.listTasks(run.id);
   const [approval] = (await api.client.listApprovals({})).data;
   const made = await api.client.createKey({ name: 'ann', kind: 'person', scopes: ['runs:read'] });
+  await api.post('/v1/session', { key: api.key });
+  const [session] = await api.client.listSessions();
   return {
     ...{ runs: run.id, steps: step?.id ?? '', tasks: task?.id ?? '', approvals: approval?.id ?? '', keys: made.id },
     rules: rule?.id ?? '',
+    sessions: session?.id ?? '',
     digest: approval?.action_digest ?? '',
   };
 }
@@ -93,6 +96,8 @@ const imagined = { tool: 'write_file', args: { path: 'a.txt', content: 'a' } };
 /** What passes validation: a refusal must come from the caller, not from the request. */
 const bodies: Record<string, () => unknown> = {
   createRun: () => ({ plan }),
+  logIn: () => ({ key: 'hp_nothing' }),
+  exchangeCode: () => ({ code: 'hpc_nothing' }),
   createKey: () => ({ name: `made by ${Math.random()}`, kind: 'person', scopes: ['runs:read'] }),
   decideApprovals: () => ({
     ...{ decision: 'approve', items: [{ approval_id: ids.approvals, action_digest: ids.digest }] },
@@ -153,6 +158,7 @@ const unknownIds = () => ({
     approvals: newId('approval'),
     keys: newId('key'),
     rules: newId('rule'),
+    sessions: `ses_${'0'.repeat(32)}`,
   },
 });
 

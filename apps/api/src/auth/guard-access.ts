@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import type { Admission, Holder } from '@holdpoint/callers';
 import { defaultTenant, type Scope, whyNeverHeld } from '@holdpoint/contract';
 import { redisTrouble } from '@holdpoint/engine/redis';
-import type { FastifyReply, onRequestAsyncHookHandler } from 'fastify';
+import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
 import { consoleFile } from '../console/console-path.ts';
 import type { App, ServerDeps } from '../deps.ts';
 import { ApiProblem } from '../errors/api-problem.ts';
+import { guardOrigin, tokenOf } from './session-cookie.ts';
 
 /** Lets a request through when its key is in force and has the scope declared by the route, and gives the route its caller. */
 export const guardAccess =
@@ -13,19 +14,36 @@ export const guardAccess =
   async (request, reply) => {
     const { access, withoutRedis = false } = request.routeOptions.config;
     if (access === 'open' || (access === 'console' && consoleFile(request) !== undefined)) return;
-    const key = /^Bearer +(\S+) *$/i.exec(request.headers.authorization ?? '')?.[1];
-    if (key === undefined) throw new ApiProblem('unauthorized', 'this request carries no key');
-    const checked = await deps.callers.check(key).catch((error: unknown) => {
-      if (!withoutRedis || redisTrouble(error) === undefined || !recent.has(key)) throw error;
-    });
+    const key = keyOf(request);
+    const checked = await (key === undefined ? checkSession(deps, request) : deps.callers.check(key)).catch(
+      (error: unknown) => {
+        if (!withoutRedis || redisTrouble(error) === undefined || key === undefined || !recent.has(key)) throw error;
+      },
+    );
     if (checked === undefined) return;
     const { holder, rate } = checked;
     if (rate !== undefined) tellRate(reply, rate);
     // A path without a route has no access: its answer is a 404, for callers only.
     if (access !== undefined && access !== 'any key' && access !== 'console') assertScope(holder, access);
-    if (withoutRedis) recent.add(key);
+    if (withoutRedis && key !== undefined) recent.add(key);
     request.deps = { ...deps, engine: deps.openEngine.as(holder.caller), holder };
   };
+
+/** The key of a request. A session beside a key is ignored. */
+function keyOf({ headers: { authorization } }: FastifyRequest): string | undefined {
+  const [, key] = /^Bearer +(\S+) *$/i.exec(authorization ?? '') ?? [];
+  if (key === undefined && authorization !== undefined) throw withoutKey();
+  return key;
+}
+
+const withoutKey = (): ApiProblem => new ApiProblem('unauthorized', 'this request carries no key');
+
+async function checkSession({ callers }: ServerDeps, request: FastifyRequest): Promise<Admission> {
+  const token = tokenOf(request);
+  if (token === undefined) throw withoutKey();
+  guardOrigin(request);
+  return callers.checkSession(token);
+}
 
 /** A route without declared access stops the start of the server. */
 export function requireDeclaredAccess(app: App): void {

@@ -15,7 +15,8 @@ const dataPolicy = "default-src 'none'; frame-ancestors 'none'";
 /** Limits the browser's use of an answer. Only /docs and the console are pages, with connections to this server only; the console sets its own policy. */
 export function setSecurityHeaders(app: App): void {
   app.addHook('onRequest', async (_request, reply) => {
-    reply.headers({ ...always, 'content-security-policy': dataPolicy });
+    // A browser keeps no answer for the person who logs in next.
+    reply.headers({ ...always, 'content-security-policy': dataPolicy, 'cache-control': 'no-store' });
   });
   app.addHook('onSend', async (_request, reply, payload) => {
     const type = reply.getHeader('content-type');

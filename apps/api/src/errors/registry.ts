@@ -255,6 +255,10 @@ export const callerProblems: Record<CallerErrorCode, ProblemKind> = {
   key_in_file: { status: 409, title: 'The key is in the key file' },
   key_changed: { status: 409, title: 'The key has changed' },
   too_many_streams: { status: 429, title: 'Too many open streams' },
+  session_ended: { status: 401, title: 'The session has ended' },
+  session_not_found: { status: 404, title: 'No such session' },
+  code_refused: { status: 401, title: 'The link cannot be used' },
+  key_required: { status: 403, title: 'Only with a key' },
 };
 
 /** Why Redis refuses a command or does not answer. */

@@ -20,7 +20,9 @@ const operationSchema = z.strictObject({
   summary: z.string(),
   description: z.string().optional(),
   tags: z.array(z.string()),
-  security: z.array(z.strictObject({ key: z.array(z.string()) })),
+  security: z.array(
+    z.union([z.strictObject({ key: z.array(z.string()) }), z.strictObject({ session: z.array(z.string()) })]),
+  ),
   parameters: z
     .array(
       z.strictObject({
@@ -35,7 +37,7 @@ const operationSchema = z.strictObject({
     )
     .optional(),
   requestBody: z.strictObject({ required: z.boolean().optional(), content: media }).optional(),
-  responses: z.record(z.string(), z.strictObject({ description: z.string(), content: media })),
+  responses: z.record(z.string(), z.strictObject({ description: z.string(), content: media.default({}) })),
 });
 /** What of OpenAPI 3.1 this API uses: anything else in the document is a mistake. */
 const documentSchema = z.strictObject({
@@ -45,9 +47,18 @@ const documentSchema = z.strictObject({
     license: z.strictObject({ name: z.string(), identifier: z.string() }),
   }),
   servers: z.tuple([z.strictObject({ url: z.literal('/'), description: z.string() })]),
-  security: z.array(z.strictObject({ key: z.array(z.string()) })),
+  security: z.array(
+    z.union([z.strictObject({ key: z.array(z.string()) }), z.strictObject({ session: z.array(z.string()) })]),
+  ),
   components: z.strictObject({
-    securitySchemes: z.strictObject({ key: z.strictObject({ type: z.literal('http'), scheme: z.literal('bearer') }) }),
+    securitySchemes: z.strictObject({
+      key: z.strictObject({ type: z.literal('http'), scheme: z.literal('bearer') }),
+      session: z.strictObject({
+        type: z.literal('apiKey'),
+        in: z.literal('cookie'),
+        name: z.literal('holdpoint_session'),
+      }),
+    }),
     schemas: z.record(z.string(), z.looseObject({})),
   }),
   paths: z.record(
@@ -61,6 +72,8 @@ const routes = [
   'delete /v1/policies/{name}',
   'delete /v1/rules/{id}',
   'delete /v1/secrets/{name}',
+  'delete /v1/session',
+  'delete /v1/sessions/{id}',
   'get /healthz',
   'get /metrics',
   'get /readyz',
@@ -98,6 +111,7 @@ const routes = [
   'get /v1/runs/{id}/trace',
   'get /v1/runs/{id}/validation',
   'get /v1/secrets',
+  'get /v1/sessions',
   'get /v1/steps/{id}',
   'get /v1/steps/{id}/attempts',
   'get /v1/stuck',
@@ -129,6 +143,9 @@ const routes = [
   'post /v1/runs/{id}/resume',
   'post /v1/runs/{id}/retry',
   'post /v1/runs/{id}/undo',
+  'post /v1/session',
+  'post /v1/session/code',
+  'post /v1/session/exchange',
   'post /v1/steps/{id}/cancel',
   'post /v1/tasks/{id}/kill',
   'put /v1/log-level',
@@ -284,10 +301,14 @@ describe('the OpenAPI document', () => {
         .filter(({ operation }) => JSON.stringify(operation.security) === needs)
         .map(({ name }) => name)
         .sort();
-    expect(needing('[]')).toEqual(['get /healthz', 'get /readyz']);
-    expect(needing('[{"key":[]}]')).toEqual(['get /v1/me']);
-    const scoped = operations().flatMap(({ operation }) => operation.security.flatMap(({ key }) => key));
-    expect(scoped).toHaveLength(operations().length - 3);
+    const open = ['delete /v1/session', 'get /healthz', 'get /readyz', 'post /v1/session', 'post /v1/session/exchange'];
+    expect(needing('[]')).toEqual(open);
+    const anyKey = ['delete /v1/sessions/{id}', 'get /v1/me', 'get /v1/sessions', 'post /v1/session/code'];
+    expect(needing('[{"key":[]},{"session":[]}]')).toEqual(anyKey);
+    const scoped = operations().flatMap(({ operation }) =>
+      operation.security.flatMap((one) => ('key' in one ? one.key : [])),
+    );
+    expect(scoped).toHaveLength(operations().length - open.length - anyKey.length);
     for (const scope of scoped) expect(allScopes).toContain(scope);
   });
 

@@ -66,9 +66,10 @@ export function openApiTransforms(): { transform: SwaggerTransform; transformObj
 }
 
 /** OpenAPI 3.1 lets any scheme name its requirements: here the scope. */
-function securityOf(access: Access | undefined): { key: string[] }[] {
-  if (access === undefined || access === 'open') return [];
-  return [{ key: access === 'any key' || access === 'console' ? [] : [access] }];
+function securityOf(access: Access | undefined): ({ key: string[] } | { session: string[] })[] {
+  if (access === undefined || access === 'open' || access === 'console') return [];
+  const scopes = access === 'any key' ? [] : [access];
+  return [{ key: scopes }, { session: scopes }];
 }
 
 function headersOf(names: readonly HeaderName[] | undefined): { headers?: JsonSchema } {
@@ -120,6 +121,8 @@ type Answer = z.ZodType | { description?: string; content: Record<string, { sche
 function convertAnswer(answer: Answer, convert: (schema: z.ZodType, io: 'output') => JsonSchema): unknown {
   if (!('content' in answer))
     return { description: 'Done', content: { 'application/json': { schema: convert(answer, 'output') } } };
+  // The form in which @fastify/swagger takes an answer without a body.
+  if (Object.keys(answer.content).length === 0) return { description: answer.description ?? 'Done', type: 'null' };
   const types = Object.entries(answer.content).map(([type, { schema }]) => [
     type,
     { schema: convert(schema, 'output') },

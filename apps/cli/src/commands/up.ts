@@ -4,6 +4,7 @@ import { directoryId } from '@holdpoint/process/directory';
 import { Command } from 'commander';
 import { keyFileOf, readKey } from '../connection.ts';
 import { defaultModelText } from '../default-model.ts';
+import { loginLink } from '../open-browser.ts';
 import { boundsText, ceilingsText, pairs, plain, sandboxLine } from '../output/index.ts';
 import {
   CliError,
@@ -170,6 +171,7 @@ async function printReady(shell: Shell, system: RunningSystem, { json, workers }
     return shell.printJson({ ...about, redis: system.redis, workers, sandbox });
   }
   const about = {
+    console: loginLink(system.address, (await client.createLoginCode()).code),
     address: system.address,
     key: keyFile,
     docs,
@@ -182,6 +184,9 @@ async function printReady(shell: Shell, system: RunningSystem, { json, workers }
   shell.print('');
   shell.print(shell.colors.bold('Holdpoint is ready.'));
   for (const line of pairs(about)) shell.print(`  ${line}`);
+  shell.print('');
+  shell.print('The console opens with this link once, within a minute. Later:');
+  shell.print(`  ${commandLine('open')}`);
   shell.print('');
   shell.print('Try, in another terminal:');
   // A copy, because a publish changes a plain directory.

@@ -12,6 +12,7 @@ export * from './problem.ts';
 export * from './published.ts';
 export * from './run.ts';
 export * from './secret.ts';
+export * from './session.ts';
 export * from './snapshot.ts';
 export * from './step.ts';
 export * from './task.ts';

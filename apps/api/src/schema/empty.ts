@@ -1,0 +1,2 @@
+/** An answer without a body. */
+export const emptyAnswer = { description: 'Done', content: {} };

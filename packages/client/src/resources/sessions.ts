@@ -1,0 +1,20 @@
+import { type LoginCode, loginCodeSchema, type Session, sessionListSchema } from '@holdpoint/contract/wire';
+import type { Transport } from '../request.ts';
+import { at, entriesOf, type ListOptions, type Options } from './request-parts.ts';
+
+export const sessionRequests = ({ ask, send }: Transport) => ({
+  /** A code that logs a browser in once, within a minute: `/login#code=…`. */
+  async createLoginCode({ signal }: Options = {}): Promise<LoginCode> {
+    return (await ask({ method: 'POST', path: '/v1/session/code', signal }, loginCodeSchema)).body;
+  },
+
+  /** The logins of browsers with this key, newest first. */
+  async listSessions(options: ListOptions = {}): Promise<Session[]> {
+    const { body } = await ask({ path: '/v1/sessions', signal: options.signal }, sessionListSchema);
+    return entriesOf(body, options);
+  },
+
+  async endSession(id: string, { signal }: Options = {}): Promise<void> {
+    await (await send({ method: 'DELETE', path: at('sessions', id), signal })).text();
+  },
+});
