@@ -28,6 +28,7 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
     Workspaces,
     | 'check'
     | 'diff'
+    | 'diffStat'
     | 'patch'
     | 'files'
     | 'unknown'

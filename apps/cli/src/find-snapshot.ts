@@ -14,7 +14,7 @@ export async function findSnapshot(
   runId: string,
   named: string | undefined,
 ): Promise<string | undefined> {
-  if (named === undefined || /^[0-9a-f]{40}$/.test(named) || isStep(named)) return named;
+  if (named === undefined || isKnownToApi(named) || isStep(named)) return named;
   const fitting = new Set<string>();
   if (/^[0-9a-f]{4,}$/.test(named)) {
     for await (const { id } of everySnapshot(client, runId)) if (id.startsWith(named)) fitting.add(id);
@@ -39,6 +39,9 @@ export async function* everySnapshot(client: Client, runId: string): AsyncGenera
     cursor = page.next_cursor;
   }
 }
+
+const isKnownToApi = (named: string): boolean =>
+  named === 'source' || named === 'current' || /^[0-9a-f]{40}$/.test(named);
 
 /** The API knows a step by its number or its whole id. */
 const isStep = (named: string): boolean => /^\d{1,6}$/.test(named) || stepIdSchema.safeParse(named).success;

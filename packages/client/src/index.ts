@@ -9,6 +9,7 @@ export type {
   CreateRun,
   Decide,
   Diff,
+  DiffStat,
   DryRun,
   FileEntry,
   ForkRun,

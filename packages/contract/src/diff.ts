@@ -60,6 +60,12 @@ export const fileDiffSchema = z.strictObject({
   additions: z.int(),
   deletions: z.int(),
   hunks: z.array(diffHunkSchema),
+  cut: z
+    .int()
+    .optional()
+    .describe(
+      'Number of lines left out at the end of the hunks, because this file alone is too long: the last hunk is incomplete. The patch has them',
+    ),
   omitted: z
     .literal(true)
     .optional()
@@ -71,6 +77,12 @@ export const fileDiffSchema = z.strictObject({
     ),
 });
 export type FileDiff = z.infer<typeof fileDiffSchema>;
+
+/** A changed file in a list: without its lines. */
+export const fileCountsSchema = fileDiffSchema
+  .omit({ hunks: true, cut: true, omitted: true })
+  .meta({ id: 'FileCounts' });
+export type FileCounts = z.infer<typeof fileCountsSchema>;
 
 /** A path with different content in two states of a workspace. */
 export const pathChangeSchema = z.strictObject({

@@ -2,7 +2,7 @@ import { mkdirSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { createBounds, type Roots } from './bounds/bounds.ts';
 import { type Deps, errnoOf, type Limits, type Owner, WorkspaceError, type Workspaces } from './deps.ts';
-import { diffSnapshots } from './diff/diff.ts';
+import { diffSnapshots, statSnapshots } from './diff/diff.ts';
 import { patchSnapshots } from './diff/patch.ts';
 import { nameDamagedOf } from './diff/unreadable.ts';
 import { createSharing, useTree } from './drivers/trees.ts';
@@ -174,6 +174,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     applyPreview: (input) => serialised(input.runId, () => applyPreview(deps, input)),
     dropPreviews: (input) => serialised(input.runId, () => dropPreviews(deps, input)),
     diff: (input) => reading([input.runId], () => diffSnapshots(deps, input)),
+    diffStat: (input) => reading([input.runId], () => statSnapshots(deps, input)),
     patch: (input) => reading([input.runId], () => patchSnapshots(deps, input)),
     files: (input) => reading([input.runId], () => listFiles(deps, input)),
     listing: (input) => serialised(input.runId, () => listTree(deps, input)),

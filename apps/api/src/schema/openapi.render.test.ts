@@ -109,6 +109,7 @@ const routes = [
   'get /v1/runs/{id}/steps',
   'get /v1/runs/{id}/tasks',
   'get /v1/runs/{id}/trace',
+  'get /v1/runs/{id}/turns',
   'get /v1/runs/{id}/validation',
   'get /v1/secrets',
   'get /v1/sessions',

@@ -1,11 +1,11 @@
-import type { Diff, PublishPlan } from '@holdpoint/contract/wire';
+import type { Diff, DiffStat, PublishPlan } from '@holdpoint/contract/wire';
 import { nameText, oneLine, plain } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
 import { fit, fold, table } from './layout.ts';
 import { counted, bytes as sizeText } from './units.ts';
 
 /** A line per file, the sum, and the left-out files. */
-export function diffStat(diff: Diff, colors: Colors): string[] {
+export function diffStat(diff: DiffStat, colors: Colors): string[] {
   const leftOut = leftOutText(diff.left_out, colors);
   if (diff.files.length === 0) return ['no changes', ...leftOut];
   const rows = diff.files.map((file) => [
@@ -22,13 +22,14 @@ export function diffStat(diff: Diff, colors: Colors): string[] {
 }
 
 type FileDiff = Diff['files'][number];
+type FileStat = DiffStat['files'][number];
 
-const statusText = ({ status, moved_from }: FileDiff): string => (moved_from === undefined ? status : 'moved');
+const statusText = ({ status, moved_from }: FileStat): string => (moved_from === undefined ? status : 'moved');
 
-const pathText = ({ path, moved_from }: FileDiff): string =>
+const pathText = ({ path, moved_from }: FileStat): string =>
   moved_from === undefined ? nameText(path) : `${nameText(moved_from)} → ${nameText(path)}`;
 
-function countText({ binary, unreadable, too_large, additions, deletions }: FileDiff, colors: Colors): string {
+function countText({ binary, unreadable, too_large, additions, deletions }: FileStat, colors: Colors): string {
   if (unreadable !== undefined) return 'unreadable';
   if (too_large === 'uncounted') return 'too large';
   return binary ? 'binary' : `${colors.green(`+${additions}`)} ${colors.red(`-${deletions}`)}`;
@@ -49,22 +50,23 @@ const hunkLines = ({ hunks }: FileDiff): string[] =>
   ]);
 
 /** The damage of a file in the store, with the next step. */
-const lostText = ({ unreadable }: FileDiff, colors: Colors): string =>
+const lostText = ({ unreadable }: FileStat, colors: Colors): string =>
   unreadable === undefined ? '' : colors.red(oneLine([unreadable.message, unreadable.next].filter(Boolean).join(' ')));
 
 /** The note in place of the lines. */
 function noteText(file: FileDiff, colors: Colors): string[] {
-  const { binary, unreadable, too_large, omitted, additions, deletions } = file;
+  const { binary, unreadable, too_large, omitted, cut, additions, deletions } = file;
   if (unreadable !== undefined) return [`(${lostText(file, colors)})`];
   if (too_large === 'uncounted') return ['(too large: its content was not looked at)'];
   if (binary) return ['(binary)'];
   const counts = `+${additions} -${deletions}`;
   if (too_large !== undefined) return [`(too large to be shown: ${counts}; --patch has it)`];
+  if (cut !== undefined) return [`(${cut} more lines are not shown: ${counts}; --patch has them)`];
   return omitted ? [`(too long to be shown with the others: ${counts}; name its path, or --patch)`] : [];
 }
 
 /** The change invisible in a count of lines. */
-const modeText = ({ old_mode, new_mode }: FileDiff): string =>
+const modeText = ({ old_mode, new_mode }: FileStat): string =>
   old_mode === null || new_mode === null || old_mode === new_mode ? '' : `mode ${old_mode} → ${new_mode}`;
 
 /** A patch safe for a terminal, with coloured lines. */

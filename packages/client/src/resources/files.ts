@@ -1,7 +1,9 @@
 import type { UnknownContent } from '@holdpoint/contract';
 import {
   type Diff,
+  type DiffStat,
   diffSchema,
+  diffStatSchema,
   type FileEntry,
   fileListSchema,
   type Page,
@@ -11,10 +13,11 @@ import {
 import type { Transport } from '../request.ts';
 import { at, type Options, type PageQuery } from './request-parts.ts';
 
+/** Snapshots are named by their ids, by steps (number or id), or as `source` and `current`. */
 interface Snapshots {
-  /** @default the snapshot the run began with */
+  /** @default source: the snapshot the run began with */
   from?: string | undefined;
-  /** @default the snapshot the run is at */
+  /** @default current: the snapshot the run is at */
   to?: string | undefined;
   path?: string | undefined;
   /** Includes paths ignored by the rules of a git source. @default the run's own setting */
@@ -26,6 +29,10 @@ export function fileRequests(transport: Transport) {
   return {
     diff: async (runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<Diff> =>
       (await ask({ path: at('runs', runId, '/diff'), query: { ...query }, signal }, diffSchema)).body,
+
+    /** The changed files without their lines, of a change set of any size. `diff` with `path` has the lines of one file. */
+    diffStat: async (runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<DiffStat> =>
+      (await ask({ path: at('runs', runId, '/diff'), query: { ...query, stat: true }, signal }, diffStatSchema)).body,
 
     /** Text for `git apply`. */
     patch: async (runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<string> =>

@@ -1,5 +1,5 @@
 import type { Deps } from '../deps.ts';
-import type { RawDiff } from '../host-git/diff-tree.ts';
+import type { CountedDiff, RawDiff } from '../host-git/diff-tree.ts';
 import { blobSizes, streamBlobs } from '../host-git/stream-blobs.ts';
 
 /** The changed lines of a file too large for a diff; `uncounted`: its content was not looked at. */
@@ -14,11 +14,11 @@ const newline = 0x0a;
 /**
  * Counts the changed lines of text files over `limits.hunkBytes`, called binary by git for their size. A binary file is not in the result.
  */
-export async function countLarge(
+export async function countLarge<File extends RawDiff>(
   deps: Pick<Deps, 'git' | 'limits'>,
-  { gitDir, files }: { gitDir: string; files: readonly RawDiff[] },
-): Promise<Map<RawDiff, LargeFile>> {
-  const counted = new Map<RawDiff, LargeFile>();
+  { gitDir, files }: { gitDir: string; files: readonly File[] },
+): Promise<Map<File, LargeFile>> {
+  const counted = new Map<File, LargeFile>();
   if (files.length === 0) return counted;
   const sizes = await blobSizes(deps, { gitDir, oids: files.flatMap(idsOf) });
   let left = mostBytes;
@@ -33,12 +33,31 @@ export async function countLarge(
   return counted;
 }
 
+/** A file that became a link, or the reverse, counts as deleted and created, as in a patch: git's own count compares the two texts. */
+export async function countKindChanges(
+  deps: Pick<Deps, 'git' | 'limits'>,
+  { gitDir, files }: { gitDir: string; files: readonly CountedDiff[] },
+): Promise<CountedDiff[]> {
+  const changed = files.filter(({ changedKind }) => changedKind);
+  if (changed.length === 0) return [...files];
+  const sizes = await blobSizes(deps, { gitDir, oids: changed.flatMap(idsOf) });
+  const lines = async (oid: string | null) =>
+    oid !== null && (sizes.get(oid) ?? 0) > deps.limits.hunkBytes ? undefined : linesIn(deps, gitDir, oid);
+  const counted = new Map<CountedDiff, CountedDiff>();
+  for (const file of changed) {
+    const [deletions, additions] = [await lines(file.oldId), await lines(file.newId)];
+    const binary = deletions === undefined || additions === undefined;
+    counted.set(file, { ...file, binary, deletions: deletions ?? 0, additions: additions ?? 0 });
+  }
+  return files.map((file) => counted.get(file) ?? file);
+}
+
 const idsOf = ({ oldId, newId }: RawDiff): string[] => [oldId, newId].filter((oid) => oid !== null);
 
 /** @returns undefined for a binary file */
 async function countLines(deps: Pick<Deps, 'git'>, gitDir: string, file: RawDiff): Promise<LargeFile | undefined> {
-  const { oldId, newId, sections } = file;
-  if (oldId !== null && newId !== null && sections.length === 1) {
+  const { oldId, newId, changedKind } = file;
+  if (oldId !== null && newId !== null && !changedKind) {
     const args = [`--git-dir=${gitDir}`, 'diff', '--numstat', '--no-ext-diff', '--no-textconv', oldId, newId];
     const [additions = '-', deletions = '-'] = String((await deps.git.run(args)).stdout).split('\t');
     return additions === '-' ? undefined : { additions: Number(additions), deletions: Number(deletions) };

@@ -1,11 +1,11 @@
-import type { FileDiff } from '@holdpoint/contract';
+import type { FileCounts, FileDiff } from '@holdpoint/contract';
 import type { Deps, DiffRequest, Workspaces } from '../deps.ts';
 import { createYielder, toText, type Yielder } from '../files/index.ts';
 import { changedPaths } from '../host-git/changed-paths.ts';
-import { diffTree, type RawDiff, type Renames } from '../host-git/diff-tree.ts';
+import { diffCounts, diffTree, type RawDiff, type Renames } from '../host-git/diff-tree.ts';
 import { type HunkBudget, readHunks } from '../host-git/read-hunks.ts';
 import { blobSizes } from '../host-git/stream-blobs.ts';
-import { countLarge, type LargeFile } from './count-large.ts';
+import { countKindChanges, countLarge, type LargeFile } from './count-large.ts';
 import { type Review, reviewChanges } from './review.ts';
 import { despiteDamage, withUnreadable } from './unreadable.ts';
 
@@ -36,28 +36,60 @@ async function diffReadable(
   const budget = { ...mostShown };
   const shown: FileDiff[] = [];
   for (const file of files) {
-    shown.push(withLarge(await toFileDiff(file, budget, maybeYield), large.get(file)));
+    shown.push(withLarge(await toFileDiff(file, { budget, isAlone: files.length === 1 }, maybeYield), large.get(file)));
     await maybeYield();
   }
-  return { files: withUnreadable(shown, review.unreadable), left_out: review.left_out };
+  return { files: withUnreadable(shown, review.unreadable, (file) => file), left_out: review.left_out };
 }
 
 /** A person does not read more. The rest of a change set is available by path, and as a patch. */
 const mostShown: HunkBudget = { lines: 100_000, bytes: 8 * 1024 * 1024 };
 
-async function toFileDiff(file: RawDiff, budget: HunkBudget, maybeYield: Yielder): Promise<FileDiff> {
-  const { omitted, ...read } = await readHunks(file.sections, budget, maybeYield);
+async function toFileDiff(
+  file: RawDiff,
+  within: { budget: HunkBudget; isAlone: boolean },
+  maybeYield: Yielder,
+): Promise<FileDiff> {
+  const { omitted, ...read } = await readHunks(file.sections, within, maybeYield);
   return {
-    path: toText(file.path),
-    status: file.status,
-    moved_from: file.movedFrom && toText(file.movedFrom),
-    old_mode: file.oldMode,
-    new_mode: file.newMode,
+    ...headOfFile(file),
     binary: isBinary(file),
     ...read,
     omitted: omitted || undefined,
   };
 }
+
+/** The same without the lines, so without a bound on the size of the change set. */
+export const statSnapshots = (deps: Deps, request: DiffRequest): ReturnType<Workspaces['diffStat']> =>
+  despiteDamage(deps, request, async (damaged) => {
+    using review = await reviewChanges(deps, request, damaged);
+    const counted = await diffCounts(
+      deps,
+      { ...review, path: request.path },
+      {
+        ...{ config: [`core.bigFileThreshold=${deps.limits.hunkBytes}`], maxBytes: deps.limits.diffBytes },
+        renames: await renamesFor(deps, review, request),
+      },
+    );
+    const files = await countKindChanges(deps, { gitDir: review.folder.shadow, files: counted });
+    const large = await countLarge(deps, { gitDir: review.folder.shadow, files: files.filter(({ binary }) => binary) });
+    const shown = files.map((file): FileCounts => {
+      const { binary, additions, deletions } = file;
+      return withLarge({ ...headOfFile(file), binary, additions, deletions }, large.get(file));
+    });
+    return {
+      files: withUnreadable(shown, review.unreadable, ({ hunks: _, ...file }) => file),
+      left_out: review.left_out,
+    };
+  });
+
+const headOfFile = (file: RawDiff): Pick<FileCounts, 'path' | 'status' | 'moved_from' | 'old_mode' | 'new_mode'> => ({
+  path: toText(file.path),
+  status: file.status,
+  moved_from: file.movedFrom && toText(file.movedFrom),
+  old_mode: file.oldMode,
+  new_mode: file.newMode,
+});
 
 /** Added and deleted files of more bytes than this are not compared for similarity. */
 const mostCompared = 256 * 1024 * 1024;
@@ -82,7 +114,7 @@ async function renamesFor(deps: Deps, review: Review, request: DiffRequest): Pro
 const isBinary = ({ sections }: RawDiff): boolean =>
   sections.some((section) => /^Binary files /m.test(headOf(section)));
 
-function withLarge(file: FileDiff, large: LargeFile | undefined): FileDiff {
+function withLarge<File extends FileCounts>(file: File, large: LargeFile | undefined): File {
   if (large === undefined) return file;
   return large === 'uncounted'
     ? { ...file, too_large: large }

@@ -1,4 +1,4 @@
-import type { FileDiff } from '@holdpoint/contract';
+import type { FileCounts, FileDiff } from '@holdpoint/contract';
 import { type Deps, type DiffRequest, WorkspaceError } from '../deps.ts';
 import { fromText, toText } from '../files/index.ts';
 import { changedPaths } from '../host-git/changed-paths.ts';
@@ -70,9 +70,16 @@ const lostTree = (error: WorkspaceError): string =>
   `A folder of a snapshot is lost or damaged in the store of the run, so its files cannot be listed: ${error.message}`;
 
 /** Adds the unreadable files at their places: git lists files by the bytes of their paths. */
-export function withUnreadable(files: FileDiff[], unreadable: readonly Change[]): FileDiff[] {
+export function withUnreadable<File extends FileCounts>(
+  files: File[],
+  unreadable: readonly Change[],
+  shown: (file: FileDiff) => File,
+): File[] {
   if (unreadable.length === 0) return files;
-  const keyed = [...files, ...unreadable.map(unreadableFile)].map((file) => ({ file, path: fromText(file.path) }));
+  const keyed = [...files, ...unreadable.map((change) => shown(unreadableFile(change)))].map((file) => ({
+    file,
+    path: fromText(file.path),
+  }));
   return keyed.sort((a, b) => (a.path < b.path ? -1 : 1)).map(({ file }) => file);
 }
 

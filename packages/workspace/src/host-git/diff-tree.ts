@@ -16,8 +16,18 @@ export interface RawDiff {
   newMode: string | null;
   oldId: string | null;
   newId: string | null;
+  /** The file became a link, or a link a file. */
+  changedKind: boolean;
   /** The file's sections of the patch: a single section, or two after a change of its kind (git writes a deletion and a creation). */
   sections: Buffer[];
+}
+
+/** A file with counts of lines instead of a patch. */
+export interface CountedDiff extends RawDiff {
+  /** Binary in the eyes of git, which calls a large file binary, too. */
+  binary: boolean;
+  additions: number;
+  deletions: number;
 }
 
 export interface DiffTreeInput {
@@ -35,21 +45,38 @@ export interface DiffTreeInput {
  * @param options.renames for reading: a moved file is a single entry. @default none: a move is a deleted and an added file
  * @param options.attributesFrom a repository with attributes for the run's objects
  */
-export async function diffTree(
-  deps: { git: Git; diffProcesses: DiffProcesses },
+export const diffTree = (
+  deps: Processes,
   input: DiffTreeInput,
-  options: {
-    flags: readonly string[];
-    config?: readonly string[];
-    maxBytes: number;
-    renames?: Renames;
-    attributesFrom?: string;
-  },
-): Promise<RawDiff[]> {
+  options: DiffTreeOptions & { flags: readonly string[] },
+): Promise<RawDiff[]> => runDiffTree(deps, input, { ...options, flags: ['-p', ...options.flags] }, split);
+
+/** The same with counts of lines (`--numstat`) instead of the patches. */
+export const diffCounts = (deps: Processes, input: DiffTreeInput, options: DiffTreeOptions): Promise<CountedDiff[]> =>
+  runDiffTree(deps, input, { ...options, flags: ['--numstat'] }, splitCounts);
+
+interface Processes {
+  git: Git;
+  diffProcesses: DiffProcesses;
+}
+
+interface DiffTreeOptions {
+  config?: readonly string[];
+  maxBytes: number;
+  renames?: Renames;
+  attributesFrom?: string;
+}
+
+async function runDiffTree<File extends RawDiff>(
+  deps: Processes,
+  input: DiffTreeInput,
+  options: DiffTreeOptions & { flags: readonly string[] },
+  read: (output: Buffer, maybeYield: Yielder) => Promise<File[]>,
+): Promise<File[]> {
   const { path } = input;
   const settings = ['core.quotePath=true', ...(options.config ?? [])].flatMap((setting) => ['-c', setting]);
   const shape = [
-    ...['-r', '-p', '--raw', '-z', '--full-index', '--no-ext-diff', '--no-textconv', '--no-color'],
+    ...['-r', '--raw', '-z', '--full-index', '--no-ext-diff', '--no-textconv', '--no-color'],
     ...renameFlags[options.renames ?? 'none'],
   ];
   // A quoted path stands for bytes impossible in an argument: everything is compared, and other paths are filtered out below.
@@ -68,7 +95,7 @@ export async function diffTree(
           ...objectsOf(input, options.attributesFrom),
         })
       ).stdout;
-  const files = await split(output, createYielder());
+  const files = await read(output, createYielder());
   if (path === undefined || path === '') return files;
   return files.filter((file) => isWithin(file.path, fromText(path)) || isWithin(file.path, fromPlain(path)));
 }
@@ -122,7 +149,42 @@ function objectsOf({ folder, objects }: DiffTreeInput, attributesFrom: string | 
 }
 
 async function split(output: Buffer, maybeYield: Yielder): Promise<RawDiff[]> {
-  const files: (RawDiff & { parts: number })[] = [];
+  const { files, position } = await splitRaw(output, maybeYield);
+  const sections = await splitSections(output.subarray(output[position] === 0 ? position + 1 : position), maybeYield);
+  let next = 0;
+  for (const file of files) {
+    const parts = file.changedKind ? 2 : 1;
+    file.sections = sections.slice(next, next + parts);
+    next += parts;
+  }
+  if (next !== sections.length) {
+    throw new WorkspaceError('EGITFAILED', `git listed ${files.length} files but wrote ${sections.length} patches.`);
+  }
+  return files;
+}
+
+/** After the raw part: `1\t2\tpath`, or `1\t2\t`, the old path and the new path of a moved file. A binary file has hyphens. */
+async function splitCounts(output: Buffer, maybeYield: Yielder): Promise<CountedDiff[]> {
+  const raw = await splitRaw(output, maybeYield);
+  let { position } = raw;
+  const files: CountedDiff[] = [];
+  for (const file of raw.files) {
+    const [row, after] = field(output, position);
+    const [, added = '', deleted = '', name = ''] = /^(\d+|-)\t(\d+|-)\t(.*)$/s.exec(row) ?? [];
+    position = file.movedFrom === undefined ? after : field(output, field(output, after)[1])[1];
+    if (added === '' || name !== (file.movedFrom === undefined ? file.path : '')) {
+      throw new WorkspaceError('EGITFAILED', `git wrote a malformed count of lines: ${row}`);
+    }
+    const binary = added === '-';
+    files.push({ ...file, binary, additions: binary ? 0 : Number(added), deletions: binary ? 0 : Number(deleted) });
+    const pause = maybeYield();
+    if (pause !== undefined) await pause;
+  }
+  return files;
+}
+
+async function splitRaw(output: Buffer, maybeYield: Yielder): Promise<{ files: RawDiff[]; position: number }> {
+  const files: RawDiff[] = [];
   let position = 0;
   while (output[position] === 0x3a) {
     const [meta, afterMeta] = field(output, position);
@@ -134,16 +196,7 @@ async function split(output: Buffer, maybeYield: Yielder): Promise<RawDiff[]> {
     const pause = maybeYield();
     if (pause !== undefined) await pause;
   }
-  const sections = await splitSections(output.subarray(output[position] === 0 ? position + 1 : position), maybeYield);
-  let next = 0;
-  for (const file of files) {
-    file.sections = sections.slice(next, next + file.parts);
-    next += file.parts;
-  }
-  if (next !== sections.length) {
-    throw new WorkspaceError('EGITFAILED', `git listed ${files.length} files but wrote ${sections.length} patches.`);
-  }
-  return files.map(({ parts: _, ...file }) => file);
+  return { files, position };
 }
 
 function field(output: Buffer, from: number): [string, number] {
@@ -153,10 +206,7 @@ function field(output: Buffer, from: number): [string, number] {
 
 const isMove = (meta: string): boolean => / R\d{3}$/.test(meta);
 
-function describe(
-  meta: string,
-  { path, movedFrom }: { path: string; movedFrom?: string },
-): RawDiff & { parts: number } {
+function describe(meta: string, { path, movedFrom }: { path: string; movedFrom?: string }): RawDiff {
   const match = /^:(\d{6}) (\d{6}) ([0-9a-f]+) ([0-9a-f]+) ([AMDT]|R\d{3})$/.exec(meta);
   if (match === null) throw new WorkspaceError('EGITFAILED', `git wrote a malformed diff: ${meta}`);
   const [, oldMode = '', newMode = '', oldId = '', newId = '', letter = ''] = match;
@@ -168,8 +218,8 @@ function describe(
     newMode: letter === 'D' ? null : newMode,
     oldId: letter === 'A' ? null : oldId,
     newId: letter === 'D' ? null : newId,
+    changedKind: letter === 'T',
     sections: [],
-    parts: letter === 'T' ? 2 : 1,
   };
 }
 

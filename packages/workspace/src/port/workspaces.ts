@@ -3,6 +3,7 @@ import type {
   ChangedRepository,
   Conflict,
   ConflictLines,
+  FileCounts,
   FileDiff,
   LeftOut,
   LfsPointers,
@@ -313,6 +314,8 @@ export interface Workspaces {
   dropPreviews(input: { runId: string; snapshot?: SnapshotId }): Promise<void>;
   /** For reading: text that is not UTF-8 has replacement characters, large text is shown as binary. */
   diff(input: DiffRequest): Promise<{ files: FileDiff[]; left_out: LeftOut[] }>;
+  /** The same without the lines, and without a bound on the size of the change set. */
+  diffStat(input: DiffRequest): Promise<{ files: FileCounts[]; left_out: LeftOut[] }>;
   /** A patch that `git apply` accepts, with binary files and mode changes; UTF-8. Omits what a publish leaves out. */
   patch(input: DiffRequest): Promise<Buffer>;
   /** The skipped paths of a snapshot, in their state at that time. @param input.since only those that differed at that snapshot */

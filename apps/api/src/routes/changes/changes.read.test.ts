@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { contentOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
+import { contentOf, problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
 import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
 
 const run = promisify(execFile);
@@ -59,6 +59,20 @@ describe('a diff', () => {
     const [first] = (await api.client.listSteps(id)).data;
     expect(await files({ from: first?.snapshot ?? '' })).toEqual(['made.txt']);
     expect(await files({ to: first?.snapshot ?? '' })).toEqual(['kept.txt']);
+  });
+
+  test('names the first snapshot and the current one, and is the same without lines', async () => {
+    const id = await endedRun();
+    const { workspace } = await api.client.getRun(id);
+    const whole = await api.client.diff(id);
+    expect(await api.client.diff(id, { from: 'source', to: 'current' })).toEqual(whole);
+    const back = await api.client.diffStat(id, { from: 'current', to: 'source' });
+    expect(back).toMatchObject({ from: workspace.snapshot, to: workspace.base, additions: 1, deletions: 2 });
+    const files = whole.files.map(({ hunks: _, ...file }) => file);
+    expect(await api.client.diffStat(id)).toEqual({ ...whole, files });
+    expect((await api.client.diffStat(id, { path: 'made.txt' })).files).toEqual(files.slice(1));
+    const both = await problemOf(await api.send(`/v1/runs/${id}/diff?format=patch&stat=true`));
+    expect(both).toMatchObject({ status: 422, code: 'invalid_request', errors: [{ pointer: 'stat' }] });
   });
 
   test('as a patch is what git apply takes', async () => {

@@ -1,6 +1,14 @@
-import { type Diff, diffQuerySchema, diffSchema, idParamsSchema } from '@holdpoint/contract/wire';
+import {
+  type Diff,
+  type DiffStat,
+  diffQuerySchema,
+  diffSchema,
+  diffStatSchema,
+  idParamsSchema,
+} from '@holdpoint/contract/wire';
 import { z } from 'zod';
 import type { App } from '../../deps.ts';
+import { ApiProblem } from '../../errors/api-problem.ts';
 import { streamJson } from '../../live/stream-json.ts';
 import { findRun } from '../runs/find-run.ts';
 import { findNamed, workspaceOf } from '../snapshots/find-snapshot.ts';
@@ -16,18 +24,21 @@ export function diffRoute(app: App): void {
         operationId: 'diffRun',
         summary: 'Review what a run changed',
         description:
-          'A moved file is one entry with `moved_from`; in the patch it is a deleted and an added one. A diff does not contain what a publish leaves out; `left_out` lists those paths. Hunks beyond 100,000 lines are `omitted`. A patch above 64 MiB, or of a file above 64 MiB, is 422 `diff_too_large`. A file with a lost or damaged object is `unreadable` with the reason, beside the others; a patch with such a file is 500 `workspace_corrupt`.',
+          'A moved file is one entry with `moved_from`; in the patch it is a deleted and an added one. A diff does not contain what a publish leaves out; `left_out` lists those paths. Hunks beyond 100,000 lines are `omitted`, or `cut` in the answer for one file. With `stat` there are no hunks, and the change set may be of any size. A patch above 64 MiB, or of a file above 64 MiB, is 422 `diff_too_large`. A file with a lost or damaged object is `unreadable` with the reason, beside the others; a patch with such a file is 500 `workspace_corrupt`.',
         params: idParamsSchema,
         querystring: diffQuerySchema,
         response: {
           200: {
             description: 'The change set',
-            content: { 'application/json': { schema: diffSchema }, 'text/x-patch': { schema: z.string() } },
+            content: {
+              'application/json': { schema: z.union([diffSchema, diffStatSchema]) },
+              'text/x-patch': { schema: z.string() },
+            },
           },
         },
       },
     },
-    async ({ params, query: { from, to, path, format, include_ignored }, deps }, reply) => {
+    async ({ params, query: { from, to, path, stat, format, include_ignored }, deps }, reply) => {
       const run = await findRun(deps, params.id);
       const { base, snapshot } = workspaceOf(run);
       const includeIgnored = include_ignored ?? (await deps.engine.runs.spec(run)).publish.include_ignored;
@@ -37,14 +48,16 @@ export function diffRoute(app: App): void {
         includeIgnored,
         path,
       };
+      if (format === 'patch' && stat) throw noStatOfPatch();
       if (format === 'patch') {
         const patch = await deps.workspaces.patch({ runId: run.id, ...between });
         // The string schema of the response passes bytes unchanged.
         return reply.type('text/x-patch; charset=utf-8').send(patch as unknown as string);
       }
-      const { files, left_out } = await deps.workspaces.diff({ runId: run.id, ...between });
+      const asked = { runId: run.id, ...between };
+      const { files, left_out } = await (stat ? deps.workspaces.diffStat(asked) : deps.workspaces.diff(asked));
       const sum = (field: 'additions' | 'deletions') => files.reduce((total, file) => total + file[field], 0);
-      const diff: Diff = {
+      const diff: Diff | DiffStat = {
         run_id: run.id,
         dry_run: run.header.dry_run ?? false,
         from: between.from,
@@ -58,4 +71,9 @@ export function diffRoute(app: App): void {
       return reply.type('application/json; charset=utf-8').send(streamJson(diff, 'files'));
     },
   );
+}
+
+function noStatOfPatch(): ApiProblem {
+  const detail = 'a patch has no form without its lines: leave out stat or format';
+  return new ApiProblem('invalid_request', detail, { errors: [{ pointer: 'stat', detail }] });
 }

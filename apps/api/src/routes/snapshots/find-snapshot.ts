@@ -25,7 +25,8 @@ export function workspaceOf(run: RunState): WorkspaceState {
 }
 
 /**
- * The id of the snapshot named by a parameter: by its own id, or by the id or number of a step. No other text reaches git.
+ * The id of the snapshot named by a parameter: by its own id, by the id or number of a step, or as `source` or `current`. No other text
+ * reaches git.
  * @param asked the value of the parameter; undefined yields undefined
  * @param pointer the name of the parameter
  * @throws ApiProblem `snapshot_not_found`; EngineError `step_not_found`, `step_not_settled`
@@ -37,6 +38,8 @@ export async function findNamed(
 ): Promise<string | undefined> {
   const { base, snapshot } = workspaceOf(run);
   if (asked === undefined || asked === base || asked === snapshot) return asked;
+  if (asked === 'source') return base;
+  if (asked === 'current') return snapshot;
   if (isStep(asked)) {
     const places = { step_not_found: pointer, step_not_settled: pointer };
     return placeEngineError(places, () => afterStep(deps, run, asked));

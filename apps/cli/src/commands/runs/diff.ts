@@ -16,20 +16,21 @@ export function diffRunCommand(shell: Shell) {
     .argument('[path]', 'only this file')
     .option('--stat', 'print only the files and their line counts')
     .option('--patch', 'print the patch on a terminal, too: a moved file is a deletion and an addition')
-    .option('--from <snapshot|step>', 'a snapshot, or the number or id of a step (default: the first snapshot)')
-    .option('--to <snapshot|step>', 'the same (default: the current snapshot)')
+    .option('--from <snapshot|step>', 'a snapshot, the number or id of a step, source or current (default: source)')
+    .option('--to <snapshot|step>', 'the same (default: current)')
     .option('--include-ignored', "include files that the source's ignore rules match")
     .action(async (runId: string, path: string | undefined, options: DiffOptions) => {
       const { url, json, stat, patch: asPatch, from, to, includeIgnored } = options;
       const client = await shell.connect(url);
       const find = (named: string | undefined) => findSnapshot(client, runId, named);
       const query = { from: await find(from), to: await find(to), path, include_ignored: includeIgnored };
-      if (json || stat) {
-        const diff = await client.diff(runId, query);
+      if (stat) {
+        const diff = await client.diffStat(runId, query);
         if (json) return shell.printJson(diff);
         for (const line of diffStat(diff, shell.colors)) shell.print(line);
         return;
       }
+      if (json) return shell.printJson(await client.diff(runId, query));
       const diff = await client.diff(runId, query);
       const { left_out, dry_run } = diff;
       // A file or a program gets the exact bytes; on a terminal, control characters are escaped.
