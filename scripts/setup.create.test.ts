@@ -18,6 +18,7 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import runtimeLock from './runtime/package-lock.json' with { type: 'json' };
 import * as bubblewrap from './setup/bubblewrap.mjs';
+import * as webConsole from './setup/console.mjs';
 import { unpackPackage } from './setup/debian-package.mjs';
 import { isInstalled } from './setup/dependencies.mjs';
 import { findProgram } from './setup/find-program.mjs';
@@ -116,6 +117,52 @@ describe('the installed packages', () => {
 
   test('are incomplete before the first installation', () =>
     expect(isInstalled(lock, undefined, production)).toBe(false));
+});
+
+describe('the console', () => {
+  const file = (name: string, text: string) => {
+    mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
+    writeFileSync(path.join(root, name), text);
+  };
+  const here = () => machine({ nodeVersion: process.versions.node, execPath: process.execPath });
+  const built = () => readFileSync(path.join(root, 'apps/console/dist/index.html'), 'utf8');
+  const build = `
+    import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+    const from = (name: string) => new URL(name, import.meta.url);
+    mkdirSync(from('./dist/'), { recursive: true });
+    writeFileSync(from('./dist/index.html'), readFileSync(from('./src/page.html')));`;
+
+  test('of a clone without a build script is not built', () => {
+    expect(webConsole.isReady(here())).toBe(true);
+    file('apps/console/package.json', '{}');
+    expect(webConsole.isReady(here())).toBe(true);
+  });
+
+  test('is built when its sources, the lock file or what it shares have changed, and when it is gone', async () => {
+    file('apps/console/build.ts', build);
+    file('apps/console/src/page.html', 'one');
+    expect(webConsole.isReady(here())).toBe(false);
+    await webConsole.prepare(here());
+    expect([webConsole.isReady(here()), built()]).toEqual([true, 'one']);
+    for (const name of ['apps/console/src/page.html', 'package-lock.json', 'packages/readable/src/plain.ts']) {
+      file(name, 'two');
+      expect([name, webConsole.isReady(here())]).toEqual([name, false]);
+      await webConsole.prepare(here());
+      expect([webConsole.isReady(here()), built()]).toEqual([true, 'two']);
+    }
+    file('apps/console/tests/page.test.ts', '');
+    file('apps/console/node_modules/x/index.js', '');
+    expect(webConsole.isReady(here())).toBe(true);
+    rmSync(path.join(root, 'apps/console/dist'), { recursive: true });
+    expect(webConsole.isReady(here())).toBe(false);
+  });
+
+  test('that cannot be built fails with its error, and is tried again', async () => {
+    file('apps/console/build.ts', `${build}\nthrow new Error('no such module');`);
+    file('apps/console/src/page.html', 'one');
+    await expect(webConsole.prepare(here())).rejects.toThrow(/could not be built.*no such module/s);
+    expect(webConsole.isReady(here())).toBe(false);
+  });
 });
 
 describe('two set-ups at once', () => {

@@ -1,4 +1,4 @@
-// Makes a fresh clone runnable: a recent Node, the dependencies, a Redis and a sandbox, without root.
+// Makes a fresh clone runnable: a recent Node, the dependencies, a Redis, a sandbox and the console, without root.
 // Runs before `npm start`, `npm test` and `npm run check`. The set-up uses built-in modules only and runs on Node 18 or newer,
 // because everything else is installed by the set-up. When nothing is missing the set-up ends immediately.
 //
@@ -11,6 +11,7 @@ import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
 import * as bubblewrap from './setup/bubblewrap.mjs';
+import * as webConsole from './setup/console.mjs';
 import { removeLists } from './setup/debian-package.mjs';
 import * as dependencies from './setup/dependencies.mjs';
 import { SetupError } from './setup/error.mjs';
@@ -27,7 +28,7 @@ if (process.argv.includes('--prometheus')) parts.push(prometheus);
 /** @param {import('./setup/machine.mjs').Machine} machine */
 async function setUp(machine) {
   checkPrograms(machine);
-  if (parts.every((part) => part.isReady(machine))) return;
+  if ([...parts, webConsole].every((part) => part.isReady(machine))) return;
   await withLock({ path: path.join(machine.root, '.cache/setup.lock'), progress: machine.progress }, async () => {
     await waitForLeftRunning(machine);
     // Package lists of an interrupted set-up may be old, or half there.
@@ -41,6 +42,8 @@ async function setUp(machine) {
     const failures = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
     if (failures.length > 0) throw failures.length === 1 ? failures[0] : new AggregateError(failures);
     nodeRuntime.link(machine);
+    // Last: the build runs on this Node and needs the dependencies.
+    if (!webConsole.isReady(machine)) await webConsole.prepare(machine);
   });
   for (const note of bubblewrap.notes(machine)) machine.progress(note);
   machine.progress('ready');

@@ -35,12 +35,19 @@ export async function buildConsole(outdir: string, main = 'src/main.tsx'): Promi
     const built = await buildInto(fresh, main);
     writeFileSync(join(fresh, 'sources.txt'), sourcesDigest());
     chmodSync(fresh, 0o755);
-    rmSync(outdir, { recursive: true, force: true });
-    renameSync(fresh, outdir);
+    takePlace(fresh, outdir);
     return built;
   } finally {
     rmSync(fresh, { recursive: true, force: true });
   }
+}
+
+/** The old folder stays as `previous`: the API reads there between the two moves, and for open pages that load a part of the old build. */
+function takePlace(fresh: string, outdir: string): void {
+  const previous = `${outdir}.previous`;
+  rmSync(previous, { recursive: true, force: true });
+  if (existsSync(outdir)) renameSync(outdir, previous);
+  renameSync(fresh, outdir);
 }
 
 /** Whether `outdir` was built from the present sources. */

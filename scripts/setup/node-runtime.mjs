@@ -57,6 +57,15 @@ export function link(machine) {
 }
 
 /**
+ * The Node for programs of this project, once the set-up has linked it.
+ *
+ * @param {import('./machine.mjs').Machine} machine
+ */
+export function nodeOf(machine) {
+  return needsPrivateNode(machine) ? linkPath(machine) : machine.execPath;
+}
+
+/**
  * The package in the lock file with Node for a platform.
  *
  * @param {import('./dependencies.mjs').LockFile} lock

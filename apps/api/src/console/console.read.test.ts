@@ -1,7 +1,10 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { problemOf, startTestApi, type TestApi } from '../testing/test-api.ts';
@@ -180,6 +183,30 @@ test.each([
     const { bytes, status } = await raw(path, { accept });
     expect(bytes.toString()).not.toContain('secret');
     expect(status === 200 ? bytes.toString() : '').toBe(status === 200 ? page : '');
+  }
+});
+
+test('a folder that is replaced all the time is read whole, and an open page finds the parts of its own build', async () => {
+  const dist = join(directory, 'replaced');
+  const other = await startTestApi({ consoleDir: dist });
+  const builder = fileURLToPath(new URL('./testing/replace-for-ever.ts', import.meta.url));
+  const child = spawn(process.execPath, [builder, dist], { stdio: ['pipe', 'pipe', 'inherit'] });
+  try {
+    await once(child.stdout, 'data');
+    for (let count = 0; count < 500; count += 1) {
+      const response = await fetch(`${other.address}/`, { headers: asBrowser });
+      const [, build] = /^build (\d+)$/.exec(await response.text()) ?? [];
+      expect([count, response.status, build]).toEqual([count, 200, expect.any(String)]);
+    }
+    child.stdin.end();
+    await once(child, 'close');
+    const page = await (await fetch(`${other.address}/`, { headers: asBrowser })).text();
+    const build = Number(page.split(' ')[1]);
+    const part = async (of: number) => (await fetch(`${other.address}/assets/part-${of}.js`)).status;
+    expect(await Promise.all([part(build), part(build - 1), part(build - 2)])).toEqual([200, 200, 404]);
+  } finally {
+    child.kill('SIGKILL');
+    await other.stop();
   }
 });
 

@@ -15,12 +15,21 @@ const compressed = [
   ['gzip', '.gz'],
 ] as const;
 
-/** Read at each request: the set-up may replace the folder while the API runs. @param name from `consoleFile` */
+/**
+ * Read at each request: the set-up may replace the folder while the API runs. Its build before lies in `.previous`: for the moment between
+ * the two moves, and for open pages that load a part of it. @param name from `consoleFile`
+ */
 export async function readConsoleFile(
   directory: string,
   name: string,
   acceptEncoding: string,
 ): Promise<ConsoleFile | undefined> {
+  return (
+    (await readFrom(directory, name, acceptEncoding)) ?? (await readFrom(`${directory}.previous`, name, acceptEncoding))
+  );
+}
+
+async function readFrom(directory: string, name: string, acceptEncoding: string): Promise<ConsoleFile | undefined> {
   const type = types[extname(name)] ?? 'application/octet-stream';
   for (const [encoding, suffix] of compressed) {
     const bytes = accepts(acceptEncoding, encoding) ? await read(join(directory, `${name}${suffix}`)) : undefined;
