@@ -143,5 +143,10 @@ async function diffFiles(deps: Pick<Deps, 'git'>, folder: string, from: string, 
   const { stdout } = await deps.git.run(['diff', ...shape, '--', from, to], {
     ...{ cwd: folder, accept: [0, 1], maxBytes: 512 * 1024 * 1024 },
   });
-  return readHunks([stdout], { budget: { ...mostLost }, isAlone: false }, createYielder());
+  const { additions, deletions, hunks, omitted } = await readHunks(
+    [stdout],
+    { budget: { ...mostLost }, isAlone: false },
+    createYielder(),
+  );
+  return { additions, deletions, hunks, omitted };
 }
