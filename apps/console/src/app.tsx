@@ -10,6 +10,12 @@ import { Session } from './session/session.tsx';
 import { Failure } from './shell/failure.tsx';
 import { Shell } from './shell/shell.tsx';
 
+const ApprovalPage = lazy(async () => ({
+  default: (await import('./pages/approval/approval-page.tsx')).ApprovalPage,
+}));
+const InboxPage = lazy(async () => ({ default: (await import('./pages/inbox/inbox-page.tsx')).InboxPage }));
+const NewRunPage = lazy(async () => ({ default: (await import('./pages/new-run/new-run-page.tsx')).NewRunPage }));
+const RunsPage = lazy(async () => ({ default: (await import('./pages/runs/runs-page.tsx')).RunsPage }));
 const RunPage = lazy(async () => ({ default: (await import('./pages/run/run-page.tsx')).RunPage }));
 
 export function App() {
@@ -46,6 +52,16 @@ function Pages() {
         <Switch>
           <Route path="/">
             <Redirect to="/approvals" replace />
+          </Route>
+          <Route path="/approvals">
+            <InboxPage />
+          </Route>
+          <Route path="/approvals/:id">{({ id }) => <ApprovalPage key={id} id={id} />}</Route>
+          <Route path="/runs">
+            <RunsPage />
+          </Route>
+          <Route path="/new">
+            <NewRunPage />
           </Route>
           <Route path="/runs/:id/*?">{({ id }) => <RunPage key={id} id={id} />}</Route>
           <Route>

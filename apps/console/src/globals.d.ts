@@ -2,3 +2,6 @@
 declare const LIVE_WORKER: string;
 
 declare module '*.css';
+
+/** Named by types of the contract; no value of this type reaches the page. */
+interface Buffer extends Uint8Array {}

@@ -1,13 +1,78 @@
-import type { Approval, Page } from '@holdpoint/contract/wire';
-import { useQuery } from '@tanstack/react-query';
+import type { Approval, ApprovalContent, Decide, DecidedMany, DecideMany, Page, Tool } from '@holdpoint/contract/wire';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { approvals, useApproval } from './entities.ts';
 import { ask } from './request.ts';
 
-/** Number of pending approvals for the badge: `50+` where the first page is full. */
-export function usePendingCount(): string | undefined {
-  const { data } = useQuery({
-    queryKey: ['approvals', 'pending-count'],
-    queryFn: ({ signal }) => ask<Page<Approval>>({ path: '/v1/approvals', query: { limit: 50 }, signal }),
-    select: (page) => `${page.data.length}${page.has_more ? '+' : ''}`,
+/** Filters of a list of approvals, as in the address of the page. */
+export interface ApprovalFilter {
+  status?: readonly Approval['status'][] | undefined;
+  tool?: string | undefined;
+  run_id?: string | undefined;
+  label?: string | undefined;
+  by?: string | undefined;
+}
+
+const at = (id: string, rest = ''): string => `/v1/approvals/${encodeURIComponent(id)}${rest}`;
+
+/** Ids of the approvals in pages; their states are in the cache of entities. */
+export const useApprovalList = (filter: ApprovalFilter, order: 'expires_first' | 'newest') =>
+  useInfiniteQuery({
+    queryKey: ['approvals', 'list', filter, order],
+    queryFn: async ({ pageParam, signal }) => {
+      const query = { ...filter, order, limit: 100, cursor: pageParam };
+      const page = await ask<Page<Approval>>({ path: '/v1/approvals', query, signal });
+      approvals.put(page.data);
+      return { ids: page.data.map(({ id }) => id), next: page.next_cursor ?? undefined, damaged: page.damaged ?? [] };
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next,
   });
-  return data;
+
+/** Number of approvals by status. */
+export const useApprovalCounts = () =>
+  useQuery({
+    queryKey: ['approvals', 'counts'],
+    queryFn: ({ signal }) => ask<Counts>({ path: '/v1/approvals/counts', signal }),
+  });
+interface Counts {
+  total: number;
+  by_status: Record<Approval['status'], number>;
+}
+
+export function useApprovalDetail(id: string) {
+  const query = useQuery({
+    queryKey: ['approvals', 'one', id],
+    queryFn: ({ signal }) => readApproval(id, signal),
+  });
+  const newest = useApproval(id);
+  return { ...query, data: query.data && (newest ?? query.data) };
+}
+
+export async function readApproval(id: string, signal?: AbortSignal): Promise<Approval> {
+  const approval = await ask<Approval>({ path: at(id), signal });
+  approvals.put([approval]);
+  return approval;
+}
+
+export const readContent = (id: string): Promise<ApprovalContent> => ask({ path: at(id, '/content') });
+
+/** The API answers the same decision again as it answered the first: sent twice, a decision counts once. */
+export async function decide(id: string, body: Decide): Promise<Approval> {
+  const approval = await ask<Approval>({ method: 'POST', path: at(id, '/decision'), body });
+  approvals.put([approval]);
+  return approval;
+}
+
+export const decideMany = async (body: DecideMany): Promise<DecidedMany['data']> =>
+  (await ask<DecidedMany>({ method: 'POST', path: '/v1/approvals/decisions', body })).data;
+
+/** The description of a call's tool; undefined before the answer, and for a removed tool. */
+export function useTool({ toolset, tool }: Pick<Approval['action'], 'toolset' | 'tool'>): Tool | undefined {
+  const { data } = useQuery({
+    queryKey: ['tools', toolset],
+    queryFn: ({ signal }) => ask<{ data: Tool[] }>({ path: '/v1/tools', query: { toolset }, signal }),
+    staleTime: Number.POSITIVE_INFINITY,
+    retry: false,
+  });
+  return data?.data.find(({ name }) => name === tool);
 }

@@ -8,9 +8,7 @@ export interface Entities<Item extends { id: string }> {
   listen(id: string, listener: () => void): () => void;
 }
 
-export function createEntities<Item extends { id: string }>(
-  isOlder: (item: Item, than: Item) => boolean,
-): Entities<Item> {
+function createEntities<Item extends { id: string }>(isOlder: (item: Item, than: Item) => boolean): Entities<Item> {
   const items = new Map<string, Item>();
   const listeners = new Map<string, Set<() => void>>();
   return {

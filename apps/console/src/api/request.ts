@@ -1,7 +1,7 @@
 import { ApiProblem, NoAnswer } from './problem.ts';
 import { announceEnd } from './session-end.ts';
 
-export type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
+type Query = Record<string, string | number | boolean | readonly string[] | undefined>;
 
 export interface Ask {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE';

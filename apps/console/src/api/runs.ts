@@ -1,14 +1,25 @@
-import type { RunDetail } from '@holdpoint/contract/wire';
-import { useQuery } from '@tanstack/react-query';
+import type { CreateRun, Page, Run, RunCounts, RunDetail } from '@holdpoint/contract/wire';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { runs, useRun } from './entities.ts';
 import { ask } from './request.ts';
+
+/** Filters of a list of runs, as in the address of the page. */
+export interface RunFilter {
+  status?: readonly Run['status'][] | undefined;
+  title?: string | undefined;
+  label?: string | undefined;
+  created_after?: string | undefined;
+  created_before?: string | undefined;
+}
+
+const at = (id: string, rest = ''): string => `/v1/runs/${encodeURIComponent(id)}${rest}`;
 
 /** A run with its request, kept at the newest state known from the stream. */
 export function useRunDetail(id: string) {
   const query = useQuery({
     queryKey: ['run', id],
     queryFn: async ({ signal }) => {
-      const run = await ask<RunDetail>({ path: `/v1/runs/${encodeURIComponent(id)}`, signal });
+      const run = await ask<RunDetail>({ path: at(id), signal });
       runs.put([run]);
       return run;
     },
@@ -16,4 +27,37 @@ export function useRunDetail(id: string) {
   const newest = useRun(id);
   const data = query.data && newest && newest.seq > query.data.seq ? { ...query.data, ...newest } : query.data;
   return { ...query, data };
+}
+
+/** Ids of the runs in pages; their states are in the cache of entities. */
+export const useRunList = (filter: RunFilter) =>
+  useInfiniteQuery({
+    queryKey: ['runs', 'list', filter],
+    queryFn: async ({ pageParam, signal }) => {
+      const query = { ...filter, limit: 100, cursor: pageParam };
+      const page = await ask<Page<Run>>({ path: '/v1/runs', query, signal });
+      runs.put(page.data);
+      return { ids: page.data.map(({ id }) => id), next: page.next_cursor ?? undefined, damaged: page.damaged ?? [] };
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next,
+  });
+
+export const useRunCounts = (label: string | undefined) =>
+  useQuery({
+    queryKey: ['runs', 'counts', label],
+    queryFn: ({ signal }) => ask<RunCounts>({ path: '/v1/runs/counts', query: { label }, signal }),
+  });
+
+/** Sent again with the same key, it makes one run. */
+export async function createRun(body: CreateRun, idempotencyKey: string): Promise<Run> {
+  const run = await ask<Run>({ method: 'POST', path: '/v1/runs', body, idempotencyKey });
+  runs.put([run]);
+  return run;
+}
+
+export async function cancelRun(id: string, message: string | undefined): Promise<Run> {
+  const run = await ask<Run>({ method: 'POST', path: at(id, '/cancel'), body: { message } });
+  runs.put([run]);
+  return run;
 }

@@ -31,7 +31,7 @@ export function ProblemNote({ error, children }: { error: unknown; children?: Re
   );
 }
 
-export function wordsOf(error: unknown): { detail: string; next: string } {
+function wordsOf(error: unknown): { detail: string; next: string } {
   if (error instanceof ApiProblem || error instanceof NoAnswer) return { detail: error.detail, next: error.next };
   return { detail: error instanceof Error ? error.message : String(error), next: 'Load the page again.' };
 }

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Link, useRoute } from 'wouter';
-import { usePendingCount } from '../api/approvals.ts';
+import { useApprovalCounts } from '../api/approvals.ts';
 import { LiveState } from '../live/live-state.tsx';
 import { Icon, type IconName } from '../parts/icon.tsx';
 import { Text } from '../parts/text.tsx';
@@ -50,16 +50,16 @@ export const Brand = () => (
 
 function Place({ to, below, icon, name }: (typeof places)[number]) {
   const [isHere] = useRoute(below);
-  const pending = usePendingCount();
-  const count = to === '/approvals' ? pending : undefined;
+  const { data } = useApprovalCounts();
+  const count = to === '/approvals' ? (data?.by_status.pending ?? 0) : 0;
   return (
     <li>
       <Link href={to} className="nav-link" aria-current={isHere ? 'page' : undefined}>
         <Icon name={icon} />
         {name}
-        {count !== undefined && count !== '0' && (
+        {count > 0 && (
           <span className="count">
-            {count}
+            {count > 999 ? '999+' : count}
             <span className="hidden-text"> waiting</span>
           </span>
         )}

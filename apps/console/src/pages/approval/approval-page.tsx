@@ -1,0 +1,143 @@
+import type { Approval } from '@holdpoint/contract/wire';
+import { useState } from 'react';
+import { Link } from 'wouter';
+import { useApprovalDetail, useTool } from '../../api/approvals.ts';
+import { isProblem } from '../../api/problem.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Button } from '../../parts/button.tsx';
+import { Loading } from '../../parts/empty.tsx';
+import { Note } from '../../parts/note.tsx';
+import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ReadingDesk, useUnread } from '../../parts/reading.tsx';
+import { ApprovalStatus, Risk } from '../../parts/status.tsx';
+import { Text } from '../../parts/text.tsx';
+import { useTitle } from '../../parts/use-title.ts';
+import { Missing } from '../missing/missing-page.tsx';
+import { Attempts } from './attempts.tsx';
+import { CallArguments } from './call-arguments.tsx';
+import { DecidedNote } from './decided-note.tsx';
+import { DecisionBar } from './decision-bar.tsx';
+import { DecisionDialog, type Kind } from './decision-dialog.tsx';
+import { Effect } from './effect.tsx';
+import { Facts } from './facts.tsx';
+import { LedHere } from './led-here.tsx';
+import { SideBySide } from './side-by-side.tsx';
+import { Surroundings } from './surroundings.tsx';
+import { Whole, WholeDesk } from './whole.tsx';
+
+/** A request for a decision with everything that a person needs for it. */
+export function ApprovalPage({ id }: { id: string }) {
+  const { data, error, isPending, refetch } = useApprovalDetail(id);
+  useTitle(data === undefined ? 'Approval' : headline(data));
+  if (isProblem(error) && error.status === 404) return <Missing what="approval" id={id} />;
+  if (data === undefined) {
+    return (
+      <div className="page">
+        {isPending && <Loading of="the approval" />}
+        {error && (
+          <ProblemNote error={error}>
+            <Button onClick={() => void refetch()}>Try again</Button>
+          </ProblemNote>
+        )}
+      </div>
+    );
+  }
+  return (
+    <ReadingDesk key={id}>
+      <WholeDesk>
+        <Page approval={data} />
+      </WholeDesk>
+    </ReadingDesk>
+  );
+}
+
+const kinds: Record<Approval['kind'], string> = {
+  action: 'A call waits',
+  input: 'A question',
+  indeterminate: 'Did this take effect?',
+  publish: 'A publish waits',
+  conflict: 'A publish has conflicts',
+};
+
+const headline = ({ kind, action, step_id }: Approval): string => (step_id === null ? kinds[kind] : action.tool);
+
+function Page({ approval: now }: { approval: Approval }) {
+  const tool = useTool(now.action);
+  const unread = useUnread();
+  const [kind, setKind] = useState<Kind>();
+  const [read, setRead] = useState(now);
+  const hasChanged = now.status === 'pending' && read.action_digest !== now.action_digest;
+  return (
+    <article className="page approval">
+      <header className="stack">
+        <Link href="/approvals" className="muted small">
+          Inbox
+        </Link>
+        <div className="page-head">
+          <h1>
+            <Text>{headline(now)}</Text>
+          </h1>
+          <div className="row">
+            <ApprovalStatus status={now.status} />
+            <Risk risk={now.risk} />
+            {now.step_id !== null && <Badge>{now.action.toolset}</Badge>}
+          </div>
+        </div>
+        <p className="muted">
+          {kinds[now.kind]}: <Text escaped>{now.reason}</Text>. Run{' '}
+          <Link href={`/runs/${now.run_id}`}>
+            <Text escaped>{now.run_title}</Text>
+          </Link>
+        </p>
+      </header>
+      {now.status !== 'pending' && <DecidedNote approval={now} />}
+      {hasChanged && (
+        <Note tone="bad" isNews title="The call has changed while you read">
+          <SideBySide before={read} after={now} />
+          <Button slim onClick={() => setRead(now)}>
+            I have seen the change
+          </Button>
+        </Note>
+      )}
+      <div className="approval-columns">
+        <div className="stack roomy">
+          <Surroundings approval={now} />
+          {now.kind === 'indeterminate' && <Attempts approval={now} />}
+          {now.display !== null && (
+            <section className="stack">
+              <h2>In the words of the toolset</h2>
+              <pre className="text-block">
+                <Text escaped>{now.display}</Text>
+              </pre>
+            </section>
+          )}
+          {now.preview !== null && (
+            <section className="stack">
+              <h2>What it would do</h2>
+              <Effect approval={now} />
+            </section>
+          )}
+          {now.step_id !== null && (
+            <section className="stack">
+              <h2>Arguments</h2>
+              <CallArguments approval={now} tool={tool} />
+            </section>
+          )}
+          <Whole approval={now} />
+          <LedHere approval={now} />
+        </div>
+        <aside className="stack roomy">
+          <section className="card pad stack">
+            <Facts approval={now} />
+          </section>
+          {now.status === 'pending' && (
+            <DecisionBar approval={now} whyNot={hasChanged ? 'Read the change first' : undefined} onChoose={setKind} />
+          )}
+        </aside>
+      </div>
+      {kind !== undefined && (
+        <DecisionDialog kind={kind} approval={now} tool={tool} unread={unread} onClose={() => setKind(undefined)} />
+      )}
+    </article>
+  );
+}

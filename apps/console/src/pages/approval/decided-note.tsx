@@ -1,0 +1,66 @@
+import type { Approval } from '@holdpoint/contract/wire';
+import type { Tone } from '../../parts/badge.tsx';
+import { Note } from '../../parts/note.tsx';
+import { Text } from '../../parts/text.tsx';
+import { Ago } from '../../parts/time.tsx';
+
+const words: Record<Approval['status'], [Tone, string]> = {
+  pending: ['info', 'Approved by some; more have to'],
+  approved: ['good', 'Approved'],
+  edited: ['good', 'Approved with other arguments'],
+  rejected: ['bad', 'Rejected'],
+  responded: ['info', 'Answered'],
+  expired: ['quiet', 'Expired: nothing ran'],
+  canceled: ['quiet', 'Withdrawn: the run no longer asks'],
+};
+
+/** Who decided, when, how and why. */
+export function DecidedNote({ approval: { status, decision, quorum } }: { approval: Approval }) {
+  const [tone, word] = words[status];
+  return (
+    <Note tone={tone} title={word}>
+      {quorum !== null && (
+        <p>
+          {quorum.approved} of {quorum.needed}: <Text>{quorum.by.join(', ')}</Text>
+        </p>
+      )}
+      {decision !== null && (
+        <div className="stack">
+          <p>
+            by <Text>{decision.by}</Text>, <Ago at={decision.decided_at} />
+            {decision.rule_id !== null && ', by a remembered rule'}
+            {decision.expired && ', because the deadline passed'}
+          </p>
+          {decision.message !== null && (
+            <blockquote className="words">
+              <Text>{decision.message}</Text>
+            </blockquote>
+          )}
+          {decision.changes.length > 0 && (
+            <ul className="stack">
+              {decision.changes.map(({ pointer, asked, ran }) => (
+                <li key={pointer}>
+                  <code>
+                    <Text>{pointer}</Text>
+                  </code>
+                  <pre className="text-block">
+                    <del>
+                      <Text>{textOf(asked)}</Text>
+                    </del>
+                    {'\n'}
+                    <ins>
+                      <Text>{textOf(ran)}</Text>
+                    </ins>
+                  </pre>
+                </li>
+              ))}
+            </ul>
+          )}
+        </div>
+      )}
+    </Note>
+  );
+}
+
+const textOf = (value: unknown): string =>
+  value === undefined ? '(not given)' : typeof value === 'string' ? value : JSON.stringify(value, null, 2);

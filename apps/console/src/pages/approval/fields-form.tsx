@@ -1,0 +1,129 @@
+import type { PointerError, Tool } from '@holdpoint/contract/wire';
+import { useId, useState } from 'react';
+import { Text } from '../../parts/text.tsx';
+import { Foot, type FormProps } from './form-parts.tsx';
+import { type Flat, fieldValue, flatType, type Property, propertiesOf } from './schema.ts';
+
+interface Props extends FormProps {
+  tool: Tool | undefined;
+  args: Record<string, unknown>;
+  errors: readonly PointerError[];
+}
+
+/** A field for each argument of the tool's schema, with the API's mistakes at the fields. */
+export function FieldsForm({ tool, args, errors, decision, confirm, onClose }: Props) {
+  const properties = propertiesOf(tool);
+  const names = Object.keys(properties);
+  const [texts, setTexts] = useState<Record<string, string | undefined>>(() =>
+    Object.fromEntries(names.map((name) => [name, textOf(args[name])])),
+  );
+  const edited = Object.fromEntries(
+    names.flatMap((name) => {
+      const text = texts[name];
+      const value = text === undefined ? undefined : fieldValue(text, flatType(properties[name] ?? {}) ?? 'string');
+      return value === undefined ? [] : [[name, value]];
+    }),
+  );
+  const isSame = JSON.stringify(edited) === JSON.stringify(pick(args, names));
+  const whyNot = isSame ? 'Nothing is changed yet' : undefined;
+  const send = () => {
+    if (whyNot === undefined) void decision.send({ decision: 'edit', args: edited as never });
+  };
+  confirm.current = send;
+  return (
+    <>
+      {names.map((name) => (
+        <Field
+          key={name}
+          name={name}
+          property={properties[name] ?? {}}
+          text={texts[name]}
+          mistake={
+            errors.find(({ pointer }) => pointer === `/args/${name}` || pointer.startsWith(`/args/${name}/`))?.detail
+          }
+          onChange={(text) => setTexts((before) => ({ ...before, [name]: text }))}
+        />
+      ))}
+      <p className="muted small">The policies judge the new call before it runs.</p>
+      <Foot word="Approve with these" whyNot={whyNot} decision={decision} onConfirm={send} onClose={onClose} />
+    </>
+  );
+}
+
+const pick = (args: Record<string, unknown>, names: string[]) =>
+  Object.fromEntries(names.flatMap((name) => (args[name] === undefined ? [] : [[name, args[name]]])));
+
+const textOf = (value: unknown): string | undefined => (value === undefined ? undefined : String(value));
+
+interface FieldProps {
+  name: string;
+  property: Property;
+  text: string | undefined;
+  mistake: string | undefined;
+  onChange: (text: string | undefined) => void;
+}
+
+function Field({ name, property, text, mistake, onChange }: FieldProps) {
+  const id = useId();
+  const type = flatType(property) ?? 'string';
+  const described = { id, 'aria-describedby': `${id}-hint`, 'aria-invalid': mistake === undefined ? undefined : true };
+  return (
+    <div className="field">
+      <label htmlFor={id}>
+        <code>{name}</code> <span className="muted">{type}</span>
+      </label>
+      <Input type={type} property={property} text={text} described={described} onChange={onChange} />
+      <div id={`${id}-hint`}>
+        {mistake !== undefined && (
+          <p className="mistake" role="alert">
+            <Text>{mistake}</Text>
+          </p>
+        )}
+        {property.description !== undefined && (
+          <p className="hint">
+            <Text>{property.description}</Text>
+          </p>
+        )}
+      </div>
+    </div>
+  );
+}
+
+interface InputProps extends Pick<FieldProps, 'property' | 'text' | 'onChange'> {
+  type: Flat;
+  described: Record<string, unknown>;
+}
+
+function Input({ type, property, text, described, onChange }: InputProps) {
+  if (type === 'boolean' || property.enum !== undefined) {
+    const options = property.enum?.map(String) ?? ['true', 'false'];
+    return (
+      <select {...described} value={text ?? ''} onChange={({ target }) => onChange(target.value || undefined)}>
+        <option value="">not given</option>
+        {options.map((option) => (
+          <option key={option}>{option}</option>
+        ))}
+      </select>
+    );
+  }
+  if (type !== 'string') {
+    return (
+      <input
+        {...described}
+        inputMode="decimal"
+        value={text ?? ''}
+        onChange={({ target }) => onChange(target.value === '' ? undefined : target.value)}
+      />
+    );
+  }
+  return (
+    <textarea
+      {...described}
+      className="code"
+      spellCheck={false}
+      rows={Math.min(12, Math.max(1, (text ?? '').split('\n').length))}
+      value={text ?? ''}
+      onChange={({ target }) => onChange(target.value === '' && text === undefined ? undefined : target.value)}
+    />
+  );
+}

@@ -1,0 +1,44 @@
+import type { Approval } from '@holdpoint/contract/wire';
+import type { RefObject } from 'react';
+import { Button } from '../../parts/button.tsx';
+import { Text } from '../../parts/text.tsx';
+import type { Decision } from './use-decision.ts';
+
+export interface FormProps {
+  approval: Approval;
+  decision: Decision;
+  /** What ⌘/Ctrl+Enter does. */
+  confirm: RefObject<() => void>;
+  onClose: () => void;
+}
+
+/** The call that is decided on, in one frame. */
+export const CallLine = ({ approval }: { approval: Approval }) => (
+  <pre className="text-block call-line">
+    <strong>{approval.action.tool}</strong>
+    {'\n'}
+    <Text escaped>{approval.display ?? approval.readable.args}</Text>
+  </pre>
+);
+
+interface FootProps {
+  word: string;
+  kind?: 'main' | 'danger main';
+  whyNot?: string | undefined;
+  decision: Decision;
+  onConfirm: () => void;
+  onClose: () => void;
+}
+
+export function Foot({ word, kind = 'main', whyNot, decision, onConfirm, onClose }: FootProps) {
+  const isSending = decision.sent.is === 'sending';
+  return (
+    <div className="dialog-foot">
+      <Button onClick={onClose}>Back</Button>
+      <Button kind={kind} onClick={onConfirm} whyNot={isSending ? 'Being sent' : whyNot}>
+        {isSending ? 'Sending …' : word}
+        <kbd>{/mac|iphone|ipad/i.test(navigator.userAgent) ? '⌘' : 'Ctrl'} ↵</kbd>
+      </Button>
+    </div>
+  );
+}

@@ -1,0 +1,123 @@
+import type { PublishPlan, ValidatorResult } from '@holdpoint/contract';
+import type { Approval } from '@holdpoint/contract/wire';
+import { useQuery } from '@tanstack/react-query';
+import { ask } from '../../api/request.ts';
+import { Badge } from '../../parts/badge.tsx';
+import { Note } from '../../parts/note.tsx';
+import { LongText } from '../../parts/reading.tsx';
+import { spanText } from '../../parts/span-text.ts';
+import { Text } from '../../parts/text.tsx';
+
+const how = {
+  create: 'The branch is created.',
+  fast_forward: 'The branch moves ahead.',
+  merge: 'The branch has moved: the change set is merged into it.',
+  nothing: 'The branch has all of this already.',
+} as const;
+
+/** Where the change set goes, with every file, and what the validators said of exactly these files. */
+export function PublishEffect({ approval, plan }: { approval: Approval; plan: PublishPlan }) {
+  const { target, files, conflicts } = plan;
+  return (
+    <div className="stack">
+      <dl className="facts">
+        <dt>Target</dt>
+        <dd>
+          <code>
+            <Text>{target.path}</Text>
+          </code>
+        </dd>
+        {target.type === 'git' && (
+          <>
+            <dt>Branch</dt>
+            <dd>
+              <code>
+                <Text>{target.branch.replace('refs/heads/', '')}</Text>
+              </code>
+              <p className="muted small">{how[target.how]}</p>
+            </dd>
+            <dt>Message</dt>
+            <dd>
+              <pre>
+                <Text>{target.message}</Text>
+              </pre>
+            </dd>
+          </>
+        )}
+      </dl>
+      <LongText label="Files of the publish">
+        <ul className="paths">
+          {files.map(({ path, status, moved_from }) => (
+            <li key={path}>
+              <Badge tone={status === 'deleted' ? 'bad' : status === 'added' ? 'good' : 'quiet'}>{status}</Badge>{' '}
+              <code>
+                <Text>{path}</Text>
+              </code>
+              {moved_from !== undefined && (
+                <span className="muted">
+                  {' '}
+                  from <Text>{moved_from}</Text>
+                </span>
+              )}
+            </li>
+          ))}
+        </ul>
+        {files.length === 0 && <p className="muted">No file changes at the target.</p>}
+      </LongText>
+      {plan.left_out.length > 0 && (
+        <details>
+          <summary>{plan.left_out.length} changed paths are left out</summary>
+          <ul className="paths">
+            {plan.left_out.map(({ path, reason, files: count }) => (
+              <li key={path ?? ''}>
+                <Badge>{reason}</Badge> <code>{path === null ? `${count} more` : <Text>{path}</Text>}</code>
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      <Validators runId={approval.run_id} />
+      {conflicts.length > 0 && approval.kind !== 'conflict' && (
+        <Note tone="bad" title="With conflicts nothing can be published" />
+      )}
+    </div>
+  );
+}
+
+function Validators({ runId }: { runId: string }) {
+  const { data } = useQuery({
+    queryKey: ['run', runId, 'validation'],
+    queryFn: ({ signal }) =>
+      ask<{ results: ValidatorResult[] }>({ path: `/v1/runs/${encodeURIComponent(runId)}/validation`, signal }),
+    retry: false,
+  });
+  if (data === undefined || data.results.length === 0) return null;
+  return (
+    <div className="stack">
+      <h3>Validators</h3>
+      <ul className="stack">
+        {data.results.map(({ name, command, status, duration_ms, stdout, stderr }) => (
+          <li key={name}>
+            <details>
+              <summary className="row">
+                <Badge tone={status === 'passed' ? 'good' : 'bad'} icon={status === 'passed' ? 'check' : 'alert'}>
+                  {status}
+                </Badge>
+                <strong>
+                  <Text>{name}</Text>
+                </strong>
+                <code className="muted">
+                  <Text most={80}>{command}</Text>
+                </code>
+                <span className="muted small numbers">{spanText(duration_ms)}</span>
+              </summary>
+              <pre className="text-block">
+                <Text>{`${stdout}${stderr}` || 'no output'}</Text>
+              </pre>
+            </details>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,24 @@
+import type { Approval } from '@holdpoint/contract/wire';
+import { Text } from '../../parts/text.tsx';
+
+/** The call that was read, and the call as it is now. */
+export const SideBySide = ({ before, after }: { before: Approval; after: Approval }) => (
+  <div className="side-by-side">
+    <Side title="What you read" approval={before} />
+    <Side title="What it is now" approval={after} />
+  </div>
+);
+
+const Side = ({ title, approval: { readable, reaches, reason } }: { title: string; approval: Approval }) => (
+  <section className="stack">
+    <h3>{title}</h3>
+    <pre className="text-block">
+      <Text escaped>{`${readable.args}\n\nhosts: ${reaches?.join(', ') || 'none'}\nheld because: ${reason}`}</Text>
+    </pre>
+    {readable.preview !== null && (
+      <pre className="text-block">
+        <Text escaped>{readable.preview}</Text>
+      </pre>
+    )}
+  </section>
+);

@@ -1,0 +1,62 @@
+import type { Approval, Decide } from '@holdpoint/contract/wire';
+import { useQueryClient } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import { decide, readApproval } from '../../api/approvals.ts';
+import { isProblem, NoAnswer } from '../../api/problem.ts';
+
+type Sent =
+  | { is: 'open' }
+  | { is: 'sending' }
+  /** No answer came: the decision may count. */
+  | { is: 'unknown' }
+  | { is: 'refused'; error: unknown }
+  /** Another decision was first, or the call is another by now. */
+  | { is: 'overtaken'; now: Approval; error: unknown }
+  | { is: 'done'; now: Approval };
+
+export interface Decision {
+  sent: Sent;
+  send(body: Omit<Decide, 'action_digest'>): Promise<void>;
+  /** After a lost answer: reads whether the decision counts. */
+  look(): Promise<void>;
+}
+
+/**
+ * One decision of an open dialog, on exactly the approval shown there. Enter, a double click and a second try send nothing while an
+ * answer is awaited, and the API answers the same decision again as the first time.
+ */
+export function useDecision(shown: Approval): Decision {
+  const queries = useQueryClient();
+  const [sent, setSent] = useState<Sent>({ is: 'open' });
+  const isBusy = useRef(false);
+
+  const once = async (work: () => Promise<Sent>): Promise<void> => {
+    if (isBusy.current) return;
+    isBusy.current = true;
+    setSent({ is: 'sending' });
+    try {
+      setSent(await work());
+    } catch (error) {
+      setSent(error instanceof NoAnswer ? { is: 'unknown' } : await refused(shown.id, error));
+    } finally {
+      isBusy.current = false;
+      void queries.invalidateQueries({ queryKey: ['approvals'] });
+    }
+  };
+  return {
+    sent,
+    send: (body) =>
+      once(async () => ({ is: 'done', now: await decide(shown.id, { ...body, action_digest: shown.action_digest }) })),
+    look: () =>
+      once(async () => {
+        const now = await readApproval(shown.id);
+        return now.status === 'pending' ? { is: 'open' } : { is: 'done', now };
+      }),
+  };
+}
+
+async function refused(id: string, error: unknown): Promise<Sent> {
+  if (!isProblem(error, 'already_decided', 'action_changed')) return { is: 'refused', error };
+  const now = await readApproval(id).catch(() => undefined);
+  return now === undefined ? { is: 'refused', error } : { is: 'overtaken', now, error };
+}

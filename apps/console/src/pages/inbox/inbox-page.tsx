@@ -1,0 +1,134 @@
+import type { Approval } from '@holdpoint/contract/wire';
+import { useState } from 'react';
+import { type ApprovalFilter, useApprovalCounts, useApprovalList } from '../../api/approvals.ts';
+import { approvals } from '../../api/entities.ts';
+import { Button } from '../../parts/button.tsx';
+import { Choices } from '../../parts/choices.tsx';
+import { Empty, Loading } from '../../parts/empty.tsx';
+import { FilterField } from '../../parts/filter-field.tsx';
+import { LongList } from '../../parts/long-list.tsx';
+import { Note } from '../../parts/note.tsx';
+import { ProblemNote } from '../../parts/problem-note.tsx';
+import { useFilters } from '../../parts/use-filters.ts';
+import { useTitle } from '../../parts/use-title.ts';
+import { ApprovalLine } from './approval-line.tsx';
+import { Bulk } from './bulk.tsx';
+
+const decided = ['approved', 'edited', 'rejected', 'responded', 'expired', 'canceled'] as const;
+const decidedWords = ['all', ...decided] as const;
+
+/** What waits for a decision, the most urgent first; and what was decided. */
+export function InboxPage() {
+  const [filters, change] = useFilters();
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const isDecided = filters.get('show') === 'decided';
+  const status = decided.find((each) => each === filters.get('status'));
+  const filter: ApprovalFilter = {
+    status: isDecided ? (status === undefined ? decided : [status]) : ['pending'],
+    ...Object.fromEntries(texts.map(([name]) => [name, filters.get(name) ?? undefined])),
+  };
+  const list = useApprovalList(filter, isDecided ? 'newest' : 'expires_first');
+  const counts = useApprovalCounts();
+  const all = [...new Set(list.data?.pages.flatMap(({ ids }) => ids))];
+  // A decision is known before the list is read again: what has it leaves the inbox at once.
+  const ids = isDecided ? all : all.filter((id) => approvals.get(id)?.status === 'pending');
+  const damaged = list.data?.pages.flatMap((page) => page.damaged) ?? [];
+  const pending = counts.data?.by_status.pending;
+  useTitle(pending ? `(${pending}) Inbox` : 'Inbox');
+  return (
+    <div className="page">
+      <div className="page-head">
+        <h1>Inbox</h1>
+        <Choices
+          label="Which approvals"
+          value={isDecided ? 'decided' : 'waiting'}
+          options={[
+            ['waiting', pending === undefined ? 'Waiting' : `Waiting ${pending.toLocaleString('en')}`],
+            ['decided', 'Decided'],
+          ]}
+          onChoose={(show) => {
+            setChosen(new Set());
+            change({ show: show === 'decided' ? show : undefined, status: undefined, by: undefined });
+          }}
+        />
+      </div>
+      <div className="filters">
+        {texts.map(([name, label]) =>
+          name === 'by' && !isDecided ? null : (
+            <FilterField
+              key={name}
+              label={label}
+              value={filters.get(name) ?? ''}
+              {...(name === 'tool' ? { icon: 'search' as const } : {})}
+              onChange={(text) => change({ [name]: text.trim() })}
+            />
+          ),
+        )}
+        {isDecided && (
+          <Choices
+            label="How they ended"
+            value={status ?? 'all'}
+            options={decidedWords.map((each) => [each, each] as const)}
+            onChoose={(each) => change({ status: each === 'all' ? undefined : each })}
+          />
+        )}
+      </div>
+      {list.error && (
+        <ProblemNote error={list.error}>
+          <Button onClick={() => void list.refetch()}>Try again</Button>
+        </ProblemNote>
+      )}
+      {damaged.map(({ id, detail, next }) => (
+        <Note key={id} tone="bad" title={`${id} cannot be shown`}>
+          {detail} {next}
+        </Note>
+      ))}
+      {list.isPending && <Loading of="the approvals" />}
+      {list.data !== undefined && ids.length === 0 && !list.hasNextPage && <Nothing isDecided={isDecided} />}
+      {ids.length > 0 && (
+        <LongList
+          ids={ids}
+          label={isDecided ? 'Decided approvals' : 'Approvals that wait'}
+          rowHeight={76}
+          onEnd={() => {
+            if (list.hasNextPage && !list.isFetching) void list.fetchNextPage();
+          }}
+          row={(id) => <ApprovalLine id={id} chosen={chosen} onChoose={isDecided ? undefined : choose} />}
+        />
+      )}
+      {chosen.size > 0 && <Bulk chosen={approvalsOf(chosen)} onClear={() => setChosen(new Set())} />}
+    </div>
+  );
+
+  function choose(id: string, isChosen: boolean): void {
+    setChosen((before) => {
+      const after = new Set(before);
+      if (isChosen) after.add(id);
+      else after.delete(id);
+      return after;
+    });
+  }
+}
+
+const texts = [
+  ['tool', 'Tool'],
+  ['run_id', 'Run id'],
+  ['label', 'Label name=value'],
+  ['by', 'Decided by'],
+] as const;
+
+const approvalsOf = (ids: ReadonlySet<string>): Approval[] =>
+  [...ids].flatMap((id) => {
+    const approval = approvals.get(id);
+    return approval === undefined ? [] : [approval];
+  });
+
+const Nothing = ({ isDecided }: { isDecided: boolean }) => (
+  <Empty icon={isDecided ? 'inbox' : 'check'} title={isDecided ? 'No such decision' : 'Nothing waits for you'}>
+    <p>
+      {isDecided
+        ? 'No decided approval matches these filters.'
+        : 'New requests appear here by themselves, the most urgent first.'}
+    </p>
+  </Empty>
+);

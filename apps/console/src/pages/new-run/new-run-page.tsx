@@ -1,0 +1,164 @@
+import type { CreateRun, PointerError } from '@holdpoint/contract/wire';
+import { type FormEvent, type ReactNode, useRef, useState } from 'react';
+import { useLocation } from 'wouter';
+import { ApiProblem } from '../../api/problem.ts';
+import { createRun } from '../../api/runs.ts';
+import { Button } from '../../parts/button.tsx';
+import { Choices } from '../../parts/choices.tsx';
+import { parseJson } from '../../parts/json-text.ts';
+import { ProblemNote } from '../../parts/problem-note.tsx';
+import { useTitle } from '../../parts/use-title.ts';
+import { useWhyNot } from '../../session/session.tsx';
+import { bodyOf, type Draft, emptyDraft } from './draft.ts';
+import { Field } from './field.tsx';
+import { LimitsFields } from './limits-fields.tsx';
+
+/** Submits a run: its goal, its source, its policy and its limits. The API's mistakes stand at their fields. */
+export function NewRunPage() {
+  useTitle('New run');
+  const [, go] = useLocation();
+  const whyNot = useWhyNot('runs:write');
+  const [draft, setDraft] = useState<Draft>(emptyDraft);
+  const [error, setError] = useState<unknown>();
+  const [isSending, setSending] = useState(false);
+  const sending = useRef<{ key: string; text: string } | undefined>(undefined);
+  const isBusy = useRef(false);
+  const errors = error instanceof ApiProblem ? error.errors : [];
+  const badJson = jsonMistakes(draft);
+  const set =
+    <Name extends keyof Draft>(name: Name) =>
+    (value: Draft[Name]) => {
+      setDraft((before) => ({ ...before, [name]: value }));
+    };
+  const submit = async (event: FormEvent) => {
+    event.preventDefault();
+    if (isBusy.current || whyNot !== undefined || Object.keys(badJson).length > 0) return;
+    const body = bodyOf(draft);
+    isBusy.current = true;
+    setSending(true);
+    setError(undefined);
+    try {
+      const run = await createRun(body, keyFor(body));
+      go(`/runs/${run.id}`);
+    } catch (refused) {
+      setError(refused);
+    } finally {
+      isBusy.current = false;
+      setSending(false);
+    }
+  };
+  /** The same request keeps its key, so a second try after a lost answer makes no second run. */
+  function keyFor(body: CreateRun): string {
+    const text = JSON.stringify(body);
+    if (sending.current?.text !== text) sending.current = { key: crypto.randomUUID(), text };
+    return sending.current.key;
+  }
+  const field = (pointer: string) => ({ errors: errorsAt(errors, pointer) });
+  return (
+    <form className="page narrow new-run" onSubmit={submit} noValidate>
+      <h1>New run</h1>
+      <Section title="Goal">
+        <Choices
+          label="What gives the calls"
+          value={draft.goal}
+          options={[
+            ['prompt', 'A prompt for a model'],
+            ['plan', 'A plan of calls'],
+          ]}
+          onChoose={set('goal')}
+        />
+        <Field label="Title" value={draft.title} onChange={set('title')} hint="May be empty" {...field('/title')} />
+        {draft.goal === 'prompt' ? (
+          <>
+            <Field label="Prompt" rows={6} value={draft.prompt} onChange={set('prompt')} {...field('/prompt')} />
+            <Field
+              label="Model"
+              value={draft.model}
+              onChange={set('model')}
+              hint="provider/model. Empty: the default of this installation"
+              {...field('/model')}
+            />
+          </>
+        ) : (
+          <Field
+            label="Plan"
+            code
+            rows={12}
+            value={draft.plan}
+            onChange={set('plan')}
+            hint='JSON: {"groups": [{"steps": [{"tool": "bash", "args": {"command": "ls"}}]}]}'
+            malformed={badJson.plan}
+            {...field('/plan')}
+          />
+        )}
+      </Section>
+      <Section title="Source">
+        <Choices
+          label="What the workspace begins with"
+          value={draft.source}
+          options={[
+            ['empty', 'Nothing'],
+            ['directory', 'A directory'],
+            ['git', 'A git repository'],
+          ]}
+          onChoose={set('source')}
+        />
+        {draft.source !== 'empty' && (
+          <Field
+            label={draft.source === 'git' ? 'Path of the repository on the server' : 'Path on the server'}
+            value={draft.path}
+            onChange={set('path')}
+            hint="It is copied; nothing changes it before a publish"
+            {...field('/workspace')}
+          />
+        )}
+      </Section>
+      <Section title="Policy">
+        <Field
+          label="Hold calls of these tools"
+          value={draft.hold}
+          onChange={set('hold')}
+          hint="Names separated by commas, such as bash, edit. The built-in rules hold what is risky in any case"
+          {...field('/policy')}
+        />
+        <label className="check">
+          <input
+            type="checkbox"
+            checked={draft.holdPublish}
+            onChange={({ target }) => set('holdPublish')(target.checked)}
+          />
+          Hold the publish, too
+        </label>
+      </Section>
+      <details>
+        <summary>Limits, validators and labels</summary>
+        <div className="stack roomy">
+          <LimitsFields draft={draft} set={set} errors={errors} />
+        </div>
+      </details>
+      {error !== undefined && <ProblemNote error={error} />}
+      <div className="dialog-foot">
+        <Button kind="main" type="submit" whyNot={isSending ? 'Being sent' : whyNot}>
+          Submit the run
+        </Button>
+      </div>
+    </form>
+  );
+}
+
+const Section = ({ title, children }: { title: string; children: ReactNode }) => (
+  <section className="card pad stack roomy" aria-label={title}>
+    <h2>{title}</h2>
+    {children}
+  </section>
+);
+
+const errorsAt = (errors: readonly PointerError[], pointer: string): readonly PointerError[] =>
+  errors.filter((each) => each.pointer === pointer || each.pointer.startsWith(`${pointer}/`));
+
+/** Malformed JSON is not sent. */
+function jsonMistakes(draft: Draft): { plan?: string } {
+  if (draft.goal !== 'plan' || draft.plan.trim() === '') return {};
+  const parsed = parseJson(draft.plan);
+  return parsed.ok ? {} : { plan: `Line ${parsed.line}, column ${parsed.column}: ${parsed.detail}` };
+}

@@ -1,0 +1,86 @@
+import {
+  createContext,
+  type ReactNode,
+  useCallback,
+  useContext,
+  useEffect,
+  useId,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
+
+/** The texts of a page that do not fit, and were not scrolled to their end. */
+interface Reading {
+  unread: ReadonlySet<string>;
+  set(id: string, isUnread: boolean): void;
+}
+const Context = createContext<Reading | undefined>(undefined);
+
+/** Keeps count of the long texts below it, so that a decision on unread text can ask once more. */
+export function ReadingDesk({ children }: { children: ReactNode }) {
+  const [unread, setUnread] = useState<ReadonlySet<string>>(new Set());
+  const set = useCallback((id: string, isUnread: boolean): void => {
+    setUnread((before) => {
+      if (before.has(id) === isUnread) return before;
+      const after = new Set(before);
+      if (isUnread) after.add(id);
+      else after.delete(id);
+      return after;
+    });
+  }, []);
+  const reading = useMemo(() => ({ unread, set }), [unread, set]);
+  return <Context value={reading}>{children}</Context>;
+}
+
+export const useUnread = (): number => useContext(Context)?.unread.size ?? 0;
+
+/** A frame with its own scrolling for a text that may be long. */
+export function LongText({
+  children,
+  label,
+  className = '',
+}: {
+  children: ReactNode;
+  label: string;
+  className?: string;
+}) {
+  const id = useId();
+  const frame = useRef<HTMLDivElement>(null);
+  const set = useContext(Context)?.set;
+  const [isLong, setLong] = useState(false);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other content has another end
+  useEffect(() => {
+    const element = frame.current;
+    if (element === null) return;
+    const look = (): void => {
+      const overflows = element.scrollHeight > element.clientHeight + 8;
+      setLong(overflows);
+      if (!overflows || isAtEnd(element)) set?.(id, false);
+      else set?.(id, true);
+    };
+    look();
+    const watching = new ResizeObserver(look);
+    watching.observe(element);
+    return () => {
+      watching.disconnect();
+      set?.(id, false);
+    };
+  }, [children]);
+  return (
+    <section
+      ref={frame}
+      className={`text-block ${className}`}
+      aria-label={label}
+      tabIndex={isLong ? 0 : undefined}
+      onScroll={({ currentTarget }) => {
+        if (isAtEnd(currentTarget)) set?.(id, false);
+      }}
+    >
+      {children}
+    </section>
+  );
+}
+
+const isAtEnd = ({ scrollTop, clientHeight, scrollHeight }: Element): boolean =>
+  scrollTop + clientHeight >= scrollHeight - 24;
