@@ -7,7 +7,7 @@ import { connect } from '@holdpoint/engine/redis';
 import {
   decideApproval,
   inMemoryWorker,
-  listPendingApprovals,
+  listApprovals,
   specOf,
   startTestEngine,
   stateKey,
@@ -49,7 +49,7 @@ async function decisionTime(effect: string): Promise<number> {
   const policy = { rules: [{ match: {}, action: 'hold' }] };
   const { runId } = await submitRun(deps, { spec: specOf([[{ args: { effect } }]], { policy }), by: 'bench' });
   for (;;) {
-    const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
+    const [view] = (await listApprovals(deps, { run_id: runId }, { limit: 1 })).items;
     if (view === undefined) continue;
     // The job of the parked step falls asleep right after the approval is there.
     while ((await deps.queues.steps.getDelayedCount()) === 0) await new Promise((resolve) => setTimeout(resolve, 1));

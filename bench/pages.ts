@@ -1,9 +1,9 @@
 /**
  * The cost of a long run for its readers: pages of its steps, its events and its snapshots over HTTP, for a run of 5,000 no-op steps and for a run
- * of 50, and for a run with a fifth of the writes, in turns; then the time of `/healthz` while 20 readers ask for pages of the long run, and the
+ * of 200, and for a run with a fifth of the writes, in turns; then the time of `/healthz` while 20 readers ask for pages of the long run, and the
  * bytes of a step in Redis.
  *
- * npm run bench -- pages [--long 5000] [--short 50] [--rounds 40]
+ * npm run bench -- pages [--long 5000] [--short 200] [--rounds 40]
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,7 @@ const { values } = parseArgs({
   args: process.argv.slice(3),
   options: {
     long: { type: 'string', default: '5000' },
-    short: { type: 'string', default: '50' },
+    short: { type: 'string', default: '200' },
     rounds: { type: 'string', default: '40' },
   },
 });
@@ -77,6 +77,7 @@ const pages: Record<string, { path: string; target?: number; isWriting?: true }>
   'first page (default)': { path: '/steps', target: mostRatio },
   'first page of 50': { path: '/steps?limit=50', target: mostRatio },
   'first page, summary': { path: '/steps?limit=50&view=summary', target: mostRatio },
+  '200 summaries': { path: '/steps?limit=200&view=summary', target: mostRatio },
   'last page': { path: '/steps?limit=50&order=desc', target: mostRatio },
   'from the middle': { path: '/steps?limit=25&from=MIDDLE', target: mostRatio },
   'failed steps (none)': { path: '/steps?limit=50&status=failed', target: mostRatio },

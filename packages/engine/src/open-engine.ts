@@ -2,12 +2,13 @@ import type { Caller, CallerKind, OperatorPolicy, Payload, Policy, PolicyReferen
 import { readStanding } from './admission/admission.ts';
 import {
   type ApprovalFilter,
+  countApprovals,
   type DecisionRequest,
   decideApproval,
   delegateApproval,
   describeEdit,
   getRule,
-  listPendingApprovals,
+  listApprovals,
   listRules,
   readContent,
   readPanel,
@@ -40,7 +41,6 @@ import {
   Damaged,
   fromPayload,
   readApproval,
-  readApprovals,
   readEntry,
   readLog,
   readLogEntries,
@@ -191,15 +191,16 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       fork: byCaller(forkRun),
     },
     approvals: {
-      list: (filter: ApprovalFilter, page: { limit: number; cursor?: string }) =>
-        listPendingApprovals(deps, { ...filter, tenant }, page),
+      list: (filter: ApprovalFilter, page: { limit: number; cursor?: string | undefined }) =>
+        listApprovals(deps, { ...filter, tenant }, page),
+      /** The number of approvals by status. */
+      counts: (filter: Omit<Parameters<typeof countApprovals>[1], 'tenant'>) =>
+        countApprovals(deps, { ...filter, tenant }),
       async get(id: string) {
         await owned.part('approval', id);
         return viewApproval(deps, id);
       },
       find: ofRun(redis, readApproval),
-      /** The approvals of one run, including decided ones, in the order of their requests. */
-      ofRun: ofRun(redis, readApprovals),
       async decide(id: string, request: Omit<DecisionRequest, 'by' | 'kind'>) {
         await owned.part('approval', id);
         return decideApproval(deps, id, { ...request, by, kind });

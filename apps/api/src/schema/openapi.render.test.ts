@@ -78,6 +78,7 @@ const routes = [
   'get /metrics',
   'get /readyz',
   'get /v1/approvals',
+  'get /v1/approvals/counts',
   'get /v1/approvals/{id}',
   'get /v1/approvals/{id}/conflict',
   'get /v1/approvals/{id}/content',

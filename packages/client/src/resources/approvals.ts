@@ -1,7 +1,9 @@
 import {
   type Approval,
   type ApprovalContent,
+  type ApprovalCounts,
   approvalContentSchema,
+  approvalCountsSchema,
   approvalPageSchema,
   approvalSchema,
   type ConflictView,
@@ -16,24 +18,42 @@ import {
 import type { Transport } from '../request.ts';
 import { at, type Options, type PageQuery } from './request-parts.ts';
 
-interface ApprovalQuery {
-  status?: readonly Approval['status'][] | undefined;
+interface ApprovalFilter {
+  /** This run, and the sub-agents beneath it. */
   run_id?: string | undefined;
   tool?: string | undefined;
   /** Name of the rule behind the hold. */
   rule?: string | undefined;
   /** `name=value` of a label of the run. */
   label?: string | undefined;
+  /** Name of a caller who decided, or approved where several had to. */
+  by?: string | undefined;
+}
+
+interface ApprovalQuery extends ApprovalFilter {
+  /** @default pending; with `by` or `decided_…` every other status */
+  status?: readonly Approval['status'][] | undefined;
   older_than_s?: number | undefined;
+  /** RFC 3339, as the other times. */
+  requested_after?: string | undefined;
+  requested_before?: string | undefined;
+  decided_after?: string | undefined;
+  decided_before?: string | undefined;
+  /** @default newest. expires_first: of pending approvals, what expires first, then the higher risk, then the older */
+  order?: 'newest' | 'oldest' | 'expires_first' | undefined;
 }
 
 export const approvalRequests = ({ ask }: Transport) => ({
-  /** Newest first. Others than pending ones are listed per run. */
+  /** Approvals of all runs. A page may be short, or empty, and still have a `next_cursor`. */
   async listApprovals(query: PageQuery & ApprovalQuery = {}, { signal }: Options = {}): Promise<Page<Approval>> {
     const { status, ...rest } = query;
     const request = { path: '/v1/approvals', query: { ...rest, status: status?.join(',') }, signal };
     return (await ask(request, approvalPageSchema)).body;
   },
+
+  /** The number of approvals by status. */
+  countApprovals: async (query: ApprovalFilter = {}, { signal }: Options = {}): Promise<ApprovalCounts> =>
+    (await ask({ path: '/v1/approvals/counts', query: { ...query }, signal }, approvalCountsSchema)).body,
 
   getApproval: async (id: string, { signal }: Options = {}): Promise<Approval> =>
     (await ask({ path: at('approvals', id), signal }, approvalSchema)).body,

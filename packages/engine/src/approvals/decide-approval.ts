@@ -8,7 +8,7 @@ import { assertOpened } from './content.ts';
 import { answerByNewRule, decideStep } from './decide-step.ts';
 import type { Checked, DecisionRequest } from './decision-request.ts';
 import { describeEdit } from './describe-edit.ts';
-import { listPendingApprovals } from './list-approvals.ts';
+import { listApprovals } from './list-approvals.ts';
 import { listRule, madeBy, unlistRule } from './rule-index.ts';
 import { type ApprovalView, type PublishApproval, viewApproval } from './view-approval.ts';
 
@@ -57,7 +57,7 @@ export async function decideApproval(
 async function answerOpen(deps: EngineDeps, run: RunState, rule: RememberedRule): Promise<void> {
   try {
     const filter = { run_id: run.id, tool: rule.tool, tenant: run.tenant };
-    const { items } = await listPendingApprovals(deps, filter, { limit: mostAnswered });
+    const { items } = await listApprovals(deps, filter, { limit: mostAnswered });
     for (const { approval } of items) {
       await retryWhileContended(approval.id, async () => {
         const view = await viewApproval(deps, approval.id);

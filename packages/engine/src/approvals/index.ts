@@ -1,12 +1,13 @@
 export { awaitDecision } from './await-decision.ts';
 export { cutParts, readContent } from './content.ts';
+export { countApprovals } from './count-approvals.ts';
 export { decideApproval } from './decide-approval.ts';
 export { readPanel } from './decide-step.ts';
 export type { DecisionRequest } from './decision-request.ts';
 export { delegateApproval } from './delegate-approval.ts';
 export { describeEdit } from './describe-edit.ts';
 export { judgeStep } from './judge-step.ts';
-export { type ApprovalFilter, listPendingApprovals } from './list-approvals.ts';
+export { type ApprovalFilter, listApprovals } from './list-approvals.ts';
 export { getRule, type ListedRule, listRules, revokeRule } from './manage-rules.ts';
 export { previewCall } from './preview-call.ts';
 export { defaultRuleSeconds, longestRuleSeconds, proposedRule, whyNotRemembered } from './remember-rule.ts';

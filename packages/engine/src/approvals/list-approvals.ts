@@ -1,64 +1,127 @@
-import { defaultTenant, type Tenant } from '@holdpoint/contract';
+import { type ApprovalStatus, defaultTenant, type Tenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { cursorAt, EngineError, earlierOf } from '../domain/index.ts';
+import { cursorAt, cursorFrom, EngineError, earlierOf, laterOf } from '../domain/index.ts';
 import {
   approvalFacetIndexOf,
   approvalIndexOf,
   Damaged,
+  decidedIndexOf,
+  deciderList,
+  decidersOf,
+  historyIndexOf,
+  idAt,
   labelFacet,
-  pick,
   readEntry,
   splitDamaged,
+  statusList,
+  type Walk,
+  walkApprovals,
 } from '../log/index.ts';
-import { type Page, pagesBack } from '../queries/index.ts';
+import type { Page } from '../queries/index.ts';
 import { type ApprovalView, viewApproval } from './view-approval.ts';
 
 export interface ApprovalFilter {
+  /** @default pending */
+  status?: readonly ApprovalStatus[] | undefined;
   run_id?: string | undefined;
+  /** Instead of `run_id`: approvals of any of these runs. */
+  run_ids?: readonly string[] | undefined;
   tool?: string | undefined;
   /** Name of the rule that holds the call. */
   rule?: string | undefined;
   /** A label of the run. */
   label?: { name: string; value: string } | undefined;
+  /** Name of a caller who decided, or approved where several had to. */
+  by?: string | undefined;
   /** Requested at this time or before, milliseconds since the epoch. */
   before?: number | undefined;
+  /** RFC 3339. */
+  requested_after?: string | undefined;
+  requested_before?: string | undefined;
+  decided_after?: string | undefined;
+  decided_before?: string | undefined;
+  /** @default newest */
+  order?: 'newest' | 'oldest' | 'expires_first' | undefined;
 }
 
-/** Approvals that wait for a decision, newest first. @param page.cursor the last id of the previous page */
-export async function listPendingApprovals(
+type OfTenant = ApprovalFilter & { tenant?: Tenant | undefined };
+
+/** A page asks the lists this often, each time for a bounded number of entries. Then the page ends, and its cursor continues. */
+const mostAsked = 10;
+
+/**
+ * Approvals, newest first unless `order` says otherwise. A page may be short, or empty, and still have a `next`.
+ * @param page.cursor the `next` of the previous page
+ */
+export async function listApprovals(
   deps: Pick<EngineDeps, 'redis' | 'blobs'>,
-  filter: ApprovalFilter & { tenant?: Tenant },
-  page: { limit: number; cursor?: string },
+  filter: OfTenant,
+  page: { limit: number; cursor?: string | undefined },
 ): Promise<Page<ApprovalView>> {
   const entries: (ApprovalView | Damaged)[] = [];
-  for await (const ids of candidates(deps, filter, { cursor: page.cursor, most: page.limit + 1 })) {
-    const views = await Promise.all(ids.map((id) => readEntry(id, () => viewApproval(deps, id).catch(unlessGone))));
-    for (const view of views) {
-      if (!(view instanceof Damaged) && (view?.approval.status !== 'pending' || !fits(view, filter))) continue;
-      const last = entries.at(-1);
-      if (entries.length === page.limit && last) return { ...splitDamaged(entries), next: idOf(last) };
+  const cursor = startOf(filter, page.cursor);
+  let last: string | undefined;
+  let asked = 0;
+  for await (const { found, next } of walkApprovals(deps.redis, walkOf(filter), { cursor, most: page.limit + 1 })) {
+    const views = await Promise.all(found.map((place) => readListed(deps, place)));
+    for (const [at, view] of views.entries()) {
+      if (!(view instanceof Damaged) && (view === undefined || !fits(view, filter))) continue;
+      if (entries.length === page.limit) return { ...splitDamaged(entries), next: last };
       entries.push(view);
+      last = found[at];
     }
+    asked += 1;
+    if (next !== undefined && asked === mostAsked) return { ...splitDamaged(entries), next };
   }
   return splitDamaged(entries);
 }
 
-const idOf = (entry: ApprovalView | Damaged): string => (entry instanceof Damaged ? entry.id : entry.approval.id);
+const readListed = (deps: Pick<EngineDeps, 'redis' | 'blobs'>, place: string) =>
+  readEntry(idAt(place), () => viewApproval(deps, idAt(place)).catch(unlessGone));
 
-function candidates(
-  { redis }: Pick<EngineDeps, 'redis'>,
-  { tenant = defaultTenant, run_id, tool, rule, label, before }: ApprovalFilter & { tenant?: Tenant },
-  page: { cursor: string | undefined; most: number },
-): AsyncGenerator<string[]> {
-  const names = [
-    ...(run_id === undefined ? [] : [`run:${run_id}`]),
-    ...(tool === undefined ? [] : [`tool:${tool}`]),
-    ...(rule === undefined ? [] : [`rule:${rule}`]),
-    ...(label === undefined ? [] : [labelFacet([label.name, label.value])]),
+/** Where a list begins: at its cursor, or at the time that the filter names. */
+function startOf(
+  { order, before, requested_after: after, requested_before }: ApprovalFilter,
+  cursor: string | undefined,
+): string | undefined {
+  if (order === 'expires_first') return cursor;
+  if (order === 'oldest') return laterOf(cursor, cursorFrom('approval', after));
+  return earlierOf(cursor, earlierOf(cursorAt('approval', before), cursorAt('approval', requested_before)));
+}
+
+/** Pending approvals have lists of their own, which stay small. */
+function walkOf(filter: OfTenant): Walk {
+  const { tenant = defaultTenant, status = ['pending'], by, order = 'newest' } = filter;
+  const isDecided = by !== undefined || decidedRange(filter) !== undefined;
+  const groups = facetNamesOf(filter);
+  if (!isDecided && status.every((one) => one === 'pending')) {
+    const lists = groups.map((group) => group.map((name) => approvalFacetIndexOf(tenant, name)));
+    if (order === 'expires_first')
+      return { groups: lists, order: 'score', by: approvalFacetIndexOf(tenant, 'urgency') };
+    return { groups: lists.length === 0 ? [[approvalIndexOf(tenant)]] : lists, order };
+  }
+  const named = [...groups, status.map(statusList), ...(by === undefined ? [] : [[deciderList(by)]])];
+  return {
+    groups: named.map((group) => [...new Set(group)].map((name) => historyIndexOf(tenant, name))),
+    ...{ order: order === 'oldest' ? 'oldest' : 'newest', by: decidedIndexOf(tenant), range: decidedRange(filter) },
+  };
+}
+
+/** The names of the lists of a filter. The lists of a group are alternatives. */
+export function facetNamesOf({ run_id, run_ids, tool, rule, label }: ApprovalFilter): string[][] {
+  const runs = run_ids ?? (run_id === undefined ? undefined : [run_id]);
+  return [
+    ...(runs === undefined ? [] : [runs.map((id) => `run:${id}`)]),
+    ...(tool === undefined ? [] : [[`tool:${tool}`]]),
+    ...(rule === undefined ? [] : [[`rule:${rule}`]]),
+    ...(label === undefined ? [] : [[labelFacet([label.name, label.value])]]),
   ];
-  const from = { ...page, cursor: earlierOf(page.cursor, cursorAt('approval', before)) };
-  if (names.length === 0) return pagesBack({ redis }, approvalIndexOf(tenant), from);
-  return pick(redis, { any: [], all: names.map((name) => approvalFacetIndexOf(tenant, name)) }, from);
+}
+
+function decidedRange({ decided_after: after, decided_before: before }: ApprovalFilter): Walk['range'] {
+  if (after === undefined && before === undefined) return undefined;
+  const from = after === undefined ? Number.NEGATIVE_INFINITY : Date.parse(after) + 1;
+  return { from, to: before === undefined ? Number.POSITIVE_INFINITY : Date.parse(before) - 1 };
 }
 
 /** An index entry may be a moment ahead of its append, or behind it. */
@@ -67,11 +130,33 @@ function unlessGone(error: unknown): undefined {
   throw error;
 }
 
-function fits(view: ApprovalView, { run_id, tool, rule, label, before }: ApprovalFilter): boolean {
-  if (run_id !== undefined && view.run.id !== run_id) return false;
-  const { request } = view.approval;
+function fits(view: ApprovalView, filter: ApprovalFilter): boolean {
+  const { status = ['pending'], run_id, run_ids, tool, rule, label } = filter;
+  const { request, status: actual } = view.approval;
+  if (!status.includes(actual)) return false;
+  if (run_ids !== undefined ? !run_ids.includes(view.run.id) : run_id !== undefined && view.run.id !== run_id) {
+    return false;
+  }
   if (tool !== undefined && (view.subject !== 'step' || view.step.call.tool !== tool)) return false;
   if (rule !== undefined && request.rule?.name !== rule) return false;
   if (label !== undefined && view.run.header.labels[label.name] !== label.value) return false;
-  return before === undefined || Date.parse(request.requested_at) <= before;
+  return wasAsked(view, filter) && wasDecided(view, filter);
+}
+
+function wasAsked(
+  { approval }: ApprovalView,
+  { before, requested_after: after, requested_before: until }: ApprovalFilter,
+): boolean {
+  const at = Date.parse(approval.request.requested_at);
+  if (before !== undefined && at > before) return false;
+  return (after === undefined || at > Date.parse(after)) && (until === undefined || at < Date.parse(until));
+}
+
+function wasDecided({ approval: { decision } }: ApprovalView, filter: ApprovalFilter): boolean {
+  const { by } = filter;
+  const range = decidedRange(filter);
+  if (by === undefined && range === undefined) return true;
+  if (decision === undefined || (by !== undefined && !decidersOf(decision).includes(by))) return false;
+  const at = Date.parse(decision.decided_at);
+  return range === undefined || (at >= range.from && at <= range.to);
 }

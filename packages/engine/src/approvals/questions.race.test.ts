@@ -7,7 +7,7 @@ import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../test
 import { startTestEngine, type TestEngine } from '../testing/real-redis.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { decideApproval } from './decide-approval.ts';
-import { listPendingApprovals } from './list-approvals.ts';
+import { listApprovals } from './list-approvals.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {
@@ -29,7 +29,7 @@ const look = async (runId: string) => {
   return { run: run.status, steps: steps.map(({ status }) => status) };
 };
 async function decide({ deps }: Pick<InMemoryWorker, 'deps'>, runId: string, decision: 'approve' | 'reject') {
-  const [view] = (await listPendingApprovals(deps, { run_id: runId }, { limit: 1 })).items;
+  const [view] = (await listApprovals(deps, { run_id: runId }, { limit: 1 })).items;
   await decideApproval(deps, view?.approval.id ?? '', { decision, action_digest: view?.digest ?? '', by: 'ann' });
   await deliverAll(deps);
   return view;
@@ -81,7 +81,7 @@ test('a question never relaxes a denial, and a hold of the policy keeps its own 
   const denied = await start({ asks }, [[write]], { rules: [{ match: {}, action: 'deny', reason: 'never' }] });
   expect(await look(denied.runId)).toMatchObject({ steps: ['rejected'] });
   const held = await start({ asks }, [[write]], { rules: [{ match: {}, action: 'hold', reason: 'the policy holds' }] });
-  const [view] = (await listPendingApprovals(held.deps, { run_id: held.runId }, { limit: 1 })).items;
+  const [view] = (await listApprovals(held.deps, { run_id: held.runId }, { limit: 1 })).items;
   expect(view?.approval.request.reason).toContain('the policy holds');
 });
 

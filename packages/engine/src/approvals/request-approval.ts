@@ -3,12 +3,13 @@ import type { EngineDeps, WorkerDeps } from '../deps.ts';
 import { type ApprovalState, nextNotice, type RunState, type Transition } from '../domain/index.ts';
 import {
   append,
-  claimOwner,
+  listAsked,
   listFacets,
   readApproval,
   readSpec,
   readSteps,
   trackApproval,
+  unlistAsked,
   untrackApproval,
 } from '../log/index.ts';
 import { withHiddenFiles } from './hidden-files.ts';
@@ -18,7 +19,7 @@ interface NewApproval {
   expiresAt: string;
 }
 
-/** Returns the id and the deadline of one approval. `answered`: the same append decides the approval, and no list has the approval. */
+/** Returns the id and the deadline of one approval. `answered`: the same append decides the approval, and no inbox has the approval. */
 export type Open = (
   terms?: Pick<ApprovalTerms, 'expires_s' | 'remind_after_s' | 'escalate'>,
   state?: 'asked' | 'answered',
@@ -37,12 +38,14 @@ export async function requestApproval(
 ): Promise<boolean> {
   const { policy } = await readSpec(deps, run);
   const opened: string[] = [];
+  const answered: string[] = [];
   const built = await build(
     async ({ expires_s: seconds = policy.approval_timeout_s, ...terms } = {}, state = 'asked') => {
       const approvalId = deps.newId('approval');
       const now = deps.now();
       if (state === 'answered') {
-        await claimOwner(deps.redis, run.id, [approvalId]);
+        await trackApproval(deps.redis, approvalId, run.id);
+        answered.push(approvalId);
       } else {
         await trackApproval(deps.redis, approvalId, run.id, nextNotice(terms, { asked: now }));
         opened.push(approvalId);
@@ -53,7 +56,9 @@ export async function requestApproval(
   const transition = await withHiddenFiles(deps, run, { transition: built, opened });
   await listByFacets(deps, run, { events: transition.events, opened });
   const { ok } = await append(deps, run.id, transition);
-  if (!ok) for (const id of opened) await untrackApproval(deps.redis, id);
+  const { redis } = deps;
+  if (!ok) await Promise.all([...opened, ...answered].map((id) => unlistAsked(redis, run.tenant ?? defaultTenant, id)));
+  await Promise.all([...(ok ? [] : opened), ...answered].map((id) => untrackApproval(redis, id)));
   return ok;
 }
 
@@ -63,12 +68,14 @@ async function listByFacets(
   { events, opened }: Pick<Transition, 'events'> & { opened: readonly string[] },
 ): Promise<void> {
   for (const event of events) {
-    if (event.type !== 'approval.requested' || !opened.includes(event.data.approval_id)) continue;
-    const { approval_id: id, rule, expires_at } = event.data;
+    if (event.type !== 'approval.requested') continue;
+    const { approval_id: id, rule, expires_at, risk } = event.data;
     const [step] = event.step_id === undefined ? [] : await readSteps(redis, run.id, [event.step_id]);
     const about = { run: run.id, tool: step?.call.tool, rule: rule?.name, labels: run.header.labels };
-    const facets = { ...about, expiresAt: Date.parse(expires_at) };
-    await listFacets(redis, run.tenant ?? defaultTenant, { id, facets });
+    const tenant = run.tenant ?? defaultTenant;
+    const facets = { ...about, expiresAt: Date.parse(expires_at), risk };
+    await listAsked(redis, tenant, { id, facets });
+    if (opened.includes(id)) await listFacets(redis, tenant, { id, facets });
   }
 }
 

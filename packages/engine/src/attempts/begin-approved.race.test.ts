@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { decideApproval, listPendingApprovals, viewApproval } from '../approvals/index.ts';
+import { decideApproval, listApprovals, viewApproval } from '../approvals/index.ts';
 import { submitRun } from '../commands/index.ts';
 import { handleStep } from '../handlers/handle-step.ts';
 import { handleTask } from '../handlers/handle-task.ts';
@@ -87,7 +87,7 @@ test('a command that begins after the look waits, or the attempt does not begin'
   };
   await handleStep(one.deps, { run_id: beside.runId, step_id: beside.stepId }, calm());
   expect(one.treeOf(beside.runId)).not.toContain(beside.stepId);
-  const { items } = await listPendingApprovals(one.deps, { run_id: beside.runId }, { limit: 5 });
+  const { items } = await listApprovals(one.deps, { run_id: beside.runId }, { limit: 5 });
   expect(items[0]?.approval.id).not.toBe(beside.view.approval.id);
 });
 

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AuditRecord } from '@holdpoint/contract';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { decideApproval, listPendingApprovals } from '../approvals/index.ts';
+import { decideApproval, listApprovals } from '../approvals/index.ts';
 import { requestCancel, requestPublication } from '../commands/steer-run.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { readLog } from '../log/read-log.ts';
@@ -38,7 +38,7 @@ async function runOf(groups: Parameters<typeof specOf>[0], more: object = {}) {
 }
 
 async function decide(worker: ReturnType<typeof inMemoryWorker>, decision: 'approve' | 'reject') {
-  const { items } = await listPendingApprovals(worker.deps, {}, { limit: 1 });
+  const { items } = await listApprovals(worker.deps, {}, { limit: 1 });
   const [view] = items;
   const request = { decision, action_digest: view?.digest ?? '', by: 'grace', message: 'seen' };
   await decideApproval(worker.deps, view?.approval.id ?? '', request);

@@ -4,7 +4,7 @@ import { appendFile, mkdtemp, readFile, rm, stat, truncate } from 'node:fs/promi
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest';
-import { decideApproval, listPendingApprovals } from '../approvals/index.ts';
+import { decideApproval, listApprovals } from '../approvals/index.ts';
 import { submitRun } from '../commands/submit-run.ts';
 import { auditCursorsKey, auditHeadKey } from '../log/keys.ts';
 import { readLog } from '../log/read-log.ts';
@@ -45,7 +45,7 @@ async function addRun(policy: object = {}): Promise<string> {
 
 async function approveAll(): Promise<void> {
   const worker = inMemoryWorker(engine);
-  const { items } = await listPendingApprovals(worker.deps, {}, { limit: 100 });
+  const { items } = await listApprovals(worker.deps, {}, { limit: 100 });
   for (const { approval, digest } of items) {
     await decideApproval(worker.deps, approval.id, { decision: 'approve', action_digest: digest, by: 'grace' });
   }

@@ -1,6 +1,6 @@
 import type { Caller } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
+import { listApprovals } from '../approvals/list-approvals.ts';
 import { collectGarbage } from '../handlers/collect-garbage.ts';
 import { readInstallation } from '../installation/read-installation.ts';
 import { approvalIndex, approvalIndexOf, runIndex } from '../log/keys.ts';
@@ -107,12 +107,12 @@ test('an agent decides nothing, whatever scopes its key has', async () => {
   const { deps, of } = setUp();
   await of('default').runs.submit({ spec: specOf([[held]]) });
   await deliverAll(deps);
-  const [view] = (await listPendingApprovals(deps, {}, { limit: 1 })).items;
+  const [view] = (await listApprovals(deps, {}, { limit: 1 })).items;
   const decision = { decision: 'approve', action_digest: view?.digest ?? '' } as const;
   await expect(of('default', 'agent').approvals.decide(view?.approval.id ?? '', decision)).rejects.toMatchObject({
     code: 'not_a_decider',
   });
-  expect((await listPendingApprovals(deps, {}, { limit: 1 })).items).toHaveLength(1);
+  expect((await listApprovals(deps, {}, { limit: 1 })).items).toHaveLength(1);
 });
 
 test('all callers of a tenant share an Idempotency-Key, and no other tenant does', async () => {

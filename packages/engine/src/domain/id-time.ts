@@ -36,3 +36,7 @@ function firstId(kind: IdKind, ms: number): string {
 /** The cursor that comes later in a list, newest first: both have to hold. */
 export const earlierOf = (one: string | undefined, other: string | undefined): string | undefined =>
   one === undefined || (other !== undefined && other < one) ? other : one;
+
+/** The same for a list, oldest first. */
+export const laterOf = (one: string | undefined, other: string | undefined): string | undefined =>
+  one === undefined || (other !== undefined && other > one) ? other : one;

@@ -19,7 +19,7 @@ export { forkField, namedField, runField } from './fields/run.ts';
 export { stepField } from './fields/step.ts';
 export { grantsOf, toGrant } from './grants.ts';
 export { heads } from './heads.ts';
-export { cursorAt, cursorFrom, earlierOf, isAbandoned, timeOfId } from './id-time.ts';
+export { cursorAt, cursorFrom, earlierOf, isAbandoned, laterOf, timeOfId } from './id-time.ts';
 export {
   type Bound,
   boundBy,

@@ -2,7 +2,7 @@ import { isTerminal, type RunSpec } from '@holdpoint/contract';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { z } from 'zod';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
+import { listApprovals } from '../approvals/list-approvals.ts';
 import { requestCancelOfStep } from '../commands/cancel-step.ts';
 import { finishRun } from '../commands/finish-run.ts';
 import { forkRun } from '../commands/fork-run.ts';
@@ -258,7 +258,7 @@ async function happen(deps: InMemoryWorker['deps'], runId: string, happening: Ha
       return;
     case 'decide': {
       const run_id = await idOf(deps, runId, happening.who);
-      const [view] = (await listPendingApprovals(deps, { run_id }, { limit: 1 })).items;
+      const [view] = (await listApprovals(deps, { run_id }, { limit: 1 })).items;
       if (!view) return;
       const deciders = Array.from({ length: happening.deciders }, (_, index) =>
         decideOn(deps, view, {

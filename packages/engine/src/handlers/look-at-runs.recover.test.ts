@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { decideApproval } from '../approvals/decide-approval.ts';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
+import { listApprovals } from '../approvals/list-approvals.ts';
 import { submitRun } from '../commands/index.ts';
 import { activeIndex, approvalIndex, lookIndex } from '../log/keys.ts';
 import { listSteps } from '../queries/index.ts';
@@ -68,7 +68,7 @@ test('rounds find a lost job, a lost entry and a lost place among runs at rest',
 test('a decision whose wake-up was lost is found by the next sweep, among many runs', async () => {
   const { deps, runs } = await parked(400);
   const runId = runs[300] ?? '';
-  const { items } = await listPendingApprovals(deps, { run_id: runId }, { limit: 1 });
+  const { items } = await listApprovals(deps, { run_id: runId }, { limit: 1 });
   const { approval, digest } = items[0] ?? {};
   const deaf = { ...deps, queues: { ...deps.queues, wakeDecided: async () => {} } };
   await decideApproval(deaf, approval?.id ?? '', { by: 'test', decision: 'approve', action_digest: digest ?? '' });

@@ -1,17 +1,21 @@
+import type { Tenant } from '@holdpoint/contract';
 import { giveNotices } from '../approvals/give-notices.ts';
 import { dropRules } from '../approvals/manage-rules.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { isAbandoned, type RunState } from '../domain/index.ts';
 import {
   approvalIndexOf,
+  correctHistory,
   correctLists,
   countRepair,
   ensureFacets,
+  hasSoundHistory,
   listTenants,
   ownerOf,
   readApproval,
   ruleIndexOf,
   runIndexOf,
+  unlistAsked,
   untrackApproval,
 } from '../log/index.ts';
 import { orphanedJobs } from '../reconcile/diagnose.ts';
@@ -47,7 +51,7 @@ export async function sweep(
     for await (const entries of slices(ruleIndexOf(tenant))) await dropRules(deps, tenant, entries);
     for await (const ids of slices(approvalIndexOf(tenant))) {
       if (signal.aborted) return;
-      await Promise.all(ids.map((id) => correctApproval(deps, approvalIndexOf(tenant), id)));
+      await Promise.all(ids.map((id) => correctApproval(deps, tenant, id)));
     }
   }
   for await (const ids of slices(deps.queues.steps.toKey('delayed'), 'orphans')) {
@@ -67,15 +71,21 @@ export async function sweep(
   }
 }
 
-/** Removes an entry whose approval is not pending, and adds the missing lists of a pending approval. */
-async function correctApproval(deps: WorkerDeps, index: string, approvalId: string): Promise<void> {
-  const runId = await ownerOf(deps.redis, approvalId);
-  const approval = runId === null ? undefined : await readApproval(deps.redis, runId, approvalId);
+/** Removes an entry whose approval is not pending, and adds the missing lists of an approval. */
+async function correctApproval(deps: WorkerDeps, tenant: Tenant, approvalId: string): Promise<void> {
+  const { redis } = deps;
+  const runId = await ownerOf(redis, approvalId);
+  const approval = runId === null ? undefined : await readApproval(redis, runId, approvalId);
   if (approval ? approval.status !== 'pending' : isAbandoned(approvalId, deps.now())) {
+    if (approval === undefined || runId === null) await unlistAsked(redis, tenant, approvalId);
+    else await correctHistory(redis, runId, approvalId);
     // Without an owner the tenant is unknown, but the index is known.
-    await Promise.all([deps.redis.zrem(index, approvalId), untrackApproval(deps.redis, approvalId)]);
+    await Promise.all([redis.zrem(approvalIndexOf(tenant), approvalId), untrackApproval(redis, approvalId)]);
     return;
   }
   if (approval === undefined || runId === null) return;
-  if (await ensureFacets(deps.redis, runId, approvalId)) await countRepair(deps, 'unlisted');
+  const hadFacets = !(await ensureFacets(redis, runId, approvalId));
+  const isSound = await hasSoundHistory(redis, tenant, approvalId);
+  const wrong = isSound ? 0 : await correctHistory(redis, runId, approvalId);
+  if (!hadFacets || wrong > 0) await countRepair(deps, 'unlisted');
 }

@@ -1,15 +1,18 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { eventSchema, type NewEvent, type RunEvent } from '@holdpoint/contract';
+import { defaultTenant, eventSchema, type NewEvent, type RunEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { settledTurns, turnsAtOnce } from '../domain/fields/run.ts';
 import { droppedColumns, settledColumns } from '../domain/fields/step.ts';
 import { seqIs, type Transition } from '../domain/index.ts';
+import { birthOf } from '../domain/standing.ts';
 import { runFieldNames, type StoredStep, stepNames } from '../domain/state.ts';
 import type { StateChanges } from '../domain/state-changes.ts';
 import { changesOf } from '../events/changes-of.ts';
 import type { BoundTransition } from '../events/known-state.ts';
+import { endsApprovals, listEndsAhead } from './approval-history.ts';
 import { logKey, notificationChannel, stateKey } from './keys.ts';
+import { knownTenant, knowTenant, readTenant } from './known-tenants.ts';
 import { listAhead, type Settle } from './run-lists.ts';
 import { toStored } from './stored-event.ts';
 
@@ -98,12 +101,18 @@ export async function appendParts(
           return { if: bound, before, events, changes: changesOf(events) };
         });
   const argv = [notificationChannel(runId), after === undefined ? returning : '', parts.length];
+  // The lists of approvals are by tenant, and go ahead of the append.
+  if (parts.some(({ events }) => endsApprovals(events))) await findTenant(deps.redis, runId, parts[0]?.events ?? []);
   const lists = parts.map((part) => addPart(argv, deps, runId, part));
   const { reply, late } = await evaluate(deps.redis, [stateKey(runId), logKey(runId)], argv);
   const [done, field, actual, seq, open, parked, status] = reply;
   const refused = textOf(field) === null ? undefined : { field: String(field), actual: textOf(actual) };
+  for (const [at, { approvals }] of lists.entries()) approvals?.[at < Number(done) ? 'appended' : 'refused']();
   if (done === 0) return { parts: 0, refused };
-  lists.slice(0, Number(done)).findLast((settle) => settle !== undefined)?.(Number(seq));
+  lists
+    .slice(0, Number(done))
+    .findLast(({ runs }) => runs !== undefined)
+    ?.runs?.(Number(seq));
   return {
     parts: whole ? transitions.length : Number(done),
     refused,
@@ -128,13 +137,18 @@ interface Part extends Pick<Transition, 'if' | 'before'> {
   changes: StateChanges;
 }
 
-/** @returns the later changes of the lists of runs, once the part is appended */
+interface Later {
+  runs: Settle | undefined;
+  approvals: ReturnType<typeof listEndsAhead>;
+}
+
+/** @returns the later changes of the lists, once the part is appended */
 function addPart(
   argv: (string | number)[],
   deps: AppendDeps,
   runId: string,
   { if: conditions, before, events, changes }: Part,
-): Settle | undefined {
+): Later {
   const { marks, values, increments, raises, packed, overruled } = changes;
   argv.push(before ?? '', conditions.length);
   for (const { field } of conditions) argv.push(field);
@@ -146,7 +160,17 @@ function addPart(
   addEntries(argv, overruled);
   argv.push(events.length);
   for (const event of events) argv.push(toStored(event));
-  return listAhead(deps.redis, runId, { events, values });
+  const tenant = knownTenant(deps.redis, runId) ?? defaultTenant;
+  return {
+    runs: listAhead(deps.redis, runId, { events, values }),
+    approvals: listEndsAhead(deps.redis, runId, { tenant, events }),
+  };
+}
+
+/** Keeps the tenant of the run for the lists. A new run is in no hash yet. */
+async function findTenant(redis: Redis, runId: string, events: readonly RunEvent[]): Promise<void> {
+  const tenant = birthOf(events)?.tenant ?? (await readTenant(redis, runId));
+  knowTenant(redis, { id: runId, tenant });
 }
 
 function addEntries(argv: (string | number)[], entries: ReadonlyMap<string, string | number>): void {

@@ -1,4 +1,4 @@
-import type { Tenant } from '@holdpoint/contract';
+import type { Risk, Tenant } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import type { ApprovalState, RunState } from '../domain/index.ts';
 import { approvalFacetIndexOf, approvalFacetsKey } from './keys.ts';
@@ -15,10 +15,11 @@ export interface ApprovalFacets {
   labels: Readonly<Record<string, string>>;
   /** Milliseconds since the epoch. */
   expiresAt: number;
+  risk: Risk;
 }
 
 /** The names of the lists containing an approval. */
-const facetNames = ({ run, tool, rule, labels }: Omit<ApprovalFacets, 'expiresAt'>): string[] => [
+export const facetNames = ({ run, tool, rule, labels }: Omit<ApprovalFacets, 'expiresAt' | 'risk'>): string[] => [
   `run:${run}`,
   ...(tool === undefined ? [] : [`tool:${tool}`]),
   ...(rule === undefined ? [] : [`rule:${rule}`]),
@@ -26,6 +27,15 @@ const facetNames = ({ run, tool, rule, labels }: Omit<ApprovalFacets, 'expiresAt
 ];
 export const labelFacet = ([name, value]: readonly [string, string]): string =>
   `label:${JSON.stringify([name, value])}`;
+
+const risks: readonly Risk[] = ['high', 'medium', 'low'];
+
+/** The order of an inbox: what expires in an earlier second comes first, then the higher risk. Equal scores sort by their ids: by age. */
+const urgencyOf = ({ expiresAt, risk }: Pick<ApprovalFacets, 'expiresAt' | 'risk'>): number =>
+  Math.floor(expiresAt / 1000) * risks.length + risks.indexOf(risk);
+
+/** The lists of every pending approval: by expiry, and by urgency. */
+const orders = ['expiry', 'urgency'];
 
 /**
  * Call before the append of the request, as for every index. The hash names the lists of an approval, so a decision need not know the
@@ -40,6 +50,7 @@ export async function listFacets(
   await Promise.all([
     redis.hset(approvalFacetsKey(tenant), id, JSON.stringify(names)),
     redis.zadd(approvalFacetIndexOf(tenant, 'expiry'), facets.expiresAt, id),
+    redis.zadd(approvalFacetIndexOf(tenant, 'urgency'), urgencyOf(facets), id),
     ...names.map((name) => redis.zadd(approvalFacetIndexOf(tenant, name), 0, id)),
   ]);
 }
@@ -49,19 +60,20 @@ if names then
   for _, name in ipairs(cjson.decode(names)) do redis.call('ZREM', ARGV[1] .. name, ARGV[2]) end
 end
 redis.call('ZREM', ARGV[1] .. 'expiry', ARGV[2])
+redis.call('ZREM', ARGV[1] .. 'urgency', ARGV[2])
 return redis.call('HDEL', KEYS[1], ARGV[2])`;
 
 export async function unlistFacets(redis: Redis, tenant: Tenant, id: string): Promise<void> {
   await redis.eval(unlist, 1, approvalFacetsKey(tenant), approvalFacetIndexOf(tenant, ''), id);
 }
 
-/** The facets of a pending approval, from its log. */
-async function facetsOf(redis: Redis, run: RunState, approval: ApprovalState): Promise<ApprovalFacets> {
-  const { step_id: stepId, rule, expires_at } = approval.request;
+/** The facets of an approval, from its log. */
+export async function facetsOf(redis: Redis, run: RunState, approval: ApprovalState): Promise<ApprovalFacets> {
+  const { step_id: stepId, rule, expires_at, risk } = approval.request;
   const [step] = stepId === undefined ? [] : await readSteps(redis, run.id, [stepId]);
   return {
     ...{ run: run.id, tool: step?.call.tool, rule: rule?.name, labels: run.header.labels },
-    expiresAt: Date.parse(expires_at),
+    ...{ expiresAt: Date.parse(expires_at), risk },
   };
 }
 
@@ -73,8 +85,7 @@ export async function ensureFacets(redis: Redis, runId: string, approvalId: stri
   const tenant = await readTenant(redis, runId);
   const names = await redis.hget(approvalFacetsKey(tenant), approvalId);
   if (names !== null) {
-    const listed = (JSON.parse(names) as string[]).map((name) => approvalFacetIndexOf(tenant, name));
-    const keys = [...listed, approvalFacetIndexOf(tenant, 'expiry')];
+    const keys = [...(JSON.parse(names) as string[]), ...orders].map((name) => approvalFacetIndexOf(tenant, name));
     const scores = await Promise.all(keys.map((key) => redis.zscore(key, approvalId)));
     if (scores.every((score) => score !== null)) return false;
   }

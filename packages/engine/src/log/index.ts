@@ -1,5 +1,14 @@
 export { ancestorsOf } from './ancestors.ts';
 export { type Appended, type AppendedParts, append, appendParts, asWhole } from './append.ts';
+export {
+  correctHistory,
+  deciderList,
+  decidersOf,
+  hasSoundHistory,
+  listAsked,
+  statusList,
+  unlistAsked,
+} from './approval-history.ts';
 export { ensureFacets, firstExpiry, labelFacet, listFacets } from './approval-lists.ts';
 export { countRepair } from './count-repair.ts';
 export { Damaged, readEntry, splitDamaged } from './damaged.ts';
@@ -20,7 +29,9 @@ export {
   approvalFacetIndexOf,
   approvalIndexOf,
   controlChannel,
+  decidedIndexOf,
   healthKey,
+  historyIndexOf,
   idempotencyKey,
   idleFactsKey,
   labelIndexOf,
@@ -57,7 +68,6 @@ export {
   isReserved,
   readAll,
   readApproval,
-  readApprovals,
   readCallCancels,
   readCallsKey,
   readFields,
@@ -77,3 +87,4 @@ export { retryWhileContended } from './retry-while-contended.ts';
 export { correctLists, countByStanding, countLabelled, countListed, mostCounted, pick } from './run-lists.ts';
 export { cacheStep, takeCachedStep } from './step-cache.ts';
 export { fromStored, isOfType } from './stored-event.ts';
+export { idAt, type Walk, walkApprovals } from './walk-approvals.ts';

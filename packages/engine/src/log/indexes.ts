@@ -71,10 +71,11 @@ export const isApprovalListed = async (redis: Redis, approvalId: string): Promis
 
 export async function untrackApproval(redis: Redis, approvalId: string): Promise<void> {
   const tenant = await tenantOfApproval(redis, approvalId);
+  // The index goes last: the sweeper corrects the lists of what the index has.
   await Promise.all([
+    unlistFacets(redis, tenant, approvalId),
     redis.zrem(noticeIndex, approvalId),
     redis.zrem(approvalIndexOf(tenant), approvalId),
-    unlistFacets(redis, tenant, approvalId),
   ]);
 }
 

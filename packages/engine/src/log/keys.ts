@@ -97,3 +97,11 @@ const approvalLists = (tenant: Tenant): string => `hp:{approvals:${tenant}}:`;
 export const approvalFacetIndexOf = (tenant: Tenant, name: string): string => `${approvalLists(tenant)}by:${name}`;
 /** A hash by approval: the names of its lists. */
 export const approvalFacetsKey = (tenant: Tenant): string => `${approvalLists(tenant)}facets`;
+
+/** Lists of all approvals of a tenant, pending and decided: by status, decider, tool, rule, run and label. */
+const historyLists = (tenant: Tenant): string => `hp:{decisions:${tenant}}:`;
+export const historyIndexOf = (tenant: Tenant, name: string): string => `${historyLists(tenant)}by:${name}`;
+/** A sorted set: when each decided approval was decided, milliseconds since the epoch. */
+export const decidedIndexOf = (tenant: Tenant): string => `${historyLists(tenant)}decided`;
+/** A hash by approval: the names of the lists that an approval is in, until its end is listed. */
+export const historyNamesKey = (tenant: Tenant): string => `${historyLists(tenant)}names`;

@@ -1,6 +1,6 @@
 import { type Json, limitsSchema, type ModelUsage, type RunSpec } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import { decideApproval, listPendingApprovals } from '../approvals/index.ts';
+import { decideApproval, listApprovals } from '../approvals/index.ts';
 import { requestCancel, requestPause, requestResume, retryRun, sendMessage, submitRun } from '../commands/index.ts';
 import { handleStep } from '../handlers/handle-step.ts';
 import { handleTurn } from '../handlers/handle-turn.ts';
@@ -177,7 +177,7 @@ test('several questions at once each get their own answer', async () => {
         },
   );
   await deliverAll(deps);
-  const { items } = await listPendingApprovals(deps, { run_id: runId }, { limit: 9 });
+  const { items } = await listApprovals(deps, { run_id: runId }, { limit: 9 });
   expect(items).toHaveLength(3);
   const { decideApproval } = await import('../approvals/decide-approval.ts');
   await Promise.all(

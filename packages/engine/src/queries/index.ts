@@ -2,7 +2,7 @@ export { countRuns } from './count-runs.ts';
 export { type Attempt, listAttempts } from './list-attempts.ts';
 export { listEvents, runsChangedSince } from './list-events.ts';
 export { listResults } from './list-results.ts';
-export { listRuns, type Page, pagesBack, type RunFilter, walkAllRuns } from './list-runs.ts';
+export { listRuns, type Page, type RunFilter, walkAllRuns } from './list-runs.ts';
 export { hasSnapshot, pageSnapshots, type RunSnapshot } from './list-snapshots.ts';
 export { getStep, listSteps } from './list-steps.ts';
 export { listAgents } from './list-tree.ts';

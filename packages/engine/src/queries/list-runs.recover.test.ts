@@ -1,6 +1,6 @@
 import { setTimeout } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { listPendingApprovals } from '../approvals/list-approvals.ts';
+import { listApprovals } from '../approvals/list-approvals.ts';
 import { requestCancel, requestPause, submitRun } from '../commands/index.ts';
 import { approvalFacetIndexOf, repairsKey, statusIndexOf } from '../log/keys.ts';
 import { approveFirst } from '../testing/decide.ts';
@@ -66,8 +66,8 @@ test('approvals are found by tool, run and label until they are decided', async 
     await submit(deps, { team: 'blue' }),
   ];
   await deliverAll(deps);
-  const found = async (filter: Parameters<typeof listPendingApprovals>[1]) =>
-    (await listPendingApprovals(deps, filter, { limit: 10 })).items.map(({ run }) => run.id);
+  const found = async (filter: Parameters<typeof listApprovals>[1]) =>
+    (await listApprovals(deps, filter, { limit: 10 })).items.map(({ run }) => run.id);
   const [first = '', second = '', third = ''] = runs;
   const red = { label: { name: 'team', value: 'red' } };
   expect(await found({ tool: 'count' })).toEqual([third, second, first]);
@@ -100,10 +100,10 @@ test('a round corrects entries that are missing, or are left of an append that n
   await sweepOnce(deps);
   expect(await pagesOf({ status: ['waiting'] })).toEqual([[open, held]]);
   expect(await deps.redis.zcard(statusIndexOf('default', 'canceling'))).toBe(0);
-  expect((await listPendingApprovals(deps, { tool: 'count' }, { limit: 10 })).items).toHaveLength(1);
+  expect((await listApprovals(deps, { tool: 'count' }, { limit: 10 })).items).toHaveLength(1);
   expect(await deps.redis.hget(repairsKey, 'unlisted')).toBe('3');
 
   async function pendingIds(): Promise<string[]> {
-    return (await listPendingApprovals(deps, {}, { limit: 10 })).items.map(({ approval }) => approval.id);
+    return (await listApprovals(deps, {}, { limit: 10 })).items.map(({ approval }) => approval.id);
   }
 });

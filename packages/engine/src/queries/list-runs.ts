@@ -97,7 +97,7 @@ export async function* walkBack(deps: Deps, index: string, cursor?: string): Asy
 }
 
 /** Like `walkBack`, in pages of `most` ids. */
-export async function* pagesBack(
+async function* pagesBack(
   deps: Deps,
   index: string,
   { cursor, most }: { cursor: string | undefined; most: number },

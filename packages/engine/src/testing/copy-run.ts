@@ -63,7 +63,7 @@ interface Entry {
 /** Where these ids are in indexes and lists. What the sweeper knows of a run is of that run alone. */
 async function entriesOf(redis: Redis, ids: readonly string[]): Promise<Entry[]> {
   const found: Entry[] = [];
-  for (const pattern of ['hp:index:*', 'hp:{runs:*', 'hp:{approvals:*']) {
+  for (const pattern of ['hp:index:*', 'hp:{runs:*', 'hp:{approvals:*', 'hp:{decisions:*']) {
     for (const key of await redis.keys(pattern)) {
       if (key === lookIndex || key === idleFactsKey) continue;
       const type = await redis.type(key);

@@ -1,4 +1,4 @@
-import { type ApprovalView, decideApproval, listPendingApprovals } from '../approvals/index.ts';
+import { type ApprovalView, decideApproval, listApprovals } from '../approvals/index.ts';
 import type { EngineDeps } from '../deps.ts';
 
 type Request = Partial<Parameters<typeof decideApproval>[2]>;
@@ -7,7 +7,7 @@ type Request = Partial<Parameters<typeof decideApproval>[2]>;
 export const pendingApprovals = async (
   deps: Pick<EngineDeps, 'redis' | 'blobs'>,
   runId?: string,
-): Promise<ApprovalView[]> => (await listPendingApprovals(deps, { run_id: runId }, { limit: 50 })).items;
+): Promise<ApprovalView[]> => (await listApprovals(deps, { run_id: runId }, { limit: 50 })).items;
 
 /** Decides what was shown; approves it, unless the request says something else. */
 export const decideOn = (deps: EngineDeps, view: ApprovalView | undefined, request: Request = {}) =>

@@ -1,5 +1,5 @@
 export { decideApproval } from '../approvals/decide-approval.ts';
-export { listPendingApprovals } from '../approvals/list-approvals.ts';
+export { listApprovals } from '../approvals/list-approvals.ts';
 export { submitRun } from '../commands/submit-run.ts';
 export { parseAllApprovals, parseAllSteps, parseAllTasks, parseRun } from '../domain/state.ts';
 export { fold } from '../events/fold.ts';

@@ -6,6 +6,7 @@ import { readLog } from '../log/read-log.ts';
 import { readAll, readApprovals, readTasks } from '../log/read-state.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { inMemoryCatalog } from './in-memory-worker.ts';
+import { soundHistory } from './sound-history.ts';
 import { soundPages } from './sound-pages.ts';
 import { soundSnapshots } from './sound-snapshots.ts';
 import { soundTrace } from './sound-trace.ts';
@@ -14,7 +15,8 @@ import { unsoundVerdicts } from './sound-verdicts.ts';
 
 /**
  * Holds for every run at any time: its sequence numbers are dense, its log folds to its state, its counters agree with its steps and
- * approvals, its pages of steps have them all in order, and its pages of turns and of snapshots have what its log has. A replay gives each call its verdict again. A run that has ended has nothing open
+ * approvals, its pages of steps have them all in order, its pages of turns and of snapshots have what its log has, and the lists of the
+ * tenant have its approvals. A replay gives each call its verdict again. A run that has ended has nothing open
  * or held.
  * @param deps.catalog that of the worker. @default the one in memory
  */
@@ -29,6 +31,7 @@ export async function soundLog(
   const open = steps.filter((step) => step.call.turn === run.turn && !isSettled(step.status));
   const pending = approvals.filter((approval) => approval.status === 'pending');
   await soundSnapshots(deps, run, events);
+  await soundHistory(deps, run, events);
   expect(await readTasks(deps.redis, runId)).toEqual(tasks);
   expect(await readApprovals(deps.redis, runId)).toEqual(approvals);
   await soundPages(deps, runId, steps);

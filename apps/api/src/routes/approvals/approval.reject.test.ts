@@ -72,9 +72,50 @@ describe('an approval', () => {
     expect([...first.data, ...second.data].map(({ id }) => id).slice(0, 3)).toEqual(made);
   });
 
-  test('that is not pending is asked for with its run', async () => {
-    const problem = await problemOf(await api.send('/v1/approvals?status=approved'));
-    expect(problem).toMatchObject({ code: 'invalid_request', status: 422, errors: [{ pointer: 'status' }] });
+  test('that is decided is found among all runs by its decider and its time, and is counted', async () => {
+    const [one, other] = [await heldRun(), await heldRun()];
+    const { action_digest } = one.approval;
+    const before = await api.client.countApprovals({ run_id: one.runId });
+    expect(before).toMatchObject({ total: 1, by_status: { pending: 1, approved: 0 }, at_least: [] });
+    await api.client.decideApproval(one.approval.id, { decision: 'approve', action_digest });
+    const found = async (query: Parameters<typeof api.client.listApprovals>[0]) =>
+      (await api.client.listApprovals({ limit: 200, ...query })).data.map(({ id }) => id);
+    const decided_after = new Date(Date.now() - 60_000).toISOString();
+    for (const query of [{ status: ['approved'] as const }, { by: 'admin' }, { decided_after }]) {
+      expect(await found(query)).toContain(one.approval.id);
+      expect(await found(query)).not.toContain(other.approval.id);
+    }
+    expect(await found({ by: 'zoe' })).toEqual([]);
+    expect(await found({ by: 'admin', decided_before: decided_after })).not.toContain(one.approval.id);
+    const after = await api.client.countApprovals({ run_id: one.runId, by: 'admin' });
+    expect(after).toMatchObject({ total: 1, by_status: { pending: 0, approved: 1 } });
+  });
+
+  test('list by urgency goes page by page, and its cursor belongs to its order', async () => {
+    const made = [await heldRun(), await heldRun(), await heldRun()].map(({ approval }) => approval.id);
+    const ids: string[] = [];
+    let last: string | undefined;
+    for (let cursor: string | undefined; ; ) {
+      const page = await api.client.listApprovals({ order: 'expires_first', limit: 2, cursor });
+      ids.push(...page.data.map(({ id }) => id));
+      if (page.next_cursor === null) break;
+      cursor = page.next_cursor;
+      last = cursor;
+    }
+    expect(ids.filter((id) => made.includes(id))).toEqual(made);
+    expect(new Set(ids).size).toBe(ids.length);
+    const refusals = {
+      [`/v1/approvals?cursor=${last}`]: 'cursor',
+      [`/v1/approvals?order=expires_first&cursor=${made[0]}`]: 'cursor',
+      '/v1/approvals?order=expires_first&status=approved': 'order',
+      '/v1/approvals?order=expires_first&by=admin': 'order',
+      '/v1/approvals?status=open': 'status.0',
+      '/v1/approvals?decided_after=yesterday': 'decided_after',
+    };
+    for (const [path, pointer] of Object.entries(refusals)) {
+      const problem = await problemOf(await api.send(path));
+      expect(problem).toMatchObject({ code: 'invalid_request', status: 422, errors: [{ pointer }] });
+    }
   });
 
   test.each(['apr_00000000-0000-7000-8000-000000000000', 'nonsense', 'run_x%7D'])('%s is not there', async (id) => {

@@ -1,12 +1,15 @@
 import type { ApprovalStatus } from '@holdpoint/contract';
 import {
+  type ApprovalCounts,
+  approvalCountsSchema,
   approvalPageSchema,
   approvalSchema,
+  countApprovalsQuerySchema,
   idParamsSchema,
   type ListApprovalsQuery,
   listApprovalsQuerySchema,
 } from '@holdpoint/contract/wire';
-import { type ApprovalFilter, type ApprovalView, readEntry, splitDamaged } from '@holdpoint/engine';
+import type { ApprovalFilter, ApprovalView, Engine } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { showEach } from '../../errors/show-damaged.ts';
 import { checkRunId } from '../runs/find-run.ts';
@@ -20,20 +23,35 @@ export function readApprovalsRoutes(app: App): void {
       schema: {
         tags: ['approvals'],
         operationId: 'listApprovals',
-        summary: 'List approvals, newest first',
+        summary: 'List approvals of all runs, pending or decided, newest first or by urgency',
         querystring: listApprovalsQuerySchema,
         response: { 200: approvalPageSchema },
       },
     },
-    async ({ query: { status, run_id, limit, cursor, ...asked }, deps }) => {
-      const page = { limit, cursor };
-      const { next, ...listed } =
-        run_id === undefined || hasFilter(asked)
-          ? await deps.engine.approvals.list(filterOf({ run_id, ...asked }, deps.now()), page)
-          : await approvalsOf(deps, checkRunId(run_id), status, page);
+    async ({ query: { limit, cursor, ...asked }, deps }) => {
+      const filter = await filterOf(deps, asked);
+      const { next, ...listed } = await deps.engine.approvals.list(filter, {
+        limit,
+        cursor: cursor?.replace(':', ' '),
+      });
       const shown = await showEach(deps, listed, { idOf: idOfView, show: (view) => toApproval(deps, view) });
-      return { ...shown, next_cursor: next ?? null, has_more: next !== undefined };
+      return { ...shown, next_cursor: next?.replace(' ', ':') ?? null, has_more: next !== undefined };
     },
+  );
+
+  app.get(
+    '/v1/approvals/counts',
+    {
+      config: { access: 'approvals:read' },
+      schema: {
+        tags: ['approvals'],
+        operationId: 'countApprovals',
+        summary: 'Count approvals by status',
+        querystring: countApprovalsQuerySchema,
+        response: { 200: approvalCountsSchema },
+      },
+    },
+    async ({ query, deps }) => toCounts(await deps.engine.approvals.counts(await filterOf(deps, query))),
   );
 
   app.get(
@@ -52,42 +70,31 @@ export function readApprovalsRoutes(app: App): void {
   );
 }
 
-type Asked = Pick<ListApprovalsQuery, 'tool' | 'rule' | 'label' | 'older_than_s'>;
+type Asked = Partial<Omit<ListApprovalsQuery, 'limit' | 'cursor'>>;
 
-const hasFilter = (asked: Asked): boolean => Object.values(asked).some((value) => value !== undefined);
-
-function filterOf(
-  { label, older_than_s, ...rest }: Asked & { run_id?: string | undefined },
-  now: number,
-): ApprovalFilter {
+async function filterOf(deps: ApiDeps, { run_id, label, older_than_s, ...rest }: Asked): Promise<ApprovalFilter> {
   const at = label?.indexOf('=') ?? -1;
   return {
     ...rest,
+    run_ids: run_id === undefined ? undefined : await withAgents(deps, checkRunId(run_id)),
     label: label === undefined ? undefined : { name: label.slice(0, at), value: label.slice(at + 1) },
-    before: older_than_s === undefined ? undefined : now - older_than_s * 1000,
+    before: older_than_s === undefined ? undefined : deps.now() - older_than_s * 1000,
   };
 }
 
-/** The states of a run and its sub-agents have all approvals; the index has only the pending ones. */
-async function approvalsOf(
-  deps: ApiDeps,
-  runId: string,
-  status: readonly ApprovalStatus[],
-  { limit, cursor }: { limit: number; cursor?: string },
-) {
-  const run = await deps.engine.runs.get(runId);
-  const runs = [runId, ...(await deps.engine.runs.agents(run)).map(({ id }) => id)];
-  const read = await Promise.all(runs.map((id) => readEntry(id, () => deps.engine.approvals.ofRun(id))));
-  const { items: approvals, damaged: runsDamaged } = splitDamaged(read);
-  const fitting = approvals
-    .flat()
-    .filter((approval) => status.includes(approval.status) && (cursor === undefined || approval.id < cursor))
-    .sort((a, b) => (a.id < b.id ? 1 : -1));
-  const page = fitting.slice(0, limit);
-  const views = await Promise.all(page.map(({ id }) => readEntry(id, () => deps.engine.approvals.get(id))));
-  const { items, damaged } = splitDamaged(views);
-  const next = fitting.length > limit ? page.at(-1)?.id : undefined;
-  return { items, damaged: [...runsDamaged, ...damaged], next };
+/** A run and the sub-agents beneath it. */
+async function withAgents({ engine }: ApiDeps, runId: string): Promise<string[]> {
+  const agents = await engine.runs.agents(await engine.runs.get(runId));
+  return [runId, ...agents.map(({ id }) => id)];
+}
+
+function toCounts({ byStatus, atLeast }: Awaited<ReturnType<Engine['approvals']['counts']>>): ApprovalCounts {
+  const counts = byStatus.map(({ status, count }): [ApprovalStatus, number] => [status, count]);
+  return {
+    total: byStatus.reduce((sum, { count }) => sum + count, 0),
+    by_status: Object.fromEntries(counts) as Record<ApprovalStatus, number>,
+    at_least: atLeast,
+  };
 }
 
 const idOfView = ({ approval }: ApprovalView): string => approval.id;

@@ -1,6 +1,6 @@
 import { approvalStatusSchema } from '@holdpoint/contract';
 import type { Approval } from '@holdpoint/contract/wire';
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { hunksText } from '../../deciding/conflicts.ts';
 import { approvalTable, approvalText } from '../../output/index.ts';
 import { sayEndOfPage } from '../../output/layout.ts';
@@ -18,28 +18,59 @@ export const approvalsCommand = (shell: Shell): Command =>
   );
 
 interface ListOptions extends ApiOptions {
+  status?: Approval['status'][];
   run?: string;
+  tool?: string;
+  rule?: string;
+  label?: string;
+  by?: string;
+  decidedAfter?: string;
+  decidedBefore?: string;
+  order?: (typeof orders)[number];
   all?: true;
   limit: number;
   cursor?: string;
 }
 
+const orders = ['newest', 'oldest', 'expires_first'] as const;
+
 export const listApprovalsCommand = (shell: Shell): Command =>
-  apiCommand('list', 'list open approvals')
+  apiCommand('list', 'list open approvals, or decided ones')
+    .option('--status <status,…>', 'only approvals with this status', statuses)
+    .addOption(new Option('--all', 'every status').conflicts('status'))
     .option('--run <run>', 'only approvals of this run and its sub-agents')
-    .addOption(new Option('--all', 'include decided approvals (needs --run)'))
+    .option('--tool <tool>', 'only approvals of calls of this tool')
+    .option('--rule <name>', 'only approvals that this rule asks for')
+    .option('--label <name=value>', 'only approvals of runs with this label')
+    .option('--by <caller>', 'only approvals that this caller decided')
+    .option('--decided-after <time>', 'only approvals decided after this time (RFC 3339)')
+    .option('--decided-before <time>', 'only approvals decided before this time (RFC 3339)')
+    .addOption(new Option('--order <order>', 'the order of the list').choices(orders))
     .option('--limit <n>', 'list at most this many', count, 50)
     .option('--cursor <cursor>', 'continue an earlier list')
     .action((options: ListOptions) => listApprovals(shell, options));
 
-async function listApprovals(shell: Shell, { url, json, run, all, limit, cursor }: ListOptions): Promise<void> {
+function statuses(text: string): Approval['status'][] {
+  const parsed = approvalStatusSchema.array().safeParse(text.split(','));
+  if (parsed.success) return parsed.data;
+  throw new InvalidArgumentError(`Allowed: ${approvalStatusSchema.options.join(', ')}.`);
+}
+
+async function listApprovals(
+  shell: Shell,
+  { url, json, run, all, decidedAfter, decidedBefore, ...rest }: ListOptions,
+): Promise<void> {
   const client = await shell.connect(url);
-  const status = all && approvalStatusSchema.options;
-  const page = await client.listApprovals({ limit, cursor, run_id: run, status });
+  const status = all ? approvalStatusSchema.options : rest.status;
+  const times = { decided_after: decidedAfter, decided_before: decidedBefore };
+  const page = await client.listApprovals({ ...rest, ...times, run_id: run, status });
   if (json) return shell.printJson(page);
-  if (page.data.length === 0 && page.damaged === undefined) return shell.say('No open approvals.');
+  const isOpen = status === undefined && rest.by === undefined && (decidedAfter ?? decidedBefore) === undefined;
+  if (page.data.length === 0 && page.damaged === undefined && page.next_cursor === null) {
+    return shell.say(isOpen ? 'No open approvals.' : 'No such approvals.');
+  }
   // A short id is looked for among the open approvals only.
-  const width = all ? undefined : shell.tableWidth;
+  const width = isOpen ? shell.tableWidth : undefined;
   for (const line of approvalTable(page.data, Date.now(), width)) shell.print(line);
   sayEndOfPage(shell, page);
 }

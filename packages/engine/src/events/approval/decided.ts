@@ -3,7 +3,7 @@ import { approvalCommon, attribute, close, learnApproval, type Meaning, shortTex
 export const approvalDecided: Meaning<'approval.decided'> = {
   changes(state, { step_id, time, data }, { run, step, approval }) {
     const { approval_id, snapshot, writes, ...decision } = data;
-    state.closeApproval(approval_id, statusAfter[decision.decision]);
+    state.closeApproval(approval_id, statusAfterDecision[decision.decision]);
     state.set(approval.decision(approval_id), { ...decision, decided_at: time });
     if (step_id === undefined) return;
     state.set(step.approved_snapshot(step_id), snapshot);
@@ -25,7 +25,7 @@ export const approvalDecided: Meaning<'approval.decided'> = {
   audit: {
     learn(facts, event) {
       const { decision, by, action_digest } = event.data;
-      learnApproval(facts, event, { status: statusAfter[decision], decided_by: { name: by }, action_digest });
+      learnApproval(facts, event, { status: statusAfterDecision[decision], decided_by: { name: by }, action_digest });
     },
     record(facts, event, redact) {
       const common = approvalCommon(facts, event, redact);
@@ -33,7 +33,14 @@ export const approvalDecided: Meaning<'approval.decided'> = {
       const { decision, action_digest, snapshot, args, asked, message, by } = event.data;
       const { votes, rule_id, made_rule, expired } = event.data;
       return {
-        ...{ ...common, status: statusAfter[decision], decision, action_digest, snapshot, decided_by: { name: by } },
+        ...{
+          ...common,
+          status: statusAfterDecision[decision],
+          decision,
+          action_digest,
+          snapshot,
+          decided_by: { name: by },
+        },
         ...(args && { args: textOfPayload(args, redact) }),
         asked: asked && textOfPayload(asked, redact),
         ...{ votes: votes?.map((one) => ({ name: one.by, kind: one.kind })), rule_id, made_rule, expired },
@@ -43,4 +50,10 @@ export const approvalDecided: Meaning<'approval.decided'> = {
   },
 };
 
-const statusAfter = { approve: 'approved', edit: 'edited', reject: 'rejected', respond: 'responded' } as const;
+/** The status of an approval after each decision. */
+export const statusAfterDecision = {
+  approve: 'approved',
+  edit: 'edited',
+  reject: 'rejected',
+  respond: 'responded',
+} as const;

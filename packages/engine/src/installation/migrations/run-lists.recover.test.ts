@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { listPendingApprovals } from '../../approvals/list-approvals.ts';
+import { listApprovals } from '../../approvals/list-approvals.ts';
 import { submitRun } from '../../commands/submit-run.ts';
 import { idleFactsKey, lookIndex } from '../../log/keys.ts';
 import { listRuns } from '../../queries/index.ts';
@@ -35,7 +35,7 @@ test('lists are made from states of format 2, also when a try died', async () =>
       listRuns(deps, { status: ['waiting', 'queued'] }, page),
       listRuns(deps, { label: { name: 'team', value: 'red' } }, page),
       listRuns(deps, { status: ['succeeded'], tenant: 'acme' }, page),
-      listPendingApprovals(deps, { tool: 'count', label: { name: 'team', value: 'red' } }, page),
+      listApprovals(deps, { tool: 'count', label: { name: 'team', value: 'red' } }, page),
     ]);
     return [...[waiting, red, over].map(({ items }) => items.map(({ id }) => id)), approvals.items.length];
   }
