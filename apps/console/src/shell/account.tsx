@@ -4,6 +4,7 @@ import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Text } from '../parts/text.tsx';
 import { useMe } from '../session/session.tsx';
+import { LettersSwitch } from './keys-help.tsx';
 import { themes, useTheme } from './theme.ts';
 
 /** Who is logged in, the colours, and the way out. */
@@ -44,6 +45,7 @@ export function Account({ onClose }: { onClose: () => void }) {
           ))}
         </div>
       </fieldset>
+      <LettersSwitch />
       <div className="dialog-foot">
         <Button icon="leave" onClick={() => void logOut()}>
           Log out

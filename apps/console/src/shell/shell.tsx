@@ -1,6 +1,7 @@
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useLocation } from 'wouter';
 import { LiveState } from '../live/live-state.tsx';
+import { Keys } from './keys.tsx';
 import { Brand, Navigation } from './navigation.tsx';
 
 /** The frame of every page: navigation below on a phone, at the side on a wide screen. */
@@ -27,6 +28,7 @@ export function Shell({ children }: { children: ReactNode }) {
         {children}
       </main>
       <Navigation />
+      <Keys />
     </div>
   );
 }
