@@ -21,6 +21,7 @@ import { redactAnswers } from './redact-answers.ts';
 import { decideRoute } from './routes/approvals/decide.ts';
 import { decideManyRoute } from './routes/approvals/decide-many.ts';
 import { delegateRoute } from './routes/approvals/delegate.ts';
+import { previewRoute } from './routes/approvals/preview.ts';
 import { readApprovalsRoutes } from './routes/approvals/read-approvals.ts';
 import { readConflictRoute } from './routes/approvals/read-conflict.ts';
 import { readContentRoute } from './routes/approvals/read-content.ts';
@@ -183,6 +184,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   readApprovalsRoutes(app);
   readConflictRoute(app);
   readContentRoute(app);
+  previewRoute(app);
   decideRoute(app);
   decideManyRoute(app);
   delegateRoute(app);

@@ -11,6 +11,7 @@ export {
   type StepApproval,
   whyNotRemembered,
 } from './approvals/index.ts';
+export { showsResult } from './approvals/result-preview.ts';
 export { openBlobStore } from './blobs/blob-store.ts';
 export { ceilingsFrom, defaultWorkerSteps } from './ceilings-from.ts';
 export type { Idempotency } from './commands/index.ts';

@@ -3,6 +3,7 @@ import { readStanding } from './admission/admission.ts';
 import {
   type ApprovalFilter,
   countApprovals,
+  currentApproval,
   type DecisionRequest,
   decideApproval,
   delegateApproval,
@@ -12,6 +13,7 @@ import {
   listRules,
   readContent,
   readPanel,
+  requestResult,
   revokeRule,
   viewApproval,
 } from './approvals/index.ts';
@@ -209,6 +211,16 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       async delegate(id: string, to: { name: string; kind: CallerKind }) {
         await owned.part('approval', id);
         return delegateApproval(deps, id, { from: { name: by, kind }, to });
+      },
+      /** Runs the call on a throw-away fork, and shows the result in an approval that replaces this one. */
+      async preview(id: string) {
+        await owned.part('approval', id);
+        return requestResult(deps, id, { by, kind });
+      },
+      /** The approval of a call with its result, where one has replaced this one. */
+      async current(id: string) {
+        await owned.part('approval', id);
+        return currentApproval(deps, id);
       },
       /** The full content of a long approval that shows only a beginning. */
       content: on(deps, readContent),

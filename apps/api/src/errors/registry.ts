@@ -191,6 +191,7 @@ export const engineProblems: Record<EngineErrorCode, ProblemKind> = {
   decision_not_allowed: { status: 422, title: 'Decision not allowed' },
   not_a_decider: { status: 403, title: 'Not a decider' },
   not_opened: { status: 409, title: 'Not opened' },
+  no_preview: { status: 422, title: 'No preview' },
   invalid_delegation: { status: 422, title: 'Invalid delegation' },
   rule_not_found: { status: 404, title: 'No such rule' },
   invalid_decision: { status: 422, title: 'Invalid decision' },

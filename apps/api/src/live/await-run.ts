@@ -18,7 +18,7 @@ interface Wait {
   /** Requests an action of a worker. The subscription begins before the request. */
   ask: () => Promise<void>;
   /** True while the worker's action is open. */
-  isPending: (run: RunState) => boolean;
+  isPending: (run: RunState) => boolean | Promise<boolean>;
 }
 
 /** Requests an action, and waits until a worker has finished, the time is over, or the client is gone. */
@@ -35,7 +35,7 @@ export async function awaitRun(
     for (;;) {
       const run = await deps.engine.runs.get(runId);
       const timeoutMs = until - deps.now();
-      if (!isPending(run) || timeoutMs <= 0 || signal.aborted) return run;
+      if (!(await isPending(run)) || timeoutMs <= 0 || signal.aborted) return run;
       // A notification may be lost: the loop reads the run once per heartbeat, as a quiet stream does.
       await subscription.next({ timeoutMs: Math.min(timeoutMs, deps.heartbeatMs), signal });
     }

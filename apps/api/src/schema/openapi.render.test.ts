@@ -126,6 +126,7 @@ const routes = [
   'post /v1/approvals/decisions',
   'post /v1/approvals/{id}/decision',
   'post /v1/approvals/{id}/delegate',
+  'post /v1/approvals/{id}/preview',
   'post /v1/keys',
   'post /v1/keys/{id}/rotate',
   'post /v1/policies/propose',

@@ -23,6 +23,8 @@ export interface TestWorker {
   plan(runId: string): Promise<void>;
   /** Runs every step that is queued. */
   execute(runId: string): Promise<void>;
+  /** Makes the results that callers want to see of held calls. */
+  show(runId: string): Promise<void>;
   /** Plans and executes until the run ends or waits. */
   drive(runId: string): Promise<void>;
   /** Publishes, discards or brings files back, as the log says. */
@@ -53,15 +55,17 @@ export function testWorker(engine: EngineDeps, dataDir: string, model: Planner =
     const { run } = await listSteps(deps, runId);
     await handleTurn(deps, { run_id: runId, turn: run.turn + 1 }, context);
   };
-  const execute = async (runId: string): Promise<void> => {
+  const handle = async (runId: string, status: 'queued' | 'parked'): Promise<void> => {
     const { steps } = await listSteps(deps, runId);
     for (const step of steps) {
-      if (step.status === 'queued') await handleStep(deps, { run_id: runId, step_id: step.id }, context);
+      if (step.status === status) await handleStep(deps, { run_id: runId, step_id: step.id }, context);
     }
   };
+  const execute = (runId: string): Promise<void> => handle(runId, 'queued');
   return {
     plan,
     execute,
+    show: (runId) => handle(runId, 'parked'),
     async drive(runId) {
       for (;;) {
         const { run, steps } = await listSteps(deps, runId);

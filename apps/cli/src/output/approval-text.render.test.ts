@@ -22,6 +22,8 @@ const approval = (given: object) =>
       other_policy: false,
       quorum: null,
       superseded_by: null,
+      replaces: null,
+      preview_request: null,
       cut: null,
       rule: null,
     },

@@ -59,14 +59,26 @@ export function approvalText(approval: Approval, { colors, now }: { colors: Colo
           `${decision.decision} by ${decision.by} at ${decision.decided_at}${decision.message ? `: ${decision.message}` : ''}`,
         ),
       'edited to': decision && decision.args !== null ? plain(JSON.stringify(decision.args, null, 2)) : undefined,
-      'not run':
-        approval.superseded_by === null
-          ? undefined
-          : `the files changed after the decision (action_changed): ${approval.superseded_by} asks again`,
+      'not run': supersededText(approval),
+      replaces: approval.replaces ?? undefined,
+      result: previewRequestText(approval),
     }),
     ...section(approval.decision?.changes.length ? ['asked (-) and ran (+):', ...changesText(approval)] : []),
     ...effectLines(approval, { colors, now }),
   ];
+}
+
+function supersededText({ status, superseded_by: id }: Approval): string | undefined {
+  if (id === null) return undefined;
+  return status === 'canceled'
+    ? `${id} shows the result of the call: decide on it`
+    : `the files changed after the decision (action_changed): ${id} asks again`;
+}
+
+function previewRequestText({ status, preview_request }: Approval): string | undefined {
+  if (preview_request === null || status !== 'pending') return undefined;
+  const { problem, by } = preview_request;
+  return problem === null ? `is being made for ${by}` : plain(`none to show: ${problem.message}`);
 }
 
 const otherPolicy =

@@ -32,7 +32,16 @@ const plan: PublishPlan = publishPlanSchema.parse({
 const approval = {
   ...{ id: 'apr_1', run_id: 'run_1', run_title: poisoned('title'), step_id: null, kind: 'publish', status: 'pending' },
   ...{ risk: 'high', reason: poisoned('held'), action_digest: 'sha256:0', allowed_decisions: ['approve'] },
-  ...{ display: poisoned('shown'), preview: plan, changed: null, superseded_by: null, cut: null, rule: null },
+  ...{
+    display: poisoned('shown'),
+    preview: plan,
+    changed: null,
+    superseded_by: null,
+    replaces: null,
+    preview_request: null,
+    cut: null,
+    rule: null,
+  },
   action: {
     ...{ toolset: 'holdpoint', tool: 'publish', effect: 'external' },
     args: { branch: poisoned('refs/heads/main'), message: poisoned('one') },

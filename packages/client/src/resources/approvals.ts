@@ -62,6 +62,13 @@ export const approvalRequests = ({ ask }: Transport) => ({
   decideApproval: async (id: string, body: Decide, { signal }: Options = {}): Promise<Approval> =>
     (await ask({ method: 'POST', path: at('approvals', id, '/decision'), body, signal }, approvalSchema)).body,
 
+  /**
+   * Runs a held call on a throw-away fork. The answer is the approval that carries the result; while `preview_request` is `running`, repeat
+   * the request. @throws ApiError `no_preview`, `already_decided`, `not_a_decider`, …
+   */
+  previewApproval: async (id: string, { signal }: Options = {}): Promise<Approval> =>
+    (await ask({ method: 'POST', path: at('approvals', id, '/preview'), signal }, approvalSchema)).body,
+
   /** The whole of an approval marked `cut`, and the digest with which to approve. */
   getApprovalContent: async (id: string, { signal }: Options = {}): Promise<ApprovalContent> =>
     (await ask({ path: at('approvals', id, '/content'), signal }, approvalContentSchema)).body,

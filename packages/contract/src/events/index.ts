@@ -4,6 +4,8 @@ import { approvalDecided } from './approval/decided.ts';
 import { approvalDelegated } from './approval/delegated.ts';
 import { approvalEscalated } from './approval/escalated.ts';
 import { approvalExpired } from './approval/expired.ts';
+import { approvalPreviewFailed } from './approval/preview-failed.ts';
+import { approvalPreviewRequested } from './approval/preview-requested.ts';
 import { approvalReminded } from './approval/reminded.ts';
 import { approvalRequested } from './approval/requested.ts';
 import { approvalVoted } from './approval/voted.ts';
@@ -151,6 +153,8 @@ const kinds = [
   approvalDelegated,
   approvalReminded,
   approvalEscalated,
+  approvalPreviewRequested,
+  approvalPreviewFailed,
   ruleRemembered,
   ruleRevoked,
   taskCreated,

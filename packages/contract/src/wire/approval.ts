@@ -11,6 +11,7 @@ import {
   approvalStatusSchema,
   decisionKindSchema,
   effectSchema,
+  problemSchema,
   riskSchema,
   taskStatusSchema,
 } from '../vocabulary.ts';
@@ -137,7 +138,24 @@ export const approvalSchema = z
     superseded_by: z
       .string()
       .nullable()
-      .describe('The approval that asks again: the files changed after this decision, so nothing ran'),
+      .describe(
+        'The approval that asks again: the files changed after this decision, so nothing ran; or the one that carries the result of the call (`replaces`)',
+      ),
+    replaces: z
+      .string()
+      .nullable()
+      .describe(
+        'The approval of the same call without its result. Approving this one applies exactly the result shown',
+      ),
+    preview_request: z
+      .strictObject({
+        status: z.enum(['running', 'failed']),
+        by: z.string().nullable().describe('Who asked'),
+        at: time,
+        problem: problemSchema.nullable().describe('failed: why there is no result to show'),
+      })
+      .nullable()
+      .describe('A caller asked for the result (POST …/preview): no worker has made it yet, or there is none'),
     decision: z
       .strictObject({
         decision: decisionKindSchema,

@@ -2,7 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { type Json, type RememberedRule, resolutionSchema } from '@holdpoint/contract';
 import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
-import { decidePublish, EngineError, expire, expirePublish, type RunState, type Transition } from '../domain/index.ts';
+import {
+  type ApprovalState,
+  decidePublish,
+  EngineError,
+  expire,
+  expirePublish,
+  type RunState,
+  type Transition,
+} from '../domain/index.ts';
 import { append, fromPayload, retryWhileContended, toPayload, untrackApproval } from '../log/index.ts';
 import { assertOpened } from './content.ts';
 import { answerByNewRule, decideStep } from './decide-step.ts';
@@ -32,7 +40,7 @@ export async function decideApproval(
     const { run, approval } = view;
     if (approval.status !== 'pending') {
       if (await isSameDecision(deps, view, request)) return true;
-      throw new EngineError('already_decided', `the approval ${approval.id} is ${approval.status}`);
+      throw whyClosed(approval);
     }
     if (Date.parse(approval.request.expires_at) <= deps.now()) return expireNow(deps, view);
     const transition = await checkDecision(deps, view, request);
@@ -51,6 +59,16 @@ export async function decideApproval(
     return true;
   });
   return viewApproval(deps, approvalId);
+}
+
+function whyClosed({ id, status, superseded }: ApprovalState): EngineError {
+  if (status !== 'canceled' || superseded === undefined) {
+    return new EngineError('already_decided', `the approval ${id} is ${status}`);
+  }
+  const next = `Read GET /v1/approvals/${superseded} and decide on it. Nothing was decided.`;
+  return new EngineError('action_changed', `${superseded}, which shows the result of the call, replaced ${id}`, {
+    next,
+  });
 }
 
 /** Answers the waiting calls of the run with a new rule, at once. A call that the rule does not cover waits for its own decision. */

@@ -12,4 +12,5 @@ export { getRule, type ListedRule, listRules, revokeRule } from './manage-rules.
 export { previewCall } from './preview-call.ts';
 export { defaultRuleSeconds, longestRuleSeconds, proposedRule, whyNotRemembered } from './remember-rule.ts';
 export { type Open, pendingApproval, requestApproval } from './request-approval.ts';
+export { currentApproval, requestResult } from './request-preview.ts';
 export { type ApprovalView, type PublishApproval, type StepApproval, viewApproval } from './view-approval.ts';

@@ -9,9 +9,7 @@ import { leaveIfAborted } from '../jobs/index.ts';
 import { fromPayload, readApproval, readSpec } from '../log/index.ts';
 import type { ExecutionContext } from '../ports/index.ts';
 import { openPast } from '../queries/past-calls.ts';
-
-/** The first word of a `uses` value that binds an approval to a result. */
-const word = 'result';
+import { isResult, resultWord } from './preview-due.ts';
 
 /**
  * Runs a held call on a throw-away fork of the run's snapshot, without a network, and keeps the resulting snapshot. The fork is discarded
@@ -95,12 +93,11 @@ export async function previewResult(
 export function usesOf(preview: ResultPreview): string {
   const { snapshot, status, value, error } = preview;
   const text = canonicalJson([status, value, error ?? null]);
-  return `${word} ${snapshot} ${createHash('sha256').update(text).digest('hex')}`;
+  return `${resultWord} ${snapshot} ${createHash('sha256').update(text).digest('hex')}`;
 }
 
 /** Whether an approval shows a result, so that approving applies exactly this result. */
-export const showsResult = ({ request }: ApprovalState): boolean =>
-  request.kind === 'action' && request.uses?.startsWith(`${word} `) === true;
+export const showsResult = ({ request }: ApprovalState): boolean => request.kind === 'action' && isResult(request.uses);
 
 /** The result that a person approved. An edited call has a different result, so the call runs. */
 export async function approvedResult(
@@ -112,7 +109,7 @@ export async function approvedResult(
   const approval = await readApproval(deps.redis, run.id, step.approval);
   if (approval === undefined || approval.decision?.decision !== 'approve' || !showsResult(approval)) return undefined;
   const shown = approval.request.preview && (await fromPayload(deps.blobs, approval.request.preview));
-  return shown !== undefined && 'kind' in shown && shown.kind === word ? (shown as ResultPreview) : undefined;
+  return shown !== undefined && 'kind' in shown && shown.kind === resultWord ? (shown as ResultPreview) : undefined;
 }
 
 /** Discards the shown result of a call that settled without using the result. */

@@ -32,6 +32,10 @@ const registry = {
     retryable: false,
     next: 'Read the whole with GET /v1/approvals/{id}/content, and send its content_digest with the decision. Nothing was decided.',
   },
+  no_preview: {
+    retryable: false,
+    next: 'Decide on what the approval shows: only a held call whose effect stays in the workspace can run before the decision. Nothing was changed.',
+  },
   invalid_delegation: { retryable: false, next: 'Name another caller, or decide yourself; nothing was changed.' },
   rule_not_found: { retryable: false, next: 'List the remembered rules with GET /v1/rules.' },
   invalid_decision: { retryable: false, next: 'Correct the decision and send it again; nothing was decided.' },

@@ -98,6 +98,7 @@ export {
 } from './transitions/open-run.ts';
 export { type PlannerOutput, planTurn, type TurnStep } from './transitions/plan-turn.ts';
 export { beginPrepare, recordPrepared, recordPrepareFailed } from './transitions/prepare.ts';
+export { failPreview, replaceByPreview, requestPreview } from './transitions/preview-approval.ts';
 export {
   decidePublish,
   expirePublish,

@@ -3,6 +3,8 @@ export { approvalDecided as 'approval.decided' } from './approval/decided.ts';
 export { approvalDelegated as 'approval.delegated' } from './approval/delegated.ts';
 export { approvalEscalated as 'approval.escalated' } from './approval/escalated.ts';
 export { approvalExpired as 'approval.expired' } from './approval/expired.ts';
+export { approvalPreviewFailed as 'approval.preview_failed' } from './approval/preview-failed.ts';
+export { approvalPreviewRequested as 'approval.preview_requested' } from './approval/preview-requested.ts';
 export { approvalReminded as 'approval.reminded' } from './approval/reminded.ts';
 export { approvalRequested as 'approval.requested' } from './approval/requested.ts';
 export { approvalVoted as 'approval.voted' } from './approval/voted.ts';

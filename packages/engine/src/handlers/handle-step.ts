@@ -2,7 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expireStep } from '../approvals/expire-step.ts';
 import { parkAttempt } from '../approvals/hold-attempt.ts';
 import { awaitDecision } from '../approvals/index.ts';
+import { dueForPreview } from '../approvals/preview-due.ts';
 import { dropResult } from '../approvals/result-preview.ts';
+import { showResult } from '../approvals/show-result.ts';
 import { type Again, beginAttempt, endCanceled, recoverAttempt, whileFrozen } from '../attempts/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
@@ -59,11 +61,16 @@ async function move(deps: WorkerDeps, run: RunState, step: StepState, context: J
   switch (step.status) {
     case 'pending':
       return openGate(deps, run, step, context);
-    case 'parked':
+    case 'parked': {
+      const asked = await dueForPreview(deps, run, step);
+      if (asked !== undefined) {
+        await showResult(deps, run, step, { asked, context });
+        return 'again';
+      }
+      return sleepUntilDecided(deps, run, step, context);
+    }
     case 'indeterminate':
-      return awaitDecision(deps, run, step.approval, (approval) =>
-        expireStep(deps, run, step, approval, context.signal),
-      );
+      return sleepUntilDecided(deps, run, step, context);
     case 'running':
       return lost(deps, run, step, context);
     case 'deferred':
@@ -86,6 +93,9 @@ async function move(deps: WorkerDeps, run: RunState, step: StepState, context: J
       return forward(deps, run, context, done);
   }
 }
+
+const sleepUntilDecided = (deps: WorkerDeps, run: RunState, step: StepState, context: JobContext) =>
+  awaitDecision(deps, run, step.approval, (approval) => expireStep(deps, run, step, approval, context.signal));
 
 /** A call with a shown result runs on a fork first. */
 async function openGate(

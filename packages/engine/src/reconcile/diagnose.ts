@@ -1,5 +1,6 @@
 import { type EventOf, isSettled, isTaskOver, isTerminal } from '@holdpoint/contract';
 import type { Job } from 'bullmq';
+import { isPreviewDue } from '../approvals/preview-due.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   isSameBlockage,
@@ -108,6 +109,7 @@ async function lookAtStep(deps: WorkerDeps, run: RunState, step: StepState): Pro
       if (!job) return [{ class: 'queued_without_job', subject }];
       const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
       if (approval?.status !== 'pending') return [];
+      if (isPreviewDue(run, approval) && (await isAsleep(job))) return [{ class: 'decided_but_parked', subject }];
       const expires = Date.parse(approval.request.expires_at);
       // A job that is awake waits for a worker: all workers may be busy.
       return expires < deps.now() - graceMs && (await isAsleep(job)) ? [{ class: 'expired', subject }] : [];

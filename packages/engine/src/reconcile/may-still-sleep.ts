@@ -1,3 +1,4 @@
+import { dueForPreview } from '../approvals/preview-due.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { readRun, readStep } from '../log/index.ts';
 import type { StepJob, TurnJob, WorkspaceJob } from '../queues/queues.ts';
@@ -7,7 +8,8 @@ import { isWaitOver } from './wait-over.ts';
 export async function mayStillSleep(deps: WorkerDeps, job: StepJob): Promise<boolean> {
   const found = await readStep(deps.redis, job.run_id, job.step_id);
   if (found?.step.status === 'deferred') return !(await isWaitOver(deps, found.run, found.step));
-  return found !== undefined && (found.step.status === 'parked' || found.step.status === 'indeterminate');
+  if (found?.step.status === 'parked') return (await dueForPreview(deps, found.run, found.step)) === undefined;
+  return found?.step.status === 'indeterminate';
 }
 
 /**

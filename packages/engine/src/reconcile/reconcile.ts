@@ -4,6 +4,7 @@ import { findAnswer } from '../approvals/answer-by-rule.ts';
 import { judgeStep, pendingApproval, previewCall, requestApproval } from '../approvals/index.ts';
 import { judgeInPlace } from '../approvals/judge-step.ts';
 import { canRunAhead } from '../approvals/preview-call.ts';
+import { isPreviewDue } from '../approvals/preview-due.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   cancelStep,
@@ -253,7 +254,8 @@ async function ensureJob(deps: WorkerDeps, run: RunState, step: StepState): Prom
       const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
       const expiresAt = approval === undefined ? undefined : Date.parse(approval.request.expires_at);
       // A wrong clock may have delayed the job.
-      if (expiresAt !== undefined && expiresAt <= deps.now()) return deps.queues.wakeStep(run, step.id);
+      const isDue = (expiresAt !== undefined && expiresAt <= deps.now()) || (approval && isPreviewDue(run, approval));
+      if (isDue) return deps.queues.wakeStep(run, step.id);
       return putToSleep(deps, run, step, expiresAt);
     }
     default:

@@ -175,13 +175,17 @@ async function splitCounts(output: Buffer, maybeYield: Yielder): Promise<Counted
     if (added === '' || name !== (file.movedFrom === undefined ? file.path : '')) {
       throw new WorkspaceError('EGITFAILED', `git wrote a malformed count of lines: ${row}`);
     }
-    const binary = added === '-';
-    files.push({ ...file, binary, additions: binary ? 0 : Number(added), deletions: binary ? 0 : Number(deleted) });
+    // A patch has no word about content that stayed the same, so neither has a count.
+    const isSame = file.oldId === file.newId;
+    const binary = added === '-' && !isSame;
+    files.push({ ...file, binary, additions: countOf(added), deletions: countOf(deleted) });
     const pause = maybeYield();
     if (pause !== undefined) await pause;
   }
   return files;
 }
+
+const countOf = (column: string): number => (column === '-' ? 0 : Number(column));
 
 async function splitRaw(output: Buffer, maybeYield: Yielder): Promise<{ files: RawDiff[]; position: number }> {
   const files: RawDiff[] = [];

@@ -46,6 +46,8 @@ export async function toApproval(
     ...(await uncertainFiles(deps, view)),
     changed: request.changed ?? null,
     superseded_by: approval.superseded ?? null,
+    replaces: request.replaces?.approval_id ?? null,
+    preview_request: previewRequestOf(approval),
     decision:
       decision === undefined
         ? null
@@ -62,6 +64,13 @@ export async function toApproval(
             decided_at: decision.decided_at,
           },
   };
+}
+
+function previewRequestOf({ previewing, preview_failed }: ApprovalView['approval']): Approval['preview_request'] {
+  if (previewing !== undefined) return { status: 'running', by: previewing.by, at: previewing.at, problem: null };
+  if (preview_failed === undefined) return null;
+  const { reason, at } = preview_failed;
+  return { status: 'failed', by: null, at, problem: { ...reason, message: plain(reason.message) } };
 }
 
 type Terms = Pick<

@@ -1,7 +1,7 @@
 import { createClient } from '@holdpoint/client';
 import type { Scope } from '@holdpoint/contract';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { startTestApi, type TestApi } from '../../testing/test-api.ts';
 import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
 
@@ -203,4 +203,39 @@ test('a delegate whose key may not decide is refused, and the votes are counted'
   expect(shown.quorum).toEqual({ approved: 0, needed: 2, by: [] });
   const voted = await api.client.decideApproval(shown.id, approve(shown));
   expect(voted.quorum).toEqual({ approved: 1, needed: 2, by: ['admin'] });
+});
+
+test('a held call runs for show: the result replaces the question, and approving applies exactly that', async () => {
+  const runId = await heldRun();
+  const shown = await pendingOf(runId);
+  const asked = api.client.previewApproval(shown.id);
+  await vi.waitFor(async () => expect((await pendingOf(runId)).preview_request).toMatchObject({ status: 'running' }));
+  await worker.show(runId);
+  const result = await asked;
+  expect(result).toMatchObject({
+    ...{ replaces: shown.id, status: 'pending', preview_request: null, expires_at: shown.expires_at },
+    preview: { kind: 'result', status: 'succeeded', changes: [{ path: 'a.txt' }] },
+  });
+  expect(await api.client.getApproval(shown.id)).toMatchObject({ status: 'canceled', superseded_by: result.id });
+  expect((await pendingOf(runId)).id).toBe(result.id);
+  await expect(api.client.decideApproval(shown.id, approve(shown))).rejects.toMatchObject({
+    ...{ status: 409, code: 'action_changed', next: expect.stringContaining(result.id) },
+  });
+  expect((await api.client.previewApproval(shown.id)).id).toBe(result.id);
+  expect((await api.client.diff(runId)).files).toEqual([]);
+  await api.client.decideApproval(result.id, approve(result));
+  await worker.drive(runId);
+  expect((await api.client.getRun(runId)).status).toBe('succeeded');
+  expect((await api.client.diff(runId)).files).toMatchObject([{ path: 'a.txt', status: 'added' }]);
+  await expect(api.client.previewApproval(shown.id)).rejects.toMatchObject({ code: 'already_decided' });
+});
+
+test('a preview needs the right to decide, and a call that can run ahead', async () => {
+  const runId = await heldRun(undefined, { deciders: { names: ['w-*'] } });
+  const shown = await pendingOf(runId);
+  await expect(api.client.previewApproval(shown.id)).rejects.toMatchObject({ status: 403, code: 'not_a_decider' });
+  const reader = await as('w-reader', { scopes: ['runs:read', 'approvals:read'] as never });
+  await expect(reader.previewApproval(shown.id)).rejects.toMatchObject({ status: 403, code: 'missing_scope' });
+  await expect(api.client.previewApproval('apr_x')).rejects.toMatchObject({ code: 'approval_not_found' });
+  expect((await pendingOf(runId)).preview_request).toBeNull();
 });

@@ -5,12 +5,14 @@ import type { Shell } from '../../shell/index.ts';
 import { approvalsCommand, listApprovalsCommand, showApprovalCommand } from './approvals.ts';
 import { decideManyCommand } from './decide-many.ts';
 import { approveCommand, delegateCommand, editCommand, rejectCommand, respondCommand } from './decisions.ts';
+import { previewApprovalCommand } from './preview.ts';
 import { resolveCommand } from './resolve.ts';
 
 export function approvalsGroup(shell: Shell): Command {
   const approvals = approvalsCommand(shell);
   approvals.addCommand(listApprovalsCommand(shell));
   approvals.addCommand(showApprovalCommand(shell));
+  approvals.addCommand(previewApprovalCommand(shell));
   approvals.addCommand(approveCommand(shell));
   approvals.addCommand(rejectCommand(shell));
   approvals.addCommand(editCommand(shell));

@@ -12,6 +12,7 @@ import {
   type Words,
   z,
 } from '../event.ts';
+import { delegationSchema } from './delegated.ts';
 
 /** Most changed paths named in an approval; the others are only counted. */
 export const mostChangesNamed = 100;
@@ -51,6 +52,14 @@ export const approvalRequestSchema = z.strictObject({
   allowed_decisions: z.array(decisionKindSchema),
   expires_at: z.iso.datetime(),
   changed: actionChangedSchema.optional().describe('Set when the call was decided before and the files changed since'),
+  replaces: z
+    .strictObject({
+      approval_id: approvalIdSchema,
+      delegations: z.array(delegationSchema).optional(),
+      escalated: z.array(z.string()).optional(),
+    })
+    .optional()
+    .describe('The approval of the same call without its result, and what of it stays'),
   edited_by: z
     .array(z.string())
     .optional()

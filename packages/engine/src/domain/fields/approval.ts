@@ -3,6 +3,7 @@ import {
   approvalStatusSchema,
   decisionSchema,
   delegationSchema,
+  problemSchema,
   stepIdSchema,
   voteSchema,
 } from '@holdpoint/contract';
@@ -21,6 +22,15 @@ export const approvalTable = {
   votes: optional(json(z.array(voteSchema), 'Who has approved, where several have to.')),
   delegations: optional(json(z.array(delegationSchema), 'Callers who let another caller decide.')),
   reminded: integer('How often the approval was brought to mind.'),
+  previewing: optional(
+    json(
+      z.strictObject({ by: z.string(), at: z.string() }),
+      'Who asked for the result of the call, while no worker has answered.',
+    ),
+  ),
+  preview_failed: optional(
+    json(z.strictObject({ reason: problemSchema, at: z.string() }), 'Why there is no result to show.'),
+  ),
   escalated: optional(json(z.array(z.string()), 'Globs on names of callers who may decide since the escalation.')),
 };
 

@@ -17,6 +17,12 @@ export const approvalRequested: Meaning<'approval.requested'> = {
     state.set(approval.request(approval_id), { ...request, step_id, requested_at: time });
     state.set(approval.status(approval_id), 'pending');
     state.mark(approvals, run.seq, { text: ` ${approval_id}:`, ahead: 1 });
+    const { replaces } = request;
+    if (replaces !== undefined) {
+      state.set(approval.superseded(replaces.approval_id), approval_id);
+      if (replaces.delegations !== undefined) state.set(approval.delegations(approval_id), replaces.delegations);
+      if (replaces.escalated !== undefined) state.set(approval.escalated(approval_id), replaces.escalated);
+    }
     if (request.changed !== undefined) state.set(approval.superseded(request.changed.approval_id), approval_id);
     if (step_id === undefined) {
       state.set(run.publication, 'parked');
