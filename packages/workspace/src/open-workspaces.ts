@@ -8,6 +8,7 @@ import { nameDamagedOf } from './diff/unreadable.ts';
 import { createSharing, useTree } from './drivers/trees.ts';
 import { createDiffProcesses } from './host-git/diff-processes.ts';
 import { createGit } from './host-git/git.ts';
+import { withObjectReader } from './host-git/object-reader.ts';
 import { configuredRepositories } from './left-out/changed-repositories.ts';
 import { collectObjects } from './maintenance/collect-objects.ts';
 import { dropTree, hasTree, restoreTree } from './maintenance/drop-tree.ts';
@@ -139,11 +140,25 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     act: () => Promise<T>,
     { others = [], signal }: { others?: readonly string[]; signal?: AbortSignal | undefined } = {},
   ): Promise<T> => serial(runId, () => reading([runId, ...others], act), signal);
+  /** One program of git reads all objects of a call. */
+  const kept =
+    <T>(act: (own: Deps) => Promise<T>) =>
+    (): Promise<T> =>
+      withObjectReader(deps, act);
   return {
-    check: (source) => asWorkspaceError(() => checkSource(deps, source)),
-    materialise: (input) => serialised(input.runId, () => materialise(deps, input), { signal: input.signal }),
+    check: (source) => asWorkspaceError(kept((own) => checkSource(own, source))),
+    materialise: (input) =>
+      serialised(
+        input.runId,
+        kept((own) => materialise(own, input)),
+        { signal: input.signal },
+      ),
     fork: (input) =>
-      serialised(input.runId, () => forkWorkspace(deps, input), { others: [input.from.runId], signal: input.signal }),
+      serialised(
+        input.runId,
+        kept((own) => forkWorkspace(own, input)),
+        { others: [input.from.runId], signal: input.signal },
+      ),
     locate: ({ runId, epoch }) =>
       asWorkspaceError(async () => {
         const folder = runFolder(dataDir, runId, epoch);
@@ -156,28 +171,87 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       }),
     inspect: (input) =>
       asWorkspaceError(async () => {
-        return inspectTree(deps, input, () => serialised(input.runId, () => inspectFiles(deps, input)));
+        return inspectTree(deps, input, () =>
+          serialised(
+            input.runId,
+            kept((own) => inspectFiles(own, input)),
+          ),
+        );
       }),
     admit: (input) => asWorkspaceError(async () => admitWriter(deps, input)),
     newestEpoch: async (runId) => highestEpoch(runFolder(dataDir, runId).path),
-    snapshot: (input) => serialised(input.runId, () => takeSnapshot(deps, input)),
-    compare: (input) => serialised(input.runId, () => compareSnapshots(deps, input)),
-    restore: (input) => serialised(input.runId, () => restoreTree(deps, input)),
-    takeOver: (input) => serialised(input.runId, () => takeOver(deps, input), { signal: input.signal }),
-    merge: (input) => serialised(input.runId, () => mergeRun(deps, input), { others: [input.from.runId] }),
-    inputDigest: (input) => serialised(input.runId, () => inputDigest(deps, input)),
-    applyPrepared: (input) => serialised(input.runId, () => applyPrepared(deps, input)),
-    keepPrepared: (input) => serialised(input.runId, () => keepPrepared(deps, input)),
+    snapshot: (input) =>
+      serialised(
+        input.runId,
+        kept((own) => takeSnapshot(own, input)),
+      ),
+    compare: (input) =>
+      serialised(
+        input.runId,
+        kept((own) => compareSnapshots(own, input)),
+      ),
+    restore: (input) =>
+      serialised(
+        input.runId,
+        kept((own) => restoreTree(own, input)),
+      ),
+    takeOver: (input) =>
+      serialised(
+        input.runId,
+        kept((own) => takeOver(own, input)),
+        { signal: input.signal },
+      ),
+    merge: (input) =>
+      serialised(
+        input.runId,
+        kept((own) => mergeRun(own, input)),
+        { others: [input.from.runId] },
+      ),
+    inputDigest: (input) =>
+      serialised(
+        input.runId,
+        kept((own) => inputDigest(own, input)),
+      ),
+    applyPrepared: (input) =>
+      serialised(
+        input.runId,
+        kept((own) => applyPrepared(own, input)),
+      ),
+    keepPrepared: (input) =>
+      serialised(
+        input.runId,
+        kept((own) => keepPrepared(own, input)),
+      ),
     markPrepared: (input) => serialised(input.runId, () => markPrepared(deps, input)),
     prepared: () => asWorkspaceError(() => measurePrepared(deps)),
     keepPreview: (input) => serialised(input.runId, () => keepPreview(deps, input), { others: [input.from.runId] }),
-    applyPreview: (input) => serialised(input.runId, () => applyPreview(deps, input)),
+    applyPreview: (input) =>
+      serialised(
+        input.runId,
+        kept((own) => applyPreview(own, input)),
+      ),
     dropPreviews: (input) => serialised(input.runId, () => dropPreviews(deps, input)),
-    diff: (input) => reading([input.runId], () => diffSnapshots(deps, input)),
-    diffStat: (input) => reading([input.runId], () => statSnapshots(deps, input)),
-    patch: (input) => reading([input.runId], () => patchSnapshots(deps, input)),
+    diff: (input) =>
+      reading(
+        [input.runId],
+        kept((own) => diffSnapshots(own, input)),
+      ),
+    diffStat: (input) =>
+      reading(
+        [input.runId],
+        kept((own) => statSnapshots(own, input)),
+      ),
+    patch: (input) =>
+      reading(
+        [input.runId],
+        kept((own) => patchSnapshots(own, input)),
+      ),
     files: (input) => reading([input.runId], () => listFiles(deps, input)),
-    listing: (input) => serialised(input.runId, () => listTree(deps, input)),
+    listing: (input) =>
+      serialised(
+        input.runId,
+        kept((own) => listTree(own, input)),
+      ),
     contents: (input) => reading([input.runId], () => readContents(deps, input)),
     cache: (runId) => cacheOf(dataDir, runId),
     unknown: (input) => reading([input.runId], () => listUnknown(deps, input)),
@@ -185,17 +259,27 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       reading([runId], async () => {
         const folder = runFolder(dataDir, runId);
         requireRecord(folder);
-        return configuredRepositories(deps, { folder, from: since, to: snapshot });
+        return withObjectReader(deps, (own) => configuredRepositories(own, { folder, from: since, to: snapshot }));
       }),
     read: (input) => reading([input.runId], () => readSnapshotFile(deps, input)),
     archive: (input) => reading([input.runId], () => archiveFiles(deps, input)),
     checkBranch: (name) => asWorkspaceError(async () => void branchName(name)),
     previewPublish: (request) =>
-      reading([request.runId], () => nameDamagedOf(deps, request, () => previewPublish(deps, request))),
+      reading(
+        [request.runId],
+        kept((own) => nameDamagedOf(own, request, () => previewPublish(own, request))),
+      ),
     conflict: (input) => reading([input.runId], () => readConflict(deps, input)),
     planPublish: (request) =>
-      serialised(request.runId, () => nameDamagedOf(deps, request, () => planPublish(deps, request))),
-    publish: (request) => serialised(request.runId, () => nameDamagedOf(deps, request, () => publish(deps, request))),
+      serialised(
+        request.runId,
+        kept((own) => nameDamagedOf(own, request, () => planPublish(own, request))),
+      ),
+    publish: (request) =>
+      serialised(
+        request.runId,
+        kept((own) => nameDamagedOf(own, request, () => publish(own, request))),
+      ),
     discard: (runId) => serialised(runId, () => discard(deps, runId)),
     hasTree: async (runId) => hasTree(deps, runId),
     dropTree: (input) => serialised(input.runId, () => dropTree(deps, input)),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { WorkspaceError } from '../errors.ts';
 import type { Git } from './git.ts';
-import { streamBlobs } from './stream-blobs.ts';
+import { describeObjects, streamBlobs } from './stream-blobs.ts';
 
 /** A damaged blob ends the git process that reads it: one process for each. A missing blob costs nothing. */
 const mostDamaged = 200;
@@ -30,12 +30,9 @@ export async function findDamaged(deps: { git: Git }, { gitDir, oids }: Blobs): 
   return new Set([...missing, ...damaged]);
 }
 
-async function findMissing({ git }: { git: Git }, { gitDir, oids }: Blobs): Promise<Set<string>> {
-  if (oids.length === 0) return new Set();
-  const args = [`--git-dir=${gitDir}`, 'cat-file', '--buffer', '--batch-check=%(objectname) %(objecttype)'];
-  const { stdout } = await git.run(args, { input: `${oids.join('\n')}\n`, maxBytes: 256 * 1024 * 1024 });
-  const rows = stdout.toString('latin1').split('\n');
-  return new Set(oids.filter((oid, index) => rows[index] !== `${oid} blob`));
+async function findMissing(deps: { git: Git }, { gitDir, oids }: Blobs): Promise<Set<string>> {
+  const rows = await describeObjects(deps, { gitDir, oids });
+  return new Set(oids.filter((oid, index) => rows[index]?.startsWith(`${oid} blob `) !== true));
 }
 
 /** @returns the damaged blobs, and how many blobs are judged */

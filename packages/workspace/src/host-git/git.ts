@@ -15,17 +15,32 @@ export interface Git {
   stream(args: readonly string[], options?: GitOptions): GitStream;
   /** Reads objects through a program kept open for an operation. @default a program for each read */
   readonly objects?: ObjectReader;
+  /** Learned from the first program that needs each of them. */
+  readonly abilities: GitAbilities;
+}
+
+interface GitAbilities {
+  /** Whether `cat-file` takes `--batch-command` (git 2.36): one program answers for contents and for sizes. */
+  batchCommand: boolean;
 }
 
 export interface ObjectReader {
   /**
-   * The output of `git cat-file --batch` for some names, piece by piece.
+   * Answers of `git cat-file` for some names, piece by piece.
    * @param isDone whether the caller has the whole answer
    */
-  read(
-    input: { gitDir: string; names: readonly string[]; signal?: AbortSignal | undefined },
-    isDone: () => boolean,
-  ): AsyncIterable<Buffer>;
+  read(query: ObjectQuery, isDone: () => boolean): AsyncIterable<Buffer>;
+}
+
+export interface ObjectQuery {
+  gitDir: string;
+  /** Ids, or expressions such as `<commit>^{tree}`; without line breaks. */
+  names: readonly string[];
+  /** `info`: a line for each object, without its content. @default 'contents' */
+  what?: 'contents' | 'info';
+  /** The user of git, and the folder to start git in. @default this process's, and '/' */
+  options?: Pick<GitOptions, 'as' | 'cwd'>;
+  signal?: AbortSignal | undefined;
 }
 
 export interface GitOptions {
@@ -67,6 +82,7 @@ export function createGit(deps: { gitPath?: string }): Git {
   return {
     run: (args, options = {}) => run(launch, args, options),
     stream: (args, options = {}) => start(launch, args, options),
+    abilities: { batchCommand: true },
   };
 }
 

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporary } from '../testing/index.ts';
 import { gitBytes, initRepository } from '../testing/real-git.ts';
+import { findDamaged } from './find-damaged.ts';
 import { createGit } from './git.ts';
 import { withObjectReader } from './object-reader.ts';
 import { readRows } from './read-rows.ts';
-import { streamBlobs } from './stream-blobs.ts';
-import { treeRows } from './tree-rows.ts';
+import { blobSizes, streamBlobs } from './stream-blobs.ts';
+import { sizedTreeRows, treeRows } from './tree-rows.ts';
 
 type Reading = { git: ReturnType<typeof createGit> };
 
@@ -141,6 +142,47 @@ test('a lost, a damaged and an aborted object fail alone: the next read is answe
   });
 });
 
+test('with git before 2.36, contents and sizes come from a program each', async () => {
+  using place = temporary();
+  const { gitDir, store } = repository(place.path);
+  const old = join(place.path, 'git');
+  const refuse = 'case "$*" in *--batch-command*) echo "error: unknown option \\`batch-command\'" >&2; exit 129;; esac';
+  writeFileSync(old, `#!/bin/bash\n${refuse}\nPATH=\${PATH#*:} exec git "$@"\n`, { mode: 0o755 });
+  const real = createGit({ gitPath: old });
+  const started: string[] = [];
+  const stream: typeof real.stream = (args, options) => {
+    started.push(args.at(-1) ?? '');
+    return real.stream(args, options);
+  };
+  const oids = [store('one'), store('three'), store('')];
+  const read = (deps: Reading) =>
+    Promise.all([contents(deps, gitDir, oids), blobSizes(deps, { gitDir, oids: [...oids, ...oids] })]);
+  const sizes = new Map(oids.map((oid, at) => [oid, [3, 5, 0][at] ?? 0]));
+  const git = { ...real, stream };
+  for (let round = 0; round < 2; round++)
+    await withObjectReader({ git }, async (deps) => {
+      expect(await read(deps)).toEqual([['one', 'three', ''], sizes]);
+      expect(await read(deps)).toEqual([['one', 'three', ''], sizes]);
+    });
+  expect(started.slice(0, 2)).toEqual(['--buffer', '--buffer']);
+  expect(started.slice(2).toSorted()).toEqual(['--batch', '--batch', '--batch-check', '--batch-check']);
+});
+
+test('reads the size of each object, and names the lost ones', async () => {
+  using place = temporary();
+  const { gitDir, store } = repository(place.path);
+  const { git, starts } = counting();
+  const oids = Array.from({ length: 60 }, (_, at) => store(`${at} `.repeat(at % 7)));
+  const lost = 'ab'.repeat(20);
+  await withObjectReader({ git }, async (deps) => {
+    const expected = await blobSizes({ git: createGit({}) }, { gitDir, oids });
+    expect(await blobSizes(deps, { gitDir, oids })).toEqual(expected);
+    expect(await findDamaged(deps, { gitDir, oids: [...oids, lost] })).toEqual(new Set([lost]));
+    await expect(blobSizes(deps, { gitDir, oids: [lost] })).rejects.toMatchObject({ code: 'EWORKSPACECORRUPT' });
+  });
+  expect(starts()).toBe(1);
+});
+
 test('lists trees as git ls-tree does', async () => {
   using place = temporary();
   const { gitDir, store } = repository(place.path);
@@ -187,6 +229,11 @@ test('lists trees as git ls-tree does', async () => {
       const args = [`--git-dir=${gitDir}`, 'ls-tree', '-r', '-t', '-z', '--full-tree', treeish];
       const expected = await rowsIn(readRows(real, args));
       expect(await rowsIn(treeRows(objects, { gitDir, treeish }))).toEqual(expected);
+      const sized = await rowsIn(readRows(real, [...args.slice(0, -1), '-l', treeish]));
+      const padded = /^(\d+ \w+ \w+) +/;
+      expect(await sizedTreeRows(objects, { gitDir, treeish, most: 100_000 })).toEqual(
+        sized.map((row) => row.replace(padded, '$1 ')),
+      );
       if (expected.length > 0) {
         const most = expected.length - 1;
         await expect(rowsIn(treeRows(objects, { gitDir, treeish, most }))).rejects.toMatchObject({
@@ -222,6 +269,8 @@ test('a tree that lists itself a billion times, a lost, a malformed and an endle
     for (const [treeish, code] of cases) {
       const listing = Array.fromAsync(treeRows(objects, { gitDir, treeish, most: 100_000 }));
       await expect(listing, treeish).rejects.toMatchObject({ code });
+      const sized = sizedTreeRows(objects, { gitDir, treeish, most: 100_000 });
+      await expect(sized, treeish).rejects.toMatchObject({ code });
     }
   });
 });

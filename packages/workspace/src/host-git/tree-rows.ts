@@ -1,10 +1,9 @@
 import { WorkspaceError } from '../errors.ts';
-import type { ObjectReader } from './git.ts';
+import type { ObjectQuery, ObjectReader } from './git.ts';
 import { mostRowBytes, mostRows, tooLong, tooMany } from './read-rows.ts';
-import { readObjects } from './stream-blobs.ts';
+import { readInfo, readObjects } from './stream-blobs.ts';
 
-interface Listed {
-  gitDir: string;
+interface Listed extends Pick<ObjectQuery, 'gitDir' | 'options' | 'signal'> {
   treeish: string;
   /** Throws ETOOMANYFILES for more rows. */
   most?: number | undefined;
@@ -33,11 +32,35 @@ export async function* treeRows(objects: ObjectReader, input: Listed): AsyncGene
   yield rows;
 }
 
+/**
+ * The rows of `git ls-tree -r -t -l -z --full-tree` of a small tree: with sizes, and in memory as a whole.
+ * @throws WorkspaceError as `treeRows`, and EWORKSPACECORRUPT for a lost file
+ */
+export async function sizedTreeRows(
+  objects: ObjectReader,
+  { treeish, most, ...query }: Listed & { most: number },
+): Promise<string[]> {
+  const rows = (await Array.fromAsync(treeRows(objects, { ...query, treeish, most }))).flat();
+  const oidOf = (row: string): string | undefined => blobRow.exec(row)?.[1];
+  const names = [...new Set(rows.map(oidOf).filter((oid) => oid !== undefined))];
+  const infos = await readInfo(objects, { ...query, names });
+  const sizes = new Map(names.map((oid, index) => [oid, sizeIn(infos[index] ?? '')]));
+  return rows.map((row) => row.replace('\t', () => ` ${sizes.get(oidOf(row) ?? '') ?? '-'}\t`));
+}
+
+const blobRow = /^\d{6} blob ([0-9a-f]{40})\t/;
+
+function sizeIn(info: string): string {
+  const size = /^[0-9a-f]{40} \w+ (\d+)$/.exec(info)?.[1];
+  if (size !== undefined) return size;
+  throw new WorkspaceError('EWORKSPACECORRUPT', `git has lost an object of a tree: ${info}`);
+}
+
 const rowsAtOnce = 2000;
 
 type Trees = ReadonlyMap<string, readonly TreeEntry[]>;
 
-interface TreeEntry {
+export interface TreeEntry {
   /** Six digits. */
   mode: string;
   oid: string;
@@ -46,12 +69,12 @@ interface TreeEntry {
 
 /** Reads all different folders, a level at a time. */
 async function readTrees(objects: ObjectReader, input: Listed & { most: number }): Promise<Trees> {
-  const { gitDir, treeish, most } = input;
+  const { treeish, most, ...query } = input;
   const trees = new Map<string, readonly TreeEntry[]>();
   let count = 0;
   for (let names = [treeish]; names.length > 0; ) {
     const below = new Set<string>();
-    await readObjects(objects, { gitDir, names, type: 'tree' }, (index, content) => {
+    await readObjects(objects, { ...query, names, type: 'tree' }, (index, content) => {
       const entries = parseTree(content);
       count += entries.length;
       if (count > most) throw tooMany(most);
@@ -63,10 +86,11 @@ async function readTrees(objects: ObjectReader, input: Listed & { most: number }
   return trees;
 }
 
-const folderMode = '040000';
+export const folderMode = '040000';
 const idBytes = 20;
 
-function parseTree(content: Buffer): TreeEntry[] {
+/** The entries of a tree object, with the modes that git shows. @throws WorkspaceError EWORKSPACECORRUPT */
+export function parseTree(content: Buffer): TreeEntry[] {
   const entries: TreeEntry[] = [];
   for (let at = 0; at < content.length; ) {
     const space = content.indexOf(0x20, at);

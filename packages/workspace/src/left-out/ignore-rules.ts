@@ -13,6 +13,7 @@ import { join as joinPath } from 'node:path';
 import { type Deps, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../deps.ts';
 import { type BytePath, join } from '../files/index.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
+import { plainBoolean, readPlainConfig } from '../source/git/plain-config.ts';
 import { openOrigin, type Repository, readGit } from '../source/git/repository.ts';
 import { createSelection, selectAll } from '../source/selection.ts';
 import { type Folder, find, isLeaf, modes } from '../store/objects/index.ts';
@@ -224,6 +225,8 @@ function sharedRules(repository: Repository | undefined): Buffer {
 
 async function isCaseIgnored(deps: RuleDeps, repository: Repository | undefined): Promise<boolean> {
   if (repository === undefined) return false;
+  const plain = plainBoolean(readPlainConfig(repository), 'core.ignorecase');
+  if (plain !== undefined) return plain;
   const args = ['config', '--type=bool', '--get', 'core.ignoreCase'];
   const { code, stdout } = await readGit(deps.git, repository, args, { accept: [0, 1, 128] });
   return code === 0 && stdout.toString('latin1').trim() === 'true';

@@ -1,9 +1,13 @@
+import { Readable } from 'node:stream';
 import { type Deps, type Materialised, WorkspaceError } from '../deps.ts';
 import { toText } from '../files/index.ts';
+import type { Git } from '../host-git/git.ts';
 import { mostListed } from '../host-git/read-rows.ts';
+import { sizedTreeRows } from '../host-git/tree-rows.ts';
 import type { FoundSource } from '../source/git/found-source.ts';
+import { largestCommit, readNamedCommit } from '../source/git/named-commit.ts';
 import { pipePack } from '../source/git/pipe-pack.ts';
-import { asOwner, listGit, readGit, rethrowBroken } from '../source/git/repository.ts';
+import { asOwner, gitDirName, listGit, readGit, rethrowBroken } from '../source/git/repository.ts';
 import { assertUsablePath, countBytes, countEntry, type ImportContext } from '../source/import-context.ts';
 import { selectTree } from '../source/selection.ts';
 import { type Folder, leavesOf, modes, newPackPaths, objectsIn } from '../store/objects/index.ts';
@@ -24,9 +28,6 @@ export interface Commit {
   readonly submodules: Materialised['submodules'];
 }
 
-/** A larger commit object is refused. Bytes. */
-const largestCommit = 16 * 1024 * 1024;
-
 /** Reads the names and sizes of a commit's files. Throws before anything is copied when the commit is too large. */
 export async function readCommitTree(
   deps: Pick<Deps, 'git'>,
@@ -34,15 +35,14 @@ export async function readCommitTree(
 ): Promise<Commit> {
   const { found, context, signal } = input;
   const list = ['ls-tree', '-r', '-t', '-l', '-z', '--full-tree', `${found.commit}^{tree}`];
-  const { stdout: content } = await readGit(deps.git, found.repository, ['cat-file', 'commit', found.commit], {
-    maxBytes: largestCommit,
-    signal,
-  });
+  const content = found.content ?? (await readContent(deps.git, found, signal));
   const tree = /^tree ([0-9a-f]{40})\n/.exec(content.toString('latin1', 0, 64))?.[1];
   if (tree === undefined) {
     throw new WorkspaceError('ESOURCEBROKEN', `git gave no commit for ${found.commit} of ${found.repository.common}.`);
   }
-  const rows = listGit(deps.git, found.repository, list, { most: mostListed(context.limits), signal });
+  const rows =
+    (await listSmall(deps.git, { found, tree, signal })) ??
+    listGit(deps.git, found.repository, list, { most: mostListed(context.limits), signal });
   const listing = await readListing(rows, { takes: (path, isFolder) => takes(context, path, isFolder) });
   if (listing.root.entries.size > 0 && listing.isWhole) listing.root.oid = tree;
   const root = selectTree(listing.root, context.selection);
@@ -50,6 +50,34 @@ export async function readCommitTree(
   const wanted = listing.submodules.filter(({ path }) => context.selection.has(path));
   const submodules = wanted.map(({ path, oid }) => ({ path: toText(path), commit: oid }));
   return { content, tree, listing, root, submodules };
+}
+
+/** Entries of a tree that the kept program of the operation lists: git lists more of them in less time by itself. */
+const smallTree = 5000;
+
+/** Undefined for a large tree, and for every tree that git may know more about: a damaged one, for example. */
+async function listSmall(
+  git: Git,
+  { found, tree, signal }: { found: GitFound; tree: string; signal: AbortSignal | undefined },
+): Promise<AsyncIterable<string[]> | undefined> {
+  if (git.objects === undefined || !git.abilities.batchCommand) return undefined;
+  const { options } = asOwner(found.repository);
+  const query = { gitDir: gitDirName(found.repository), options, signal, treeish: tree, most: smallTree };
+  try {
+    const rows = await sizedTreeRows(git.objects, query);
+    return Readable.from([rows]);
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (error instanceof WorkspaceError) return undefined;
+    throw error;
+  }
+}
+
+async function readContent(git: Git, { repository, commit }: GitFound, signal: AbortSignal | undefined) {
+  const kept = await readNamedCommit(git, repository, { name: commit, signal });
+  if (kept !== undefined) return kept.content;
+  const options = { maxBytes: largestCommit, signal };
+  return (await readGit(git, repository, ['cat-file', 'commit', commit], options)).stdout;
 }
 
 /** Counts the workspace's paths during git's listing: a repository of ten objects can list more paths than any memory holds. */

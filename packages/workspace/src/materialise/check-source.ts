@@ -8,6 +8,7 @@ import { detectFormat } from '../source/archive/extract-archive.ts';
 import { checkFolders } from '../source/folders/index.ts';
 import type { FoundSource } from '../source/git/found-source.ts';
 import { gitDirectoryOf } from '../source/git/layout.ts';
+import { readNamedCommit } from '../source/git/named-commit.ts';
 import { linkedWorkTree, openWatched, type Repository, readGit } from '../source/git/repository.ts';
 import { createSelection } from '../source/selection.ts';
 import { assertComplete } from './complete-source.ts';
@@ -55,9 +56,9 @@ async function findLocal(deps: CheckDeps, source: Source, { signal, watches }: F
       return { type: 'archive', path };
     case 'git': {
       const repository = await findRepository(deps, { path, watches });
-      const commit = await resolveCommit(deps.git, repository, source.ref ?? 'HEAD');
-      await assertComplete(deps.git, { source, repository, commit, signal });
-      const found = { type: 'git', repository, commit } as const;
+      const named = await resolveCommit(deps.git, repository, { path, ref: source.ref ?? 'HEAD', signal });
+      await assertComplete(deps.git, { source, repository, commit: named.commit, signal });
+      const found = { type: 'git', repository, ...named } as const;
       await checkFolders(deps, { source, found, top: path });
       return found;
     }
@@ -111,27 +112,45 @@ function assertReadable(path: string): void {
 
 /** The repository of a work tree's top folder, or a bare repository: a run on a subfolder must not silently copy the whole repository. */
 async function findRepository(
-  deps: Pick<Deps, 'git' | 'bounds' | 'isRoot'>,
+  deps: Pick<Deps, 'bounds' | 'isRoot'>,
   { path, watches }: { path: string; watches: DisposableStack },
 ): Promise<Repository> {
   const gitDir = await gitDirectoryOf(path);
   const repository = gitDir === undefined ? undefined : await openWatched(deps, { path, gitDir, use: 'source' });
-  const none = new WorkspaceError('ESOURCENOTGIT', `${path} is not the top of a git repository.`);
-  if (repository === undefined) throw none;
+  if (repository === undefined) throw notGit(path);
   watches.use(repository.watch);
-  const found = await readGit(deps.git, repository, ['rev-parse', '--show-object-format'], { accept: [0, 128] });
-  if (found.code !== 0) throw none;
-  const format = found.stdout.toString('latin1').trim();
-  if (format !== 'sha1') throw new WorkspaceError('ESOURCEFORMAT', `${path} uses ${format} object ids.`);
   return repository;
 }
 
-async function resolveCommit(git: Git, repository: Repository, ref: string): Promise<string> {
+const notGit = (path: string): WorkspaceError =>
+  new WorkspaceError('ESOURCENOTGIT', `${path} is not the top of a git repository.`);
+
+interface Asked {
+  path: string;
+  ref: string;
+  signal?: AbortSignal | undefined;
+}
+
+async function resolveCommit(
+  git: Git,
+  repository: Repository,
+  { path, ref, signal }: Asked,
+): Promise<{ commit: string; content?: Buffer }> {
   const own = linkedWorkTree(repository);
-  const asked = own === undefined ? ref : ref.replace(/^(HEAD|@)(?=$|[~^:]|@\{)/, `${own}/HEAD`);
-  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${asked}^{commit}`];
+  const name = own === undefined ? ref : ref.replace(/^(HEAD|@)(?=$|[~^:]|@\{)/, `${own}/HEAD`);
+  const read = await readNamedCommit(git, repository, { name, signal });
+  if (read !== undefined) return read;
+  await assertUsableFormat(git, repository, path);
+  const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', `${name}^{commit}`];
   const found = await readGit(git, repository, args, { accept: [0, 1, 128] });
   const commit = found.stdout.toString('latin1').trim();
-  if (found.code === 0 && /^[0-9a-f]{40}$/.test(commit)) return commit;
+  if (found.code === 0 && /^[0-9a-f]{40}$/.test(commit)) return { commit };
   throw new WorkspaceError('EREFUNKNOWN', `The repository has no commit ${JSON.stringify(ref)}.`);
+}
+
+async function assertUsableFormat(git: Git, repository: Repository, path: string): Promise<void> {
+  const found = await readGit(git, repository, ['rev-parse', '--show-object-format'], { accept: [0, 128] });
+  if (found.code !== 0) throw notGit(path);
+  const format = found.stdout.toString('latin1').trim();
+  if (format !== 'sha1') throw new WorkspaceError('ESOURCEFORMAT', `${path} uses ${format} object ids.`);
 }

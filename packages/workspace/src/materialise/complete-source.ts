@@ -1,7 +1,9 @@
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import type { GitSource } from '@holdpoint/contract';
-import { WorkspaceError } from '../errors.ts';
+import { errnoOf, WorkspaceError } from '../errors.ts';
 import type { Git } from '../host-git/git.ts';
+import { plainBoolean, readPlainConfig } from '../source/git/plain-config.ts';
 import { gitDirName, linkedWorkTree, listGit, type Repository, readGit } from '../source/git/repository.ts';
 
 interface Input {
@@ -31,10 +33,14 @@ export async function assertComplete(git: Git, input: Input): Promise<void> {
 }
 
 async function isPartial(git: Git, { repository }: Input): Promise<boolean> {
+  const plain = readPlainConfig(repository);
+  if (plain !== undefined) return [...plain.keys()].some((name) => partial.test(name));
   const keys = '^(extensions\\.partialclone|remote\\..*\\.(promisor|partialclonefilter))$';
   const args = ['config', '--name-only', '--get-regexp', keys];
   return (await readGit(git, repository, args, { accept: [0, 1] })).code === 0;
 }
+
+const partial = /^(?:extensions\.partialclone|remote\..*\.(?:promisor|partialclonefilter))$/;
 
 /** Whether any object of the commit's tree is missing, also outside `include`: git sends a commit as a whole or not at all. */
 async function lacksObjects(git: Git, { repository, commit, signal }: Input): Promise<boolean> {
@@ -58,8 +64,22 @@ async function lacksObjects(git: Git, { repository, commit, signal }: Input): Pr
 /** Each linked work tree has its own setting in its own git directory. */
 async function isSparse(git: Git, { repository }: Input): Promise<boolean> {
   const own = linkedWorkTree(repository);
+  if (own === undefined) {
+    const plain = plainBoolean(readPlainConfig(repository), 'core.sparsecheckout');
+    if (plain !== undefined) return plain;
+  } else if (!isThere(join(repository.common, own, 'config.worktree'))) return false;
   const file = own === undefined ? [] : [`--file=${join(gitDirName(repository), own, 'config.worktree')}`];
   const args = ['config', ...file, '--type=bool', '--get', 'core.sparseCheckout'];
   const { code, stdout } = await readGit(git, repository, args, { accept: [0, 1] });
   return code === 0 && stdout.toString('latin1').trim() === 'true';
+}
+
+/** False only where there is certainly no file. */
+function isThere(path: string): boolean {
+  try {
+    lstatSync(path);
+    return true;
+  } catch (error) {
+    return errnoOf(error) !== 'ENOENT';
+  }
 }

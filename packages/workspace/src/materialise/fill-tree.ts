@@ -176,7 +176,13 @@ async function fillFromGit(
   const { signal } = space;
   const commit = await readCommitTree(deps, { found, context, signal });
   const { repository } = found;
-  const asked = { folder, repository, commit: found.commit, commits: commitsAsked(fill.source), pool };
+  const asked = {
+    folder,
+    repository,
+    commit: { ...commit, id: found.commit },
+    commits: commitsAsked(fill.source),
+    pool,
+  };
   const history = takeHistory(deps, { ...asked, ...(signal && { signal }) });
   // Awaited below.
   history.catch(() => {});

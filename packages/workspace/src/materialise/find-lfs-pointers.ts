@@ -1,7 +1,8 @@
 import { type LfsPointers, mostAbsentPaths } from '@holdpoint/contract';
 import type { Deps } from '../deps.ts';
 import { toText } from '../files/index.ts';
-import { readGit } from '../source/git/repository.ts';
+import { withObjectReader } from '../host-git/object-reader.ts';
+import { readKept, rethrowBroken } from '../source/git/repository.ts';
 import { isPointer, largestPointer } from '../source/lfs-pointer.ts';
 import { type Folder, leavesOf, modes } from '../store/objects/index.ts';
 import type { Listing } from '../tree/index.ts';
@@ -46,20 +47,15 @@ const isAttributes = (path: string): boolean => path === '.gitattributes' || pat
 async function contentsOf(
   deps: Pick<Deps, 'git'>,
   { found, signal }: { found: GitFound; signal?: AbortSignal | undefined },
-  files: readonly { oid: string; size: number }[],
+  files: readonly { oid: string }[],
 ): Promise<Buffer[]> {
   if (files.length === 0) return [];
-  const headers = files.length * 100;
-  const options = {
-    input: files.map(({ oid }) => `${oid}\n`).join(''),
-    maxBytes: mostBytes + headers,
-    ...(signal && { signal }),
-  };
-  const { stdout } = await readGit(deps.git, found.repository, ['cat-file', '--batch', '--buffer'], options);
-  let from = 0;
-  return files.map(({ size }) => {
-    const start = stdout.indexOf(0x0a, from) + 1;
-    from = start + size + 1;
-    return stdout.subarray(start, start + size);
-  });
+  const contents: Buffer[] = [];
+  const { repository } = found;
+  await withObjectReader(deps, ({ git }) =>
+    readKept(git, repository, { names: files.map(({ oid }) => oid), type: 'blob', signal }, (_, content) => {
+      contents.push(content);
+    }),
+  ).catch(rethrowBroken(repository));
+  return contents;
 }

@@ -1,7 +1,6 @@
 import type { PublishPlan } from '@holdpoint/contract';
 import type { Deps, PublishRequest, PublishResult, RunFolder, WorkspaceRecord } from '../deps.ts';
 import { WorkspaceError } from '../errors.ts';
-import { withObjectReader } from '../host-git/object-reader.ts';
 import { requireRecord, runFolder } from '../run-folder/index.ts';
 import { withBorrowedShadow } from './borrowed-shadow.ts';
 import { openTarget } from './directory/open-target.ts';
@@ -19,7 +18,7 @@ export async function planPublish(deps: Deps, request: PublishRequest): Promise<
   const folder = runFolder(deps.dataDir, request.runId);
   const record = requireRecord(folder);
   if (record.source.type === 'directory') await recoverPublish(deps, { folder, record });
-  return withObjectReader(deps, (reading) => plan(reading, { folder, record, ...request }));
+  return plan(deps, { folder, record, ...request });
 }
 
 /**
@@ -32,9 +31,7 @@ export async function previewPublish(deps: Deps, request: PublishRequest): Promi
   if (readJournal(folder) !== undefined) {
     throw new WorkspaceError('ESOURCEBUSY', `A publish of ${request.runId} has begun and is not finished.`);
   }
-  return withBorrowedShadow(deps, folder, (aside, borrowed) =>
-    withObjectReader(aside, (reading) => plan(reading, { folder: borrowed, record, ...request })),
-  );
+  return withBorrowedShadow(deps, folder, (aside, borrowed) => plan(aside, { folder: borrowed, record, ...request }));
 }
 
 async function plan(
@@ -60,7 +57,7 @@ export async function publish(deps: Deps, request: PublishRequest & { expect: st
   const record = requireRecord(folder);
   switch (record.source.type) {
     case 'git':
-      return withObjectReader(deps, (reading) => publishGit(reading, { folder, record, ...request }));
+      return publishGit(deps, { folder, record, ...request });
     case 'directory':
       return publishDirectory(deps, { folder, record, ...request });
     default:

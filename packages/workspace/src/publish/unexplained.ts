@@ -1,10 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { Deps, RunFolder, SnapshotId } from '../deps.ts';
 import type { BytePath } from '../files/index.ts';
+import { changedInChain } from '../host-git/changed-in-chain.ts';
+import { isDamage } from '../host-git/find-damaged.ts';
+import { allSnapshots } from '../store/journal/index.ts';
 import type { Change } from '../store/objects/index.ts';
 
 /**
- * The changes of a set not made by any snapshot of the run: git compares each stored snapshot with the snapshot before, so neither the
+ * The changes of a set not made by any snapshot of the run: each stored snapshot is compared with the snapshot before, so neither the
  * trees in memory nor a wrong base decide alone about removals by a publish. Such a change comes from damage, and needs a person's
  * decision.
  */
@@ -27,6 +30,31 @@ async function changedBySnapshots(
   { folder, base, snapshots }: { folder: RunFolder; base: SnapshotId; snapshots: readonly SnapshotId[] },
 ): Promise<Set<BytePath>> {
   const tips = snapshots.filter((id) => id !== base);
+  return (await readChain(deps, { folder, base, tips })) ?? (await askGit(deps, { folder, base, tips }));
+}
+
+interface Range {
+  folder: RunFolder;
+  base: SnapshotId;
+  tips: readonly SnapshotId[];
+}
+
+/** Undefined where git has to answer, for example for damaged objects. */
+async function readChain(
+  { git: { objects } }: Pick<Deps, 'git'>,
+  { folder, base, tips }: Range,
+): Promise<Set<BytePath> | undefined> {
+  if (objects === undefined) return undefined;
+  const gitDir = folder.shadow;
+  try {
+    return await changedInChain(objects, { gitDir, base, tips, commits: allSnapshots(gitDir) });
+  } catch (error) {
+    if (isDamage(error)) return undefined;
+    throw error;
+  }
+}
+
+async function askGit(deps: Pick<Deps, 'git'>, { folder, base, tips }: Range): Promise<Set<BytePath>> {
   // Random: no path can equal the mark.
   const mark = randomBytes(16).toString('hex');
   const args = [`--git-dir=${folder.shadow}`, 'log', ...shape, `--format=${mark}%m%H`, ...tips, `^${base}`];

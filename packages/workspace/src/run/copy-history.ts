@@ -1,4 +1,6 @@
 import { type Deps, errnoOf, type SnapshotId, WorkspaceError } from '../deps.ts';
+import type { Git } from '../host-git/git.ts';
+import { readPieces } from '../host-git/read-rows.ts';
 import { type RunFolder, requireRecord, type WorkspaceRecord } from '../run-folder/index.ts';
 import { isSnapshot, listSnapshots } from '../store/journal/index.ts';
 import { linkObjects } from '../store/link-objects.ts';
@@ -36,20 +38,36 @@ export async function copyHistory(deps: Deps, input: Input): Promise<void> {
 }
 
 async function copyOnce(deps: Deps, { folder, from, origin, snapshot, signal }: Input): Promise<void> {
-  const list = (...args: string[]) =>
-    deps.git.run([`--git-dir=${folder.shadow}`, 'rev-list', ...args, '--end-of-options', snapshot, origin.base], {
-      signal,
-    });
   await linkObjects(from.shadow, folder.shadow);
   deps.onPoint('fork.linked');
   if (origin.base_commit !== null) await writeRef(folder.shadow, 'refs/holdpoint/base', origin.base_commit);
   const base = origin.base_commit === null ? [] : [origin.base_commit];
-  const [{ stdout }] = await Promise.all([list(), list('--objects', '--quiet', ...base)]);
-  const reached = stdout.toString('latin1').split('\n');
+  const tips = [...base, '--end-of-options', snapshot, origin.base];
+  const reached = await checkObjects(deps.git, { gitDir: folder.shadow, tips, signal });
   await listSnapshots(
     folder.shadow,
     reached.filter((id) => isSnapshot(from.shadow, id)),
   );
   assertSnapshot(folder, snapshot);
   assertSnapshot(folder, origin.base);
+}
+
+/**
+ * Lets git find every object behind some commits. git lists the commits first, an id a line; the lines of the objects behind have a space
+ * and are not kept: there may be millions.
+ * @returns the commits
+ */
+async function checkObjects(
+  git: Git,
+  { gitDir, tips, signal }: { gitDir: string; tips: readonly string[]; signal: AbortSignal | undefined },
+): Promise<string[]> {
+  const args = [`--git-dir=${gitDir}`, 'rev-list', '--objects', ...tips];
+  let text = '';
+  let isOver = false;
+  for await (const piece of readPieces(git, args, { signal })) {
+    if (isOver) continue;
+    text += piece.toString('latin1');
+    isOver = text.includes(' ');
+  }
+  return text.split('\n').filter((line) => /^[0-9a-f]{40}$/.test(line));
 }

@@ -6,7 +6,7 @@ import { type Directory, fromText } from '../files/index.ts';
 import { checkoutSnapshot } from '../repository/index.ts';
 import { assertCurrent, type RunFolder, requireRecord, runFolder, type WorkspaceRecord } from '../run-folder/index.ts';
 import { allSnapshots } from '../store/journal/index.ts';
-import { find, readCommit } from '../store/objects/index.ts';
+import { find } from '../store/objects/index.ts';
 import {
   type Checkout,
   fileSystemClock,
@@ -17,6 +17,7 @@ import {
   loadSnapshot,
   type MtimeOf,
   type RunState,
+  readCommits,
   readManifest,
   specialKind,
   startScan,
@@ -107,18 +108,9 @@ function isStillSkipped(fileBytes: number, reason: SkippedPath['reason'] | undef
 
 /** Every path skipped by any snapshot of the run. */
 async function allSkippedPaths(deps: Deps, folder: RunFolder): Promise<Map<string, SkippedPath['reason']>> {
-  const { stdout } = await deps.git.run([`--git-dir=${folder.shadow}`, 'cat-file', '--batch', '--buffer'], {
-    input: `${allSnapshots(folder.shadow).join('\n')}\n`,
-    maxBytes: 1024 * 1024 * 1024,
-  });
   const skipped = new Map<string, SkippedPath['reason']>();
-  let rest = stdout;
-  while (rest.length > 0) {
-    const start = rest.indexOf(0x0a) + 1;
-    const size = Number(rest.toString('latin1', 0, start - 1).split(' ')[2]);
-    const { message } = readCommit(rest.subarray(start, start + size));
+  await readCommits(deps, { gitDir: folder.shadow, ids: allSnapshots(folder.shadow) }, (_, { message }) => {
     for (const [path, { reason }] of readManifest(message).skipped) skipped.set(path, reason);
-    rest = rest.subarray(start + size + 1);
-  }
+  });
   return skipped;
 }

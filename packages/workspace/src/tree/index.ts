@@ -15,6 +15,7 @@ export {
   loadSnapshot,
   loadTree,
   noteObjects,
+  readCommits,
   readManifests,
   type SnapshotCache,
 } from './load-snapshot.ts';

@@ -1,4 +1,5 @@
 import type { Git } from '../host-git/git.ts';
+import { withObjectReader } from '../host-git/object-reader.ts';
 import { readRows } from '../host-git/read-rows.ts';
 import { readObjects } from '../host-git/stream-blobs.ts';
 import { treeRows } from '../host-git/tree-rows.ts';
@@ -97,7 +98,11 @@ export async function loadSnapshot(
   return loaded;
 }
 
-async function commitContent({ git }: { git: Git }, { gitDir, id }: { gitDir: string; id: string }): Promise<Buffer> {
+/** The content of a commit, from a kept program where the operation has one. */
+export async function commitContent(
+  { git }: { git: Git },
+  { gitDir, id }: { gitDir: string; id: string },
+): Promise<Buffer> {
   if (git.objects === undefined) return (await git.run([`--git-dir=${gitDir}`, 'cat-file', 'commit', id])).stdout;
   let content = Buffer.alloc(0);
   await readObjects(git.objects, { gitDir, names: [id], type: 'commit' }, (_, read) => {
@@ -114,18 +119,25 @@ export async function readManifests(
   const { manifests, snapshots } = input.state;
   for (const { id, manifest } of snapshots) manifests.set(id, manifest);
   const missing = [...new Set(input.ids)].filter((id) => !manifests.has(id));
-  if (missing.length > 0) {
-    const args = [`--git-dir=${input.folder.shadow}`, 'cat-file', '--batch', '--buffer'];
-    const { stdout } = await deps.git.run(args, { input: `${missing.join('\n')}\n`, maxBytes: 1024 * 1024 * 1024 });
-    let rest = stdout;
-    for (const id of missing) {
-      const start = rest.indexOf(0x0a) + 1;
-      const size = Number(rest.toString('latin1', 0, start - 1).split(' ')[2]);
-      manifests.set(id, readManifest(readCommit(rest.subarray(start, start + size)).message));
-      rest = rest.subarray(start + size + 1);
-    }
-  }
+  await readCommits(deps, { gitDir: input.folder.shadow, ids: missing }, (id, { message }) => {
+    manifests.set(id, readManifest(message));
+  });
   return input.ids.map((id) => manifests.get(id));
+}
+
+/** Reads commits one after the other, with one program. */
+export async function readCommits(
+  deps: { git: Git },
+  { gitDir, ids }: { gitDir: string; ids: readonly string[] },
+  take: (id: string, commit: ReturnType<typeof readCommit>) => void,
+): Promise<void> {
+  if (ids.length === 0) return;
+  await withObjectReader(deps, async ({ git: { objects } }) => {
+    if (objects === undefined) return;
+    await readObjects(objects, { gitDir, names: ids, type: 'commit' }, (index, content) => {
+      take(ids[index] ?? '', readCommit(content));
+    });
+  });
 }
 
 /** Reads a tree of the shadow repository. Omits names forbidden for files. Submodules become empty folders and are listed. */

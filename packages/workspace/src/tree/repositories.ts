@@ -17,6 +17,7 @@ import { escapeNames, unescapeNames } from './escaped-names.ts';
 import { clearStatFields, clearStatFieldsOfLarge } from './index-file.ts';
 import {
   addEmptyFolder,
+  commitContent,
   keepRecent,
   type LoadedSnapshot,
   loadTree,
@@ -162,8 +163,7 @@ export async function loadRepositories(
     cacheRepositories(state, recent);
     return recent;
   }
-  const { stdout } = await deps.git.run([`--git-dir=${folder.shadow}`, 'cat-file', 'commit', id]);
-  const { tree, parent, message } = readCommit(stdout);
+  const { tree, parent, message } = readCommit(await commitContent(deps, { gitDir: folder.shadow, id }));
   const manifest = readManifest(message);
   const stored = await loadTree(deps, { folder, state, treeish: tree, isName: isFileName });
   const root = unescapeNames(stored.root);

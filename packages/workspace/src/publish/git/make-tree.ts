@@ -58,6 +58,8 @@ export async function makeTree(
   const { folder, record, resolutions = [] } = input;
   const before = await treeOf(deps, input, since.commit);
   const at = tip === null || tip === since.commit ? before : await fetchTip(deps, input, { tip, source });
+  // The candidate asks for the ignored paths of the whole run: asked first, one program answers for the smaller sets below as well.
+  if (since.snapshot !== record.base) await changesOfRun(deps, input);
   const scope = scopeOf(input, [before.root]);
   const set = await changeSet(deps, { ...scope, from: since.snapshot, to: input.snapshot });
   const leftOut = await leftOutOf(deps, { ...scope, to: input.snapshot, set });
@@ -124,8 +126,8 @@ export async function makeCandidate(
   { made, own, writer }: { made: MadeTree; own: Intent | undefined; writer: ObjectWriter },
 ): Promise<SnapshotId> {
   const { root } = made;
-  const { folder, record, snapshot } = input;
-  const { after, changes } = await changeSet(deps, { ...scopeOf(input, []), from: record.base, to: snapshot });
+  const { folder, record } = input;
+  const { after, changes } = await changesOfRun(deps, input);
   const base = await treeOf(deps, input, record.base_commit ?? '');
   const selection = createSelection(record.source.type === 'empty' ? {} : record.source);
   const { skipped, permissions, repositories } = after.manifest;
@@ -147,6 +149,9 @@ export async function makeCandidate(
   });
   return id;
 }
+
+const changesOfRun = (deps: Deps, input: GitInput) =>
+  changeSet(deps, { ...scopeOf(input, []), from: input.record.base, to: input.snapshot });
 
 /** For a path unchanged since the last publish, validators see the same version as then. */
 async function settledBefore(

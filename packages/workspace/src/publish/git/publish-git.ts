@@ -14,12 +14,13 @@ import { dropOwnRef, endWatch, moveBranch, openBranch, ownRef, placeCommit } fro
  */
 export async function publishGit(deps: Deps, input: GitInput & { expect: string }): Promise<PublishResult> {
   const planned = await planGit(deps, input);
-  let isPlaced = false;
+  // An earlier call may have written the ref, too.
+  let isThere: true | undefined;
   const result = await executePlan(deps, input, planned, () => {
-    isPlaced = true;
+    isThere = true;
   });
   if (planned.source !== undefined && planned.source.remote === undefined)
-    await dropOwnRef(deps, planned.source, { runId: input.folder.runId, isPlaced });
+    await dropOwnRef(deps, planned.source, { runId: input.folder.runId, isThere });
   deps.onPoint('publish-git.settled');
   return result;
 }
@@ -69,7 +70,7 @@ export async function removePublishRef(
   try {
     const own = await openBranch(deps, { record, branch: ownRef(folder.runId), runId: folder.runId });
     endWatch(own?.source);
-    if (own !== undefined) await dropOwnRef(deps, own.source, folder);
+    if (own !== undefined) await dropOwnRef(deps, own.source, { runId: folder.runId, isThere: own.tip !== null });
   } catch (error) {
     deps.logger.warn({ run_id: folder.runId, err: error }, 'could not open the source repository');
   }

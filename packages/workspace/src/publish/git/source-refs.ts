@@ -6,7 +6,9 @@ import { isRemote, placeOf } from '@holdpoint/contract';
 import { type Deps, errnoOf, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
 import { readRows } from '../../host-git/read-rows.ts';
 import { openRemoteTarget } from '../../remote/remote-target.ts';
+import { holdsCommit } from '../../source/git/holds-commit.ts';
 import { pipePack } from '../../source/git/pipe-pack.ts';
+import { plainBoolean, readPlainConfig } from '../../source/git/plain-config.ts';
 import { asOwner, openWatched, type Repository } from '../../source/git/repository.ts';
 
 /** A branch of the source, and the refs around its name. */
@@ -119,7 +121,7 @@ async function readBranch(deps: Deps, source: Repository, ref: string): Promise<
 
 export async function hasCommit(deps: Deps, source: Repository, commit: string): Promise<boolean> {
   // The host reports an unusable branch at the push.
-  if (source.remote !== undefined) return true;
+  if (source.remote !== undefined || holdsCommit(source, commit)) return true;
   const { at, options } = asOwner(source);
   const args = [...at, 'cat-file', '-e', `${commit}^{commit}`];
   return (await deps.git.run(args, { ...options, accept: [0, 1, 128] })).code === 0;
@@ -144,6 +146,8 @@ export async function isCheckedOut(deps: Deps, { source, written }: SourceBranch
 }
 
 async function isBare(deps: Deps, source: Repository): Promise<boolean> {
+  const plain = plainBoolean(readPlainConfig(source), 'core.bare');
+  if (plain !== undefined) return plain;
   const { at, options } = asOwner(source);
   const args = [...at, 'config', '--type=bool', '--get', 'core.bare'];
   const { stdout } = await deps.git.run(args, { ...options, accept: [0, 1] });
@@ -276,17 +280,17 @@ export const ownRef = (runId: string): string => `refs/holdpoint/${runId}/out`;
 /**
  * Removes the ref, and then the mark of the pack: a repack from then on sees the branch. A leftover is harmless: the discard of the run tries
  * the removal again.
- * @param input.isPlaced whether this call has written the ref. @default git is asked for the ref of an earlier call
+ * @param input.isThere whether the ref exists. @default git is asked
  */
 export async function dropOwnRef(
   deps: Deps,
   source: Repository,
-  { runId, isPlaced = false }: { runId: string; isPlaced?: boolean },
+  { runId, isThere }: { runId: string; isThere?: boolean | undefined },
 ): Promise<void> {
   const { at, options } = asOwner(source);
   const ref = ownRef(runId);
   try {
-    if (isPlaced || (await readBranch(deps, source, ref)) !== undefined)
+    if (isThere ?? (await readBranch(deps, source, ref)) !== undefined)
       await deps.git.run([...at, 'update-ref', '--no-deref', '-d', ref], options);
     await dropMark(source, runId);
   } catch (error) {

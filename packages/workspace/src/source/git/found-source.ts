@@ -5,4 +5,5 @@ export type FoundSource =
   | { type: 'empty' }
   | { type: 'directory'; path: string }
   | { type: 'archive'; path: string }
-  | { type: 'git'; repository: Repository; commit: string };
+  /** `content`: the commit object, when it was read already. */
+  | { type: 'git'; repository: Repository; commit: string; content?: Buffer };

@@ -4,6 +4,7 @@ import type { Use } from '../../bounds/bounds.ts';
 import { type Deps, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
 import type { Git, GitOptions } from '../../host-git/git.ts';
 import { type RowsOptions, readRows } from '../../host-git/read-rows.ts';
+import { readObjects, type SmallQuery } from '../../host-git/stream-blobs.ts';
 import type { RemoteAccess } from '../../port/remote-git.ts';
 import { findLayout, type Layout } from './layout.ts';
 import { type InfoWatch, watchInfo } from './watch-info.ts';
@@ -101,6 +102,19 @@ export const gitDirName = ({ common, as }: Owned): string =>
 export async function readGit(git: Git, repository: Repository, args: readonly string[], options: GitOptions = {}) {
   const { at, options: as } = asOwner(repository);
   return git.run([...at, ...args], { maxBytes: mostAnswered, ...options, ...as }).catch(rethrowBroken(repository));
+}
+
+/** Objects of the repository from the kept program of the operation. @returns false when the operation has none */
+export async function readKept(
+  git: Git,
+  repository: Repository,
+  query: Pick<SmallQuery, 'names' | 'type' | 'mostBytes' | 'signal'>,
+  take: (index: number, content: Buffer, id: string) => void,
+): Promise<boolean> {
+  if (git.objects === undefined) return false;
+  const { options } = asOwner(repository);
+  await readObjects(git.objects, { ...query, gitDir: gitDirName(repository), options }, take);
+  return true;
 }
 
 /** git's single answers, for example a setting or an id, are short. Bytes. */
