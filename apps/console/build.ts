@@ -64,9 +64,9 @@ async function buildInto(folder: string, main: string): Promise<Built> {
     entryPoints: { main },
     outdir: join(folder, 'assets'),
     splitting: true,
-    define: { LIVE_WORKER: JSON.stringify(`/${addressOf(folder, entryOf(worker))}`) },
+    define: { LIVE_WORKER: JSON.stringify(`/${addressOf(folder, entryOf(worker, 'src/live/shared-worker.ts'))}`) },
   });
-  const first = filesOfFirstPage(page).map((path) => addressOf(folder, path));
+  const first = filesOfFirstPage(page, main).map((path) => addressOf(folder, path));
   writeFileSync(join(folder, 'index.html'), htmlWith(first));
   compressTexts(folder);
   const all = Object.keys(page.outputs).map((path) => addressOf(folder, path));
@@ -106,14 +106,15 @@ function refuseServerCode({ inputs }: Metafile): void {
   }
 }
 
-const entryOf = ({ outputs }: Metafile): string =>
-  Object.entries(outputs).find(([path, { entryPoint }]) => entryPoint !== undefined && path.endsWith('.js'))?.[0] ?? '';
+/** A part that is loaded later is an entry point of its own. */
+const entryOf = ({ outputs }: Metafile, source: string): string =>
+  Object.entries(outputs).find(([path, { entryPoint }]) => entryPoint === source && path.endsWith('.js'))?.[0] ?? '';
 
 const addressOf = (folder: string, path: string): string => relative(folder, join(root, path));
 
 /** The entry, its static imports and its style. */
-function filesOfFirstPage(page: Metafile): string[] {
-  const entry = entryOf(page);
+function filesOfFirstPage(page: Metafile, main: string): string[] {
+  const entry = entryOf(page, main);
   const found = new Set([entry]);
   for (const path of found) {
     for (const { path: next, kind } of page.outputs[path]?.imports ?? [])

@@ -30,6 +30,7 @@ it('keeps script and style of the first page within 200 KB, and each later part 
 it('names its files by their content, and has the compressed forms beside them', () => {
   for (const name of [...built.first, ...built.later]) expect(name).toMatch(/^assets\/[\w.-]+-[A-Z0-9]{8}\.(js|css)$/);
   const html = readFileSync(join(dist, 'index.html'), 'utf8');
+  expect(html).toMatch(/<script type="module" src="\/assets\/main-/);
   for (const name of built.first) expect(html).toContain(`"/${name}"`);
   for (const name of ['index.html', 'service-worker.js', ...built.first]) {
     expect(readFileSync(join(dist, `${name}.br`)).length).toBeGreaterThan(0);
