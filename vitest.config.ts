@@ -53,7 +53,7 @@ const longer = [
   '**/node_modules/**',
   '**/.cache/**',
   'examples/repos/**',
-  'tests/{crash,faults,hostile,power,projects,repositories,seeing,code-graph}/**',
+  'tests/{console,crash,faults,hostile,power,projects,repositories,seeing,code-graph}/**',
   'tests/runs/*.{race,limit,recover}.test.ts',
   ...halfMinutes,
 ];

@@ -16,7 +16,9 @@ import {
 import { hostname, tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import browserLock from './browser/package-lock.json' with { type: 'json' };
 import runtimeLock from './runtime/package-lock.json' with { type: 'json' };
+import * as browser from './setup/browser.mjs';
 import * as bubblewrap from './setup/bubblewrap.mjs';
 import * as webConsole from './setup/console.mjs';
 import { unpackPackage } from './setup/debian-package.mjs';
@@ -361,6 +363,38 @@ describe('Prometheus', () => {
     await expect(prometheus.prepare(bare)).rejects.toMatchObject({
       next: expect.stringMatching(/brew.*apt-get.*dnf.*pacman/s),
     });
+  });
+});
+
+describe('the browser of the tests', () => {
+  test('is the one of this system, or the named one', () => {
+    const bin = program('chromium');
+    expect(browser.isReady(machine({ env: { PATH: bin } }))).toBe(true);
+    expect(browser.isReady(machine({ env: { PATH: '', HOLDPOINT_CHROMIUM: path.join(bin, 'chromium') } }))).toBe(true);
+    expect(browser.isReady(machine({ env: { PATH: '', HOLDPOINT_CHROMIUM: path.join(bin, 'absent') } }))).toBe(false);
+  });
+
+  test('is left out where the package has no program', () => {
+    expect(browser.isReady(machine({ env: { PATH: '' }, arch: 'arm64' }))).toBe(true);
+    expect(browser.isReady(machine({ env: { PATH: '' }, platform: 'darwin' }))).toBe(true);
+  });
+
+  test('that cannot be fetched is a note, and is not tried again', async () => {
+    mkdirSync(path.join(root, 'scripts/browser'), { recursive: true });
+    writeFileSync(path.join(root, 'scripts/browser/package.json'), '{"private": true, "dependencies": {"a": "1.0.0"}}');
+    writeFileSync(path.join(root, 'scripts/browser/package-lock.json'), 'no lock');
+    const notes: string[] = [];
+    const here = machine({ env: { PATH: '' }, progress: (text) => notes.push(text) });
+    expect(browser.isReady(here)).toBe(false);
+    await browser.prepare(here);
+    expect(notes.at(-1)).toMatch(/^no Chromium: .* skipped; HOLDPOINT_CHROMIUM/);
+    expect(browser.isReady(here)).toBe(true);
+  });
+
+  test('is locked by its integrity', () => {
+    const packages = Object.entries(browserLock.packages as Record<string, { integrity?: string }>);
+    expect(packages.length).toBeGreaterThan(1);
+    for (const [place, { integrity }] of packages) if (place !== '') expect(integrity, place).toMatch(/^sha512-/);
   });
 });
 

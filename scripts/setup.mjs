@@ -2,14 +2,16 @@
 // Runs before `npm start`, `npm test` and `npm run check`. The set-up uses built-in modules only and runs on Node 18 or newer,
 // because everything else is installed by the set-up. When nothing is missing the set-up ends immediately.
 //
-//   node scripts/setup.mjs [--production] [--prometheus]
+//   node scripts/setup.mjs [--production] [--prometheus] [--browser]
 //
 //   --production   leave the development dependencies out
 //   --prometheus   bring Prometheus and promtool, too (100 MB, for `npm run test:seeing`)
+//   --browser      bring a Chromium where the machine has none, too (70 MB, for the tests of the console)
 import fs from 'node:fs';
 import path from 'node:path';
 import process from 'node:process';
 import { fileURLToPath } from 'node:url';
+import * as browser from './setup/browser.mjs';
 import * as bubblewrap from './setup/bubblewrap.mjs';
 import * as webConsole from './setup/console.mjs';
 import { removeLists } from './setup/debian-package.mjs';
@@ -24,6 +26,7 @@ import * as redis from './setup/redis.mjs';
 
 const parts = [nodeRuntime, dependencies, redis, bubblewrap];
 if (process.argv.includes('--prometheus')) parts.push(prometheus);
+if (process.argv.includes('--browser')) parts.push(browser);
 
 /** @param {import('./setup/machine.mjs').Machine} machine */
 async function setUp(machine) {

@@ -1,0 +1,118 @@
+import { memo } from 'react';
+import { Icon } from '../parts/icon.tsx';
+import { Text } from '../parts/text.tsx';
+import { modeChange } from './diff-items.ts';
+import type { ChangedFile, DiffLine, DiffRow } from './diff-lines.ts';
+import { DiffText } from './diff-text.tsx';
+import type { Coloured, Token } from './highlight.ts';
+
+interface HeadProps {
+  file: ChangedFile;
+  isOpen: boolean;
+  isViewed: boolean;
+  onToggle: () => void;
+  onViewed: () => void;
+}
+
+export function FileHead({ file, isOpen, isViewed, onToggle, onViewed }: HeadProps) {
+  const mode = modeChange(file);
+  return (
+    <div className="file-head">
+      <button type="button" className="file-toggle" aria-expanded={isOpen} onClick={onToggle}>
+        <Icon name="right" />
+        <span className="mono file-name">
+          {file.moved_from !== undefined && (
+            <span className="muted">
+              <Text>{file.moved_from}</Text> →{' '}
+            </span>
+          )}
+          <Text>{file.path}</Text>
+        </span>
+      </button>
+      <span className="file-facts small">
+        <span className="muted">{file.moved_from === undefined ? file.status : 'moved'}</span>
+        {mode !== undefined && <span className="muted">{mode}</span>}
+        {file.additions > 0 && <span className="count-added numbers">+{file.additions}</span>}
+        {file.deletions > 0 && <span className="count-removed numbers">−{file.deletions}</span>}
+        <label className="check">
+          <input type="checkbox" checked={isViewed} onChange={onViewed} />
+          Viewed
+          <span className="hidden-text">
+            {' '}
+            <Text>{file.path}</Text>
+          </span>
+        </label>
+      </span>
+    </div>
+  );
+}
+
+interface RowProps {
+  row: DiffRow;
+  layout: 'unified' | 'split';
+  coloured: Coloured | undefined;
+}
+
+export const DiffRowView = memo(function DiffRowView({ row, coloured }: RowProps) {
+  switch (row.kind) {
+    case 'hunk':
+      return <div className="hunk mono">{row.text}</div>;
+    case 'line':
+      return row.line.kind === 'note' ? (
+        <div className="hunk">{row.line.text}</div>
+      ) : (
+        <div className={`line ${row.line.kind}`}>
+          <LineNumber of={row.line.old} />
+          <LineNumber of={row.line.new} />
+          <Content line={row.line} coloured={coloured} />
+        </div>
+      );
+    case 'pair':
+      return (
+        <div className="pair">
+          <Side line={row.left} number={row.left?.old} coloured={coloured} />
+          <Side line={row.right} number={row.right?.new} coloured={coloured} />
+        </div>
+      );
+  }
+});
+
+function Side({
+  line,
+  number,
+  coloured,
+}: {
+  line: DiffLine | undefined;
+  number: number | undefined;
+  coloured: Coloured | undefined;
+}) {
+  if (line === undefined) return <div className="line absent" />;
+  return (
+    <div className={`line ${line.kind}`}>
+      <LineNumber of={number} />
+      <Content line={line} coloured={coloured} />
+    </div>
+  );
+}
+
+const LineNumber = ({ of }: { of: number | undefined }) => (
+  <span className="line-number" aria-hidden="true">
+    {of}
+  </span>
+);
+
+const signs: Record<DiffLine['kind'], string> = { same: ' ', added: '+', removed: '-', note: '' };
+
+const Content = ({ line, coloured }: { line: DiffLine; coloured: Coloured | undefined }) => (
+  <>
+    <span className="line-sign">{signs[line.kind]}</span>
+    <span className="line-text">
+      <DiffText line={line} tokens={tokensOf(line, coloured)} />
+    </span>
+  </>
+);
+
+function tokensOf(line: DiffLine, coloured: Coloured | undefined): Token[] | undefined {
+  if (line.new !== undefined) return coloured?.new.get(line.new);
+  return line.old === undefined ? undefined : coloured?.old.get(line.old);
+}

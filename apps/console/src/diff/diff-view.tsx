@@ -1,0 +1,193 @@
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { Button } from '../parts/button.tsx';
+import { Loading } from '../parts/empty.tsx';
+import { Note } from '../parts/note.tsx';
+import { ProblemNote } from '../parts/problem-note.tsx';
+import { type DiffItem, itemsOf } from './diff-items.ts';
+import type { FileDiff } from './diff-lines.ts';
+import { DiffRowView, FileHead } from './diff-row.tsx';
+import { FileTree } from './file-tree.tsx';
+import { type DiffStat, type Snapshots, useChanges, useColours, useFiles } from './use-files.ts';
+import { useViewed } from './viewed.ts';
+
+/** The changes between two snapshots of a run. */
+export function DiffView(snapshots: Snapshots) {
+  const changes = useChanges(snapshots);
+  if (changes.data) return <Changes key={`${changes.data.from} ${changes.data.to}`} stat={changes.data} />;
+  if (changes.error) return <ProblemNote error={changes.error} />;
+  return <Loading of="the changes" />;
+}
+
+function Changes({ stat }: { stat: DiffStat }) {
+  const [layout, setLayout] = useState<'unified' | 'split'>(() => (window.innerWidth > 1400 ? 'split' : 'unified'));
+  const { viewed, toggle } = useViewed(`${stat.run_id} ${stat.from} ${stat.to}`);
+  const [closed, setClosed] = useState<ReadonlySet<string>>(viewed);
+  const [opened, setOpened] = useState<ReadonlySet<string>>(new Set());
+  const [wanted, setWanted] = useState<readonly string[]>([]);
+  const files = useFiles(stat, wanted);
+  const read = [...files.values()].flatMap((query) => (query?.data ? [query.data] : []));
+  const known = useStable(read);
+  const colours = useColours(known);
+  const list = useRef<HTMLDivElement>(null);
+  const top = useTop(list);
+  const items = useMemo(
+    () => itemsOf(stat.files, { layout, closed, opened, read: (path) => files.get(path) }),
+    [stat.files, layout, closed, opened, files],
+  );
+  const virtual = useWindowVirtualizer({
+    count: items.length,
+    estimateSize: (at) => heightOf(items[at]),
+    getItemKey: (at) => items[at]?.key ?? at,
+    overscan: 15,
+    scrollMargin: top,
+  });
+  const shown = virtual.getVirtualItems();
+  useWanted(
+    shown.flatMap(({ index }) => items[index] ?? []),
+    setWanted,
+  );
+  const byPath = useMemo(() => new Map(known.map((file) => [file.path, file])), [known]);
+  if (stat.files.length === 0) return <p className="muted">Nothing differs between these snapshots.</p>;
+  return (
+    <div className="diff-page">
+      <FileTree
+        files={stat.files}
+        viewed={viewed}
+        onChoose={(path) => {
+          setClosed(without(closed, path));
+          virtual.scrollToIndex(
+            items.findIndex((item) => item.kind === 'file' && item.file.path === path),
+            { align: 'start' },
+          );
+        }}
+      />
+      <div className="stack">
+        <div className="spread">
+          <p className="numbers">
+            {stat.files.length} {stat.files.length === 1 ? 'file' : 'files'}{' '}
+            <span className="count-added">+{stat.additions.toLocaleString('en')}</span>{' '}
+            <span className="count-removed">−{stat.deletions.toLocaleString('en')}</span>
+            <span className="muted small">
+              {' '}
+              · {viewed.size} of {stat.files.length} viewed
+            </span>
+          </p>
+          <fieldset className="choices">
+            <legend className="hidden-text">Layout</legend>
+            {(['unified', 'split'] as const).map((each) => (
+              <button
+                key={each}
+                type="button"
+                className="choice"
+                aria-pressed={layout === each}
+                onClick={() => setLayout(each)}
+              >
+                {each === 'unified' ? 'Unified' : 'Split'}
+              </button>
+            ))}
+          </fieldset>
+        </div>
+        {stat.left_out.length > 0 && (
+          <Note title={`${stat.left_out.length} more paths are not published`}>
+            The run created or changed them, and a publish leaves them out: they are ignored, excluded, or cannot be
+            kept.
+          </Note>
+        )}
+        <div ref={list} className={`diff ${layout}`} style={{ height: virtual.getTotalSize() }}>
+          {shown.map(({ index, key, start }) => {
+            const item = items[index];
+            return item === undefined ? null : (
+              <div
+                key={key}
+                ref={virtual.measureElement}
+                data-index={index}
+                className={`diff-item ${item.kind}`}
+                style={{ transform: `translateY(${start - top}px)` }}
+              >
+                {render(item)}
+              </div>
+            );
+          })}
+        </div>
+      </div>
+    </div>
+  );
+
+  function render(item: DiffItem) {
+    switch (item.kind) {
+      case 'file': {
+        const { path } = item.file;
+        return (
+          <FileHead
+            file={item.file}
+            isOpen={!closed.has(path)}
+            isViewed={viewed.has(path)}
+            onToggle={() => setClosed(closed.has(path) ? without(closed, path) : new Set([...closed, path]))}
+            onViewed={() => {
+              setClosed(viewed.has(path) ? without(closed, path) : new Set([...closed, path]));
+              toggle(path);
+            }}
+          />
+        );
+      }
+      case 'row':
+        return <DiffRowView row={item.row} layout={layout} coloured={colours.get(byPath.get(item.path) as FileDiff)} />;
+      case 'wanted':
+        return <p className="diff-words muted pulse">Reading the lines</p>;
+      case 'large':
+        return (
+          <div className="diff-words row">
+            <span className="muted">{item.why}</span>
+            <Button slim onClick={() => setOpened(new Set([...opened, item.path]))}>
+              Show them
+            </Button>
+          </div>
+        );
+      case 'words':
+        return (
+          <p className="diff-words muted">
+            {item.text} {item.next}
+          </p>
+        );
+    }
+  }
+}
+
+const without = (set: ReadonlySet<string>, path: string): ReadonlySet<string> => set.difference(new Set([path]));
+
+const heights: Record<DiffItem['kind'], number> = { file: 45, row: 20, wanted: 60, large: 52, words: 42 };
+const heightOf = (item: DiffItem | undefined): number => (item === undefined ? 20 : heights[item.kind]);
+
+/** Asks for the lines of files that come on the screen. A file once read stays. */
+function useWanted(
+  shown: readonly DiffItem[],
+  setWanted: (next: (now: readonly string[]) => readonly string[]) => void,
+): void {
+  const missing = shown.flatMap((item) => (item.kind === 'wanted' ? [item.path] : []));
+  const key = JSON.stringify(missing);
+  useEffect(() => {
+    const paths = JSON.parse(key) as string[];
+    if (paths.length > 0) setWanted((now) => [...new Set([...now, ...paths])]);
+  }, [key, setWanted]);
+}
+
+/** The same array while its items are the same. */
+function useStable<Item>(items: Item[]): readonly Item[] {
+  const last = useRef(items);
+  if (items.length !== last.current.length || items.some((item, at) => item !== last.current[at])) last.current = items;
+  return last.current;
+}
+
+/** How far below the top of the page the list begins. */
+function useTop(list: { current: HTMLElement | null }): number {
+  const [top, setTop] = useState(0);
+  useLayoutEffect(() => {
+    const measure = () => setTop(Math.round((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY));
+    measure();
+    const observer = new ResizeObserver(measure);
+    observer.observe(document.body);
+    return () => observer.disconnect();
+  }, [list]);
+  return top;
+}

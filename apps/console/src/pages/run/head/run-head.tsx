@@ -1,0 +1,120 @@
+import { Link } from 'wouter';
+import { Badge } from '../../../parts/badge.tsx';
+import { Note } from '../../../parts/note.tsx';
+import { spanText } from '../../../parts/span-text.ts';
+import { RunStatus } from '../../../parts/status.tsx';
+import { Text } from '../../../parts/text.tsx';
+import { Ago } from '../../../parts/time.tsx';
+import type { ShownRun } from '../shown-run.ts';
+import { Meters } from './meters.tsx';
+import { RunActions } from './run-actions.tsx';
+
+/** What the run is, why it stands where it stands, and what a person can do. */
+export function RunHead({ run }: ShownRun) {
+  return (
+    <header className="run-head">
+      <div className="run-title">
+        <h1>
+          <Text most={200}>{run.title}</Text>
+        </h1>
+        <RunStatus status={run.status} />
+        {run.dry_run && <Badge>dry run</Badge>}
+        {run.publication.status !== 'none' && <Publication run={run} />}
+      </div>
+      <Facts run={run} />
+      <Reasons run={run} />
+      <Meters run={run} />
+      <RunActions run={run} />
+    </header>
+  );
+}
+
+function Facts({ run }: ShownRun) {
+  const took = run.started_at && run.ended_at ? Date.parse(run.ended_at) - Date.parse(run.started_at) : undefined;
+  return (
+    <p className="run-facts muted small">
+      <span>
+        created <Ago at={run.created_at} />
+        {run.created_by !== null && (
+          <>
+            {' by '}
+            <Text most={60}>{run.created_by}</Text>
+          </>
+        )}
+      </span>
+      <span>
+        {run.model !== null ? <Text most={60}>{run.model}</Text> : run.planner === 'open' ? 'open run' : 'plan'}
+      </span>
+      {took !== undefined && <span className="numbers">took {spanText(took)}</span>}
+      {run.parent !== null && <Link href={`/runs/${run.parent.run_id}`}>sub-agent of another run</Link>}
+      {run.forked_from !== null && <Link href={`/runs/${run.forked_from.run_id}`}>forked from another run</Link>}
+      {Object.entries(run.labels).map(([name, value]) => (
+        <span key={name} className="label-chip">
+          <Text most={60}>{`${name}: ${value}`}</Text>
+        </span>
+      ))}
+    </p>
+  );
+}
+
+const publications: Record<ShownRun['run']['publication']['status'], [string, 'good' | 'warn' | 'bad' | 'quiet']> = {
+  none: ['not published', 'quiet'],
+  requested: ['being published', 'quiet'],
+  parked: ['publish held', 'warn'],
+  published: ['published', 'good'],
+  conflicted: ['publish conflicts', 'bad'],
+  failed: ['publish failed', 'bad'],
+  rejected: ['publish rejected', 'quiet'],
+  discarding: ['being discarded', 'quiet'],
+  discarded: ['discarded', 'quiet'],
+};
+
+function Publication({ run }: ShownRun) {
+  const [text, tone] = publications[run.publication.status];
+  return <Badge tone={tone}>{text}</Badge>;
+}
+
+/** Why the run waits, in the order in which a person should act. */
+function Reasons({ run }: ShownRun) {
+  const { pending_approvals: pending, reason, blocker, model_wait, waits_for, publication } = run;
+  return (
+    <>
+      {pending > 0 && (
+        <Note tone="warn" title={pending === 1 ? 'A decision is needed' : `${pending} decisions are needed`}>
+          <Link
+            href={
+              publication.approval_id === null ? `/approvals?run_id=${run.id}` : `/approvals/${publication.approval_id}`
+            }
+          >
+            See what is asked
+          </Link>
+        </Note>
+      )}
+      {reason !== null && (
+        <Note tone={run.status === 'failed' ? 'bad' : 'warn'} title={<Text>{reason.message}</Text>}>
+          {reason.next !== undefined && <Text>{reason.next}</Text>}
+        </Note>
+      )}
+      {publication.reason !== null && (
+        <Note tone="bad" title={<Text>{publication.reason.message}</Text>}>
+          {publication.reason.next !== undefined && <Text>{publication.reason.next}</Text>}
+        </Note>
+      )}
+      {blocker !== null && (
+        <Note tone="warn" title="A sub-agent is paused">
+          <Text>{blocker.reason.message}</Text> <Link href={`/runs/${blocker.run_id}`}>Open it</Link>
+        </Note>
+      )}
+      {model_wait !== null && (
+        <Note tone="warn" title="The model cannot be reached">
+          The run asks it again by itself.
+        </Note>
+      )}
+      {waits_for !== undefined && (
+        <Note title="In line for a place">
+          {waits_for.ahead} before it; {waits_for.in_progress} of {waits_for.of} places are taken.
+        </Note>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,124 @@
+import { useQuery } from '@tanstack/react-query';
+import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { useMemo, useRef, useState } from 'react';
+import { Link } from 'wouter';
+import { Empty, Loading } from '../../../parts/empty.tsx';
+import { ProblemNote } from '../../../parts/problem-note.tsx';
+import { spanText } from '../../../parts/span-text.ts';
+import { Text } from '../../../parts/text.tsx';
+import type { ShownRun } from '../shown-run.ts';
+import { readTrace } from './read-trace.ts';
+import { type SpanRow, type Spender, spanRows } from './span-rows.ts';
+
+/** Where the time of the run went: a waterfall of its spans, with the path on which its end depended. */
+export function Trace({ run }: ShownRun) {
+  const { data, error } = useQuery({
+    queryKey: ['run', run.id, 'trace'],
+    queryFn: ({ signal }) => readTrace(run.id, signal),
+  });
+  const [onlyCritical, setOnlyCritical] = useState(false);
+  const all = useMemo(() => spanRows(data ?? []), [data]);
+  if (error && data === undefined) return <ProblemNote error={error} />;
+  if (data === undefined) return <Loading of="the trace" />;
+  if (all.length === 0) {
+    return (
+      <Empty icon="clock" title="No spans yet">
+        <p>They appear when the first part of the run has ended.</p>
+      </Empty>
+    );
+  }
+  const rows = onlyCritical ? all.filter(({ isCritical }) => isCritical) : all;
+  return (
+    <section className="stack" aria-label="Trace">
+      <div className="spread">
+        <ul className="row small trace-legend" aria-label="Colours">
+          {legend.map(([spender, name]) => (
+            <li key={spender}>
+              <span className={`swatch ${spender}`} aria-hidden="true" /> {name}
+            </li>
+          ))}
+        </ul>
+        <button
+          type="button"
+          className="choice"
+          aria-pressed={onlyCritical}
+          onClick={() => setOnlyCritical(!onlyCritical)}
+        >
+          Critical path
+        </button>
+      </div>
+      <Waterfall
+        rows={rows}
+        from={all.reduce((least, { span }) => Math.min(least, span.from), Infinity)}
+        to={all.reduce((most, { span }) => Math.max(most, span.to), 0)}
+        runId={run.id}
+      />
+    </section>
+  );
+}
+
+const legend: [Spender, string][] = [
+  ['model', 'model'],
+  ['tool', 'tool'],
+  ['person', 'waiting for people'],
+  ['queue', 'waiting in line'],
+  ['workspace', 'workspace'],
+  ['task', 'background'],
+];
+
+function Waterfall({ rows, from, to, runId }: { rows: readonly SpanRow[]; from: number; to: number; runId: string }) {
+  const list = useRef<HTMLDivElement>(null);
+  const top = list.current === null ? 0 : Math.round(list.current.getBoundingClientRect().top + window.scrollY);
+  const whole = Math.max(1, to - from);
+  const virtual = useWindowVirtualizer({ count: rows.length, estimateSize: () => 28, overscan: 20, scrollMargin: top });
+  return (
+    <div className="card trace-card">
+      <div className="trace-axis small muted numbers" aria-hidden="true">
+        <span>0</span>
+        <span>{spanText(whole / 2)}</span>
+        <span>{spanText(whole)}</span>
+      </div>
+      <div ref={list} className="trace" style={{ height: virtual.getTotalSize() }}>
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const row = rows[index];
+          return row === undefined ? null : (
+            <div key={index} className="trace-item" style={{ transform: `translateY(${start - top}px)` }}>
+              <TraceRow row={row} from={from} whole={whole} runId={runId} />
+            </div>
+          );
+        })}
+      </div>
+    </div>
+  );
+}
+
+const stepId = 'holdpoint.step.id';
+
+function TraceRow({ row, from, whole, runId }: { row: SpanRow; from: number; whole: number; runId: string }) {
+  const { span, depth, spender, isCritical } = row;
+  const id = span.attributes[stepId];
+  const name = <Text most={80}>{span.name}</Text>;
+  return (
+    <div className={`trace-row${isCritical ? ' critical' : ''}`}>
+      <span className="trace-name one-line" style={{ paddingLeft: `${Math.min(depth, 8) * 0.75}rem` }}>
+        {typeof id === 'string' && span.kind === 'step' ? (
+          <Link href={`/runs/${runId}/steps/${id}`}>{name}</Link>
+        ) : (
+          name
+        )}
+        {isCritical && <span className="hidden-text"> (critical path)</span>}
+        {span.status === 'error' && <span className="trace-error"> failed</span>}
+      </span>
+      <span className="trace-track" aria-hidden="true">
+        <span
+          className={`trace-bar ${spender}`}
+          style={{
+            left: `${((span.from - from) / whole) * 100}%`,
+            width: `max(2px, ${((span.to - span.from) / whole) * 100}%)`,
+          }}
+        />
+      </span>
+      <span className="numbers small muted trace-took">{spanText(span.to - span.from)}</span>
+    </div>
+  );
+}
