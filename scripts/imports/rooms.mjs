@@ -15,6 +15,7 @@ export const rooms = {
     'console',
     'errors',
     'about-request path-of logger config bound-connections deps',
+    'push',
     'live',
   ],
   'apps/cli': [

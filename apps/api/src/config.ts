@@ -18,6 +18,9 @@ import type { Roots } from '@holdpoint/workspace';
 import { rootsFrom } from '@holdpoint/workspace/roots';
 import { z } from 'zod';
 
+/** Some push services refuse it: the operator's own address is better. */
+export const defaultPushContact = 'mailto:operator@holdpoint.invalid';
+
 const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
 
 export interface Config {
@@ -34,6 +37,8 @@ export interface Config {
   models: ModelSettings;
   /** CIDR ranges permitted in a run's allowlist in addition to the public addresses; the workers' setting. */
   allowAddresses: readonly string[];
+  /** The address for push services to write to about this sender: `mailto:` or `https:`. */
+  pushContact?: string;
   /** Space to leave free on the disk of the data directory. */
   space: SpaceLimits;
   /** The ceilings of every run's limits. */
@@ -86,6 +91,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     logLevel: HOLDPOINT_LOG,
     models: modelSettingsFrom(env),
     allowAddresses: parsed.data.HOLDPOINT_ALLOW_ADDRESSES.split(',').filter((range) => range !== ''),
+    pushContact: parsed.data.HOLDPOINT_PUSH_CONTACT,
     space: spaceLimitsFrom(given),
     ...boundsOf(given),
     projectDir,
@@ -124,6 +130,10 @@ const environmentSchema = z.object({
   /** @default 4747 */
   HOLDPOINT_PORT: z.coerce.number().pipe(z.int().min(0).max(65_535)).default(4747),
   HOLDPOINT_ALLOW_ADDRESSES: z.string().default(''),
+  HOLDPOINT_PUSH_CONTACT: z
+    .string()
+    .regex(/^(mailto:\S+@\S+|https:\/\/\S+)$/, 'expected mailto:NAME@HOST or an https:// address')
+    .default(defaultPushContact),
   REDIS_URL: z
     .string()
     .regex(/^(rediss?:\/\/|\/)/, 'expected a redis:// or rediss:// URL, or the absolute path of a unix socket')

@@ -14,6 +14,7 @@ import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fasti
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { LiveStreams } from './live/live-streams.ts';
 import type { RunNotifications } from './live/run-notifications.ts';
+import type { PushService } from './push/open-push.ts';
 
 /** The parts given to the server. */
 export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
@@ -56,6 +57,7 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   traces?: Traces | undefined;
   /** Who may read them; `off`: there are none to read. */
   metricsAccess: 'off' | 'key' | 'open';
+  push: PushService;
   notifications: RunNotifications;
   live: LiveStreams;
   /** The built web console. It may be absent. */

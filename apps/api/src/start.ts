@@ -34,13 +34,15 @@ import { openWorkspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger } from 'fastify';
 import manifest from '../package.json' with { type: 'json' };
 import { openKeyFile } from './auth/key-file.ts';
-import { type Config, ConfigError } from './config.ts';
+import { type Config, ConfigError, defaultPushContact } from './config.ts';
 import type { App, ServerDeps } from './deps.ts';
 import { LiveStreams } from './live/live-streams.ts';
 import { RunNotifications } from './live/run-notifications.ts';
 import { observeDisk } from './metrics/observe-disk.ts';
 import { observeRedis } from './metrics/observe-redis.ts';
 import { observeRuns } from './metrics/observe-runs.ts';
+import { openPush } from './push/open-push.ts';
+import { openVapidKeys } from './push/vapid-keys.ts';
 import { buildServer } from './server.ts';
 
 export interface RunningApi {
@@ -114,12 +116,27 @@ export async function startApi(
     activeRuns: config.callerLimits.activeRuns,
   };
   const open = openEngine(deps);
+  const callers = await openCallers({
+    ...{ redis: connections.state, now, newId: () => newId('key'), firstKey },
+    limits: config.callerLimits,
+  });
+  const notifications = new RunNotifications(connections.subscriber, now);
+  const push = await openPush(
+    {
+      ...{ redis: connections.state, openEngine: open, callers, notifications, logger, now },
+      ...{ secrets: config.secrets, closing: closing.signal },
+    },
+    {
+      vapid: await openVapidKeys(config.dataDir),
+      contact: config.pushContact ?? defaultPushContact,
+      allowAddresses: config.allowAddresses,
+      connect: connections.worker,
+    },
+  );
   const app = await buildServer({
     openEngine: open,
-    callers: await openCallers({
-      ...{ redis: connections.state, now, newId: () => newId('key'), firstKey },
-      limits: config.callerLimits,
-    }),
+    callers,
+    push,
     audit: openAudit({ redis: connections.state, dataDir: config.dataDir }),
     ...deps,
     logger,
@@ -144,7 +161,7 @@ export async function startApi(
     metrics,
     metricsAccess: accessTo(config),
     traceIds,
-    notifications: new RunNotifications(connections.subscriber, now),
+    notifications,
     live: new LiveStreams({ redis: connections.state, subscriber: connections.subscriber, now: Date.now }),
     consoleDir,
     host: config.host,
@@ -179,6 +196,7 @@ export async function startApi(
     const deadline = setTimeout(() => app.server.closeAllConnections(), closeGraceMs);
     await app.close();
     clearTimeout(deadline);
+    await push.stop();
     await queues.close();
     clock.stop();
     await connections.close();

@@ -1,4 +1,4 @@
-import { type Admission, checkDigest, checkKey } from './check-key.ts';
+import { type Admission, checkDigest, checkKey, readHolder } from './check-key.ts';
 import { openStream } from './count-stream.ts';
 import { CallerError } from './errors.ts';
 import { recordFirstKey } from './first-key.ts';
@@ -31,6 +31,8 @@ export async function openCallers({ firstKey, ...deps }: KeyDeps & { firstKey: s
       const { holder, rate } = await recorded(key, () => checkDigest(deps, key));
       return { holder: { ...holder, session: id }, rate };
     },
+    /** The holder of a key by the digest of its text; undefined once the key has ended. */
+    holderOf: (digest: string) => readHolder(deps, digest),
     openSession: (holder: Holder) => openSession(deps.redis, holder),
     listSessions: (holder: Holder) => listSessions(deps.redis, holder),
     endSession: (holder: Holder, id: string) => endSession(deps.redis, holder, id),

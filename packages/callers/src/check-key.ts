@@ -2,7 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { CallerError, RateError } from './errors.ts';
 import { digestOf, hasKeyForm } from './key-text.ts';
-import { pointerKey, prefix, usedKey } from './keys.ts';
+import { pointerKey, prefix, recordKey, usedKey } from './keys.ts';
 import type { CallerLimits } from './limits.ts';
 import { effectiveLimits, type Holder, parseStored, type Stored, scopesOf } from './record.ts';
 import { scriptOf } from './script.ts';
@@ -51,6 +51,18 @@ export async function checkDigest({ redis, limits }: CheckDeps, digest: string):
     rate:
       limit === undefined ? undefined : { limit, burst: burst ?? 0, remaining: remaining ?? 0, resetMs: resetMs ?? 0 },
   };
+}
+
+/** The holder of a key in force, outside of a request: takes nothing from its rate. Undefined: the key has ended. */
+export async function readHolder(
+  { redis, limits, now }: CheckDeps & { now: () => number },
+  digest: string,
+): Promise<Holder | undefined> {
+  const [id = '', found] = (await redis.get(pointerKey(digest)))?.split(' ') ?? [];
+  if (found !== digest) return undefined;
+  const [record, expires, revoked] = await redis.hmget(recordKey(id), 'record', 'expires', 'revoked_at');
+  if (record == null || revoked != null || (expires != null && Number(expires) <= now())) return undefined;
+  return toHolder(parseStored(record), digest, limits);
 }
 
 const refused = (why: string): CallerError => new CallerError('unauthorized', why);

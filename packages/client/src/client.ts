@@ -7,6 +7,7 @@ import { fileRequests } from './resources/files.ts';
 import { keyRequests } from './resources/keys.ts';
 import { policyRequests } from './resources/policies.ts';
 import { publicationRequests } from './resources/publications.ts';
+import { pushRequests } from './resources/push.ts';
 import { ruleRequests } from './resources/rules.ts';
 import { runRequests } from './resources/runs.ts';
 import { secretRequests } from './resources/secrets.ts';
@@ -48,6 +49,7 @@ export function createClient(options: ClientOptions) {
     ...toolRequests(transport),
     ...keyRequests(transport),
     ...secretRequests(transport),
+    ...pushRequests(transport),
     ...sessionRequests(transport),
     ...policyRequests(transport),
     ...auditRequests(transport),

@@ -57,6 +57,7 @@ export type {
   WaitingCall,
 } from './queries/index.ts';
 export { TraceIds } from './queries/trace-ids.ts';
+export { openPushQueue, type PushJob } from './queues/push-queue.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';
 export { openSharedClock } from './shared-clock.ts';
 export {

@@ -43,6 +43,7 @@ import {
   Damaged,
   fromPayload,
   readApproval,
+  readApprovals,
   readEntry,
   readLog,
   readLogEntries,
@@ -203,6 +204,8 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
         return viewApproval(deps, id);
       },
       find: ofRun(redis, readApproval),
+      /** The approvals of one run, including decided ones, in the order of their requests. */
+      ofRun: ofRun(redis, readApprovals),
       async decide(id: string, request: Omit<DecisionRequest, 'by' | 'kind'>) {
         await owned.part('approval', id);
         return decideApproval(deps, id, { ...request, by, kind });

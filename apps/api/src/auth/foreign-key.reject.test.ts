@@ -1,3 +1,4 @@
+import { createECDH } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { allScopes, installationScopes, isHeldBy, type Scope } from '@holdpoint/contract';
@@ -36,7 +37,7 @@ const idempotent = { 'idempotency-key': 'the same in every tenant' };
 const plan = { groups: [{ steps: [{ tool: 'write_file', args: { path: 'a.txt', content: 'a' } }] }] };
 
 beforeAll(async () => {
-  api = await startTestApi();
+  api = await startTestApi({ allowAddresses: ['127.0.0.1/32'] });
   worker = testWorker(api.engine, api.dataDir);
   const document = documentSchema.parse(await (await api.send('/openapi.json')).json());
   operations = Object.entries(document.paths).flatMap(([path, item]) =>
@@ -77,10 +78,12 @@ async function populate(): Promise<Record<string, string>> {
   const made = await api.client.createKey({ name: 'ann', kind: 'person', scopes: ['runs:read'] });
   await api.post('/v1/session', { key: api.key });
   const [session] = await api.client.listSessions();
+  const push = await api.client.subscribeToPushes(pushSubscription);
   return {
     ...{ runs: run.id, steps: step?.id ?? '', tasks: task?.id ?? '', approvals: approval?.id ?? '', keys: made.id },
     rules: rule?.id ?? '',
     sessions: session?.id ?? '',
+    'push-subscriptions': push.id,
     digest: approval?.action_digest ?? '',
   };
 }
@@ -91,11 +94,16 @@ function operation(id: string): Operation {
   return found;
 }
 
+const pushSubscription = {
+  endpoint: 'http://127.0.0.1:9/push',
+  keys: { p256dh: createECDH('prime256v1').generateKeys('base64url'), auth: 'A'.repeat(22) },
+};
 const imagined = { tool: 'write_file', args: { path: 'a.txt', content: 'a' } };
 
 /** What passes validation: a refusal must come from the caller, not from the request. */
 const bodies: Record<string, () => unknown> = {
   createRun: () => ({ plan }),
+  subscribeToPushes: () => pushSubscription,
   logIn: () => ({ key: 'hp_nothing' }),
   exchangeCode: () => ({ code: 'hpc_nothing' }),
   createKey: () => ({ name: `made by ${Math.random()}`, kind: 'person', scopes: ['runs:read'] }),
@@ -120,7 +128,7 @@ function call({ id, method, path }: Operation, key: string, given: Record<string
   const filled = path
     .replace('{name}', 'holdpoint')
     .replace(/\{version\}|\{number\}/, '1')
-    .replace(/\/(\w+)\/\{id\}/, (_, kind) => `/${kind}/${given[kind]}`);
+    .replace(/\/([\w-]+)\/\{id\}/, (_, kind) => `/${kind}/${given[kind]}`);
   expect(filled).not.toMatch(/[{}]|undefined|\/$/);
   const body = method === 'POST' || method === 'PUT' ? JSON.stringify(bodies[id]?.() ?? {}) : undefined;
   const headers = { 'content-type': 'application/json', ...(method === 'POST' && idempotent) };
@@ -159,6 +167,7 @@ const unknownIds = () => ({
     keys: newId('key'),
     rules: newId('rule'),
     sessions: `ses_${'0'.repeat(32)}`,
+    'push-subscriptions': `psh_${'0'.repeat(32)}`,
   },
 });
 
@@ -171,7 +180,7 @@ describe("with a foreign tenant's key", () => {
       const unknown = unknownIds();
       const [foreign, none] = [await call(one, foreignKey), await call(one, foreignKey, unknown)];
       expect([one.id, foreign.status]).toEqual([one.id, 404]);
-      const kind = /\/v1\/(\w+)/.exec(one.path)?.[1] as keyof typeof unknown;
+      const kind = /\/v1\/([\w-]+)/.exec(one.path)?.[1] as keyof typeof unknown;
       const plain = async (response: Response, id: string) => {
         const { request_id: _, ...problem } = await problemOf(response);
         return JSON.stringify(problem).replaceAll(id, 'ID');

@@ -133,6 +133,21 @@ export const apiProblems = {
     title: 'Invalid model name',
     next: 'Name a model as provider/model; nothing was changed.',
   },
+  invalid_push_subscription: {
+    status: 422,
+    title: 'Unusable push subscription',
+    next: 'Send the subscription that the browser gave; its endpoint has to be reachable from this server. Nothing was changed.',
+  },
+  too_many_push_subscriptions: {
+    status: 409,
+    title: 'Too many push subscriptions',
+    next: 'End one first: GET /v1/push-subscriptions, DELETE /v1/push-subscriptions/{id}.',
+  },
+  push_subscription_not_found: {
+    status: 404,
+    title: 'No such push subscription',
+    next: 'List those of your key with GET /v1/push-subscriptions.',
+  },
   toolset_not_found: { status: 404, title: 'No such toolset', next: 'Use one of the toolsets in GET /v1/toolsets.' },
   snapshot_not_found: {
     status: 404,

@@ -70,6 +70,7 @@ const documentSchema = z.strictObject({
 const routes = [
   'delete /v1/keys/{id}',
   'delete /v1/policies/{name}',
+  'delete /v1/push-subscriptions/{id}',
   'delete /v1/rules/{id}',
   'delete /v1/secrets/{name}',
   'delete /v1/session',
@@ -94,6 +95,8 @@ const routes = [
   'get /v1/policies/{name}',
   'get /v1/policies/{name}/versions',
   'get /v1/policies/{name}/versions/{version}',
+  'get /v1/push-key',
+  'get /v1/push-subscriptions',
   'get /v1/queues',
   'get /v1/rules',
   'get /v1/rules/{id}',
@@ -133,6 +136,7 @@ const routes = [
   'post /v1/policies/replay',
   'post /v1/policies/test',
   'post /v1/policies/{name}/test',
+  'post /v1/push-subscriptions',
   'post /v1/runs',
   'post /v1/runs/{id}/calls',
   'post /v1/runs/{id}/cancel',
@@ -306,7 +310,10 @@ describe('the OpenAPI document', () => {
         .sort();
     const open = ['delete /v1/session', 'get /healthz', 'get /readyz', 'post /v1/session', 'post /v1/session/exchange'];
     expect(needing('[]')).toEqual(open);
-    const anyKey = ['delete /v1/sessions/{id}', 'get /v1/me', 'get /v1/sessions', 'post /v1/session/code'];
+    const anyKey = [
+      ...['delete /v1/push-subscriptions/{id}', 'delete /v1/sessions/{id}', 'get /v1/me', 'get /v1/push-key'],
+      ...['get /v1/push-subscriptions', 'get /v1/sessions', 'post /v1/push-subscriptions', 'post /v1/session/code'],
+    ];
     expect(needing('[{"key":[]},{"session":[]}]')).toEqual(anyKey);
     const scoped = operations().flatMap(({ operation }) =>
       operation.security.flatMap((one) => ('key' in one ? one.key : [])),

@@ -47,11 +47,20 @@ interface Options extends Pace {
   hostNames?: readonly string[];
   policyFile?: string;
   metrics?: MetricsSettings;
+  allowAddresses?: readonly string[];
 }
 
 export async function startTestApi(options: Options = {}): Promise<TestApi> {
   const { models = {}, ceilings = {}, logger = pino({ level: 'silent' }), host = '127.0.0.1', ...rest } = options;
-  const { hostNames = [], callerLimits = {}, policyFile, metrics, secrets = noSecrets, ...pace } = rest;
+  const {
+    hostNames = [],
+    callerLimits = {},
+    policyFile,
+    metrics,
+    secrets = noSecrets,
+    allowAddresses = [],
+    ...pace
+  } = rest;
   const dataDir = await mkdtemp(join(tmpdir(), 'hp-api-'));
   const redis = await startTestRedis(dataDir);
   const config = {
@@ -62,7 +71,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     redisUrl: redis.path,
     logLevel: 'silent',
     models,
-    allowAddresses: [],
+    allowAddresses,
     space: { floor: 0, reserve: 0 },
     ceilings,
     secrets,
@@ -135,9 +144,16 @@ export async function problemOf(response: Response): Promise<ProblemDetails> {
   return problem;
 }
 
-/** What is in Redis: equal before and after what must change nothing. Queues write their own `meta` key when they are opened, and requests count. */
+/**
+ * What is in Redis: equal before and after what must change nothing. Queues write their own `meta` key when they are opened, requests count,
+ * and pushes are sent at any time.
+ */
 export async function contentOf({ redis }: Pick<EngineDeps, 'redis'>): Promise<Record<string, string>> {
-  const keys = (await redis.keys('*')).filter((key) => !/:meta$|^hp:\{keys\}:(used$|rate:|streams:)/.test(key)).sort();
+  const keys = (await redis.keys('*'))
+    .filter(
+      (key) => !/:meta$|^hp:\{keys\}:(used$|rate:|streams:)|^\{hp-0\}:pushes:|^hp:\{push\}:(seen$|done:)/.test(key),
+    )
+    .sort();
   const contents = await Promise.all(keys.map((key) => contentOfKey(redis, key)));
   return Object.fromEntries(keys.map((key, at) => [key, contents[at] ?? '']));
 }

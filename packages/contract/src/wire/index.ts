@@ -10,6 +10,7 @@ export * from './page.ts';
 export * from './policy.ts';
 export * from './problem.ts';
 export * from './published.ts';
+export * from './push.ts';
 export * from './run.ts';
 export * from './secret.ts';
 export * from './session.ts';

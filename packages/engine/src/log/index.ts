@@ -68,6 +68,7 @@ export {
   isReserved,
   readAll,
   readApproval,
+  readApprovals,
   readCallCancels,
   readCallsKey,
   readFields,

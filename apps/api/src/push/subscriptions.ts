@@ -1,0 +1,68 @@
+import { createHash } from 'node:crypto';
+import type { Holder } from '@holdpoint/callers';
+import type { Tenant } from '@holdpoint/contract';
+import type { CreatePushSubscription } from '@holdpoint/contract/wire';
+import type { Redis } from 'ioredis';
+import { z } from 'zod';
+import { PushError } from './push-error.ts';
+
+const storedSchema = z.object({
+  id: z.string(),
+  endpoint: z.string(),
+  keys: z.object({ p256dh: z.string(), auth: z.string() }),
+  tenant: z.string(),
+  key_id: z.string(),
+  /** Digest of the text of the key. The subscription ends with this text. */
+  key: z.string(),
+  created_at: z.iso.datetime(),
+});
+/** A browser that wants pushes, with the rights of the key that it was logged in with. */
+export type StoredSubscription = z.infer<typeof storedSchema>;
+
+const recordKey = (id: string): string => `hp:{push}:subscription:${id}`;
+const ofKey = (keyId: string): string => `hp:{push}:key:${keyId}`;
+const ofTenant = (tenant: Tenant): string => `hp:{push}:tenant:${tenant}`;
+const tenantsKey = 'hp:{push}:tenants';
+const most = 20;
+
+export type PushSubscriptions = ReturnType<typeof openSubscriptions>;
+
+/** The subscriptions of browsers, in Redis. */
+export function openSubscriptions(redis: Redis, now: () => number) {
+  const find = async (id: string): Promise<StoredSubscription | undefined> => {
+    const text = await redis.get(recordKey(id));
+    return text === null ? undefined : storedSchema.parse(JSON.parse(text));
+  };
+  const findAll = async (ids: readonly string[]): Promise<StoredSubscription[]> =>
+    (await Promise.all(ids.map(find))).filter((found) => found !== undefined);
+  const list = async (keyId: string): Promise<StoredSubscription[]> => findAll(await redis.smembers(ofKey(keyId)));
+  const forget = async ({ id, key_id, tenant }: StoredSubscription): Promise<void> => {
+    await redis.multi().del(recordKey(id)).srem(ofKey(key_id), id).srem(ofTenant(tenant), id).exec();
+    if ((await redis.scard(ofTenant(tenant))) === 0) await redis.srem(tenantsKey, tenant);
+  };
+  return {
+    find,
+    list,
+    forget,
+    tenants: (): Promise<string[]> => redis.smembers(tenantsKey),
+    inTenant: async (tenant: Tenant): Promise<StoredSubscription[]> => findAll(await redis.smembers(ofTenant(tenant))),
+    /** A browser that subscribes again has the same subscription. @throws PushError `too_many_push_subscriptions` */
+    async add({ caller: { tenant }, keyId, digest }: Holder, { endpoint, keys }: CreatePushSubscription) {
+      const id = `psh_${createHash('sha256').update(`${keyId} ${endpoint}`).digest('hex').slice(0, 32)}`;
+      const known = await find(id);
+      if (known === undefined && (await redis.scard(ofKey(keyId))) >= most) {
+        throw new PushError('too_many_push_subscriptions', `your key has ${most} push subscriptions`);
+      }
+      const created_at = known?.created_at ?? new Date(now()).toISOString();
+      const stored: StoredSubscription = { id, endpoint, keys, tenant, key_id: keyId, key: digest, created_at };
+      await redis
+        .multi()
+        .set(recordKey(id), JSON.stringify(stored))
+        .sadd(ofKey(keyId), id)
+        .sadd(ofTenant(tenant), id)
+        .sadd(tenantsKey, tenant)
+        .exec();
+      return stored;
+    },
+  };
+}
