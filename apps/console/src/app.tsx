@@ -75,6 +75,7 @@ function Pages() {
 
 const Waiting = () => (
   <div className="page">
+    <h1 className="hidden-text">Holdpoint</h1>
     <Loading of="the page" />
   </div>
 );

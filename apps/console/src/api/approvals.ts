@@ -63,6 +63,13 @@ export async function decide(id: string, body: Decide): Promise<Approval> {
   return approval;
 }
 
+/** Answers with the approval that carries the result, or with the same one where no result came in time. */
+export async function previewApproval(id: string): Promise<Approval> {
+  const approval = await ask<Approval>({ method: 'POST', path: at(id, '/preview') });
+  approvals.put([approval]);
+  return approval;
+}
+
 export const decideMany = async (body: DecideMany): Promise<DecidedMany['data']> =>
   (await ask<DecidedMany>({ method: 'POST', path: '/v1/approvals/decisions', body })).data;
 

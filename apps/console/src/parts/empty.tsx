@@ -1,10 +1,18 @@
 import type { ReactNode } from 'react';
 import { Icon, type IconName } from './icon.tsx';
 
-export const Empty = ({ icon, title, children }: { icon: IconName; title: string; children?: ReactNode }) => (
+interface Props {
+  icon: IconName;
+  title: string;
+  /** It is all that the page has. */
+  isPage?: boolean;
+  children?: ReactNode;
+}
+
+export const Empty = ({ icon, title, isPage = false, children }: Props) => (
   <div className="empty">
     <Icon name={icon} />
-    <h2>{title}</h2>
+    {isPage ? <h1>{title}</h1> : <h2>{title}</h2>}
     {children}
   </div>
 );

@@ -35,19 +35,20 @@ export function ReadingDesk({ children }: { children: ReactNode }) {
 
 export const useUnread = (): number => useContext(Context)?.unread.size ?? 0;
 
-/** A frame with its own scrolling for a text that may be long. */
-export function LongText({
-  children,
-  label,
-  className = '',
-}: {
+interface LongTextProps {
   children: ReactNode;
   label: string;
   className?: string;
-}) {
+  /** false: the page shows the same text elsewhere. */
+  counts?: boolean;
+}
+
+/** A frame with its own scrolling for a text that may be long. */
+export function LongText({ children, label, className = '', counts = true }: LongTextProps) {
   const id = useId();
   const frame = useRef<HTMLDivElement>(null);
-  const set = useContext(Context)?.set;
+  const desk = useContext(Context)?.set;
+  const set = counts ? desk : undefined;
   const [isLong, setLong] = useState(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: other content has another end
   useEffect(() => {

@@ -8,7 +8,7 @@ import { Button } from '../../parts/button.tsx';
 import { Loading } from '../../parts/empty.tsx';
 import { Note } from '../../parts/note.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
-import { ReadingDesk, useUnread } from '../../parts/reading.tsx';
+import { LongText, ReadingDesk, useUnread } from '../../parts/reading.tsx';
 import { ApprovalStatus, Risk } from '../../parts/status.tsx';
 import { Text } from '../../parts/text.tsx';
 import { useTitle } from '../../parts/use-title.ts';
@@ -23,6 +23,7 @@ import { Facts } from './facts.tsx';
 import { LedHere } from './led-here.tsx';
 import { SideBySide } from './side-by-side.tsx';
 import { Surroundings } from './surroundings.tsx';
+import { TryIt } from './try-it.tsx';
 import { Whole, WholeDesk } from './whole.tsx';
 
 /** A request for a decision with everything that a person needs for it. */
@@ -33,6 +34,7 @@ export function ApprovalPage({ id }: { id: string }) {
   if (data === undefined) {
     return (
       <div className="page">
+        <h1 className="hidden-text">Approval</h1>
         {isPending && <Loading of="the approval" />}
         {error && (
           <ProblemNote error={error}>
@@ -106,9 +108,11 @@ function Page({ approval: now }: { approval: Approval }) {
           {now.display !== null && (
             <section className="stack">
               <h2>In the words of the toolset</h2>
-              <pre className="text-block">
-                <Text escaped>{now.display}</Text>
-              </pre>
+              <LongText label="Words of the toolset">
+                <pre>
+                  <Text escaped>{now.display}</Text>
+                </pre>
+              </LongText>
             </section>
           )}
           {now.preview !== null && (
@@ -131,7 +135,14 @@ function Page({ approval: now }: { approval: Approval }) {
             <Facts approval={now} />
           </section>
           {now.status === 'pending' && (
-            <DecisionBar approval={now} whyNot={hasChanged ? 'Read the change first' : undefined} onChoose={setKind} />
+            <>
+              <TryIt approval={now} />
+              <DecisionBar
+                approval={now}
+                whyNot={hasChanged ? 'Read the change first' : undefined}
+                onChoose={setKind}
+              />
+            </>
           )}
         </aside>
       </div>

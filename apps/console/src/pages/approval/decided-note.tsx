@@ -1,6 +1,7 @@
 import type { Approval } from '@holdpoint/contract/wire';
 import type { Tone } from '../../parts/badge.tsx';
 import { Note } from '../../parts/note.tsx';
+import { LongText } from '../../parts/reading.tsx';
 import { Text } from '../../parts/text.tsx';
 import { Ago } from '../../parts/time.tsx';
 
@@ -43,15 +44,17 @@ export function DecidedNote({ approval: { status, decision, quorum } }: { approv
                   <code>
                     <Text>{pointer}</Text>
                   </code>
-                  <pre className="text-block">
-                    <del>
-                      <Text>{textOf(asked)}</Text>
-                    </del>
-                    {'\n'}
-                    <ins>
-                      <Text>{textOf(ran)}</Text>
-                    </ins>
-                  </pre>
+                  <LongText label={`Edit of ${pointer}`} counts={false}>
+                    <pre>
+                      <del>
+                        <Text>{textOf(asked)}</Text>
+                      </del>
+                      {'\n'}
+                      <ins>
+                        <Text>{textOf(ran)}</Text>
+                      </ins>
+                    </pre>
+                  </LongText>
                 </li>
               ))}
             </ul>

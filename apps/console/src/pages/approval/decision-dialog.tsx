@@ -1,5 +1,6 @@
 import type { Approval, Decide, Tool } from '@holdpoint/contract/wire';
 import { useRef, useState } from 'react';
+import { Link } from 'wouter';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Note } from '../../parts/note.tsx';
@@ -50,6 +51,11 @@ export function DecisionDialog({ kind, approval: now, tool, unread, onClose }: P
         {sent.now.status !== 'pending' || sent.now.votes.length > 0 ? <DecidedNote approval={sent.now} /> : null}
         {sent.is === 'overtaken' && sent.now.status === 'pending' && <SideBySide before={approval} after={sent.now} />}
         <div className="dialog-foot">
+          {sent.now.id !== approval.id && (
+            <Link href={`/approvals/${sent.now.id}`} className="button">
+              Open it
+            </Link>
+          )}
           <Button kind="main" autoFocus onClick={onClose}>
             Close
           </Button>

@@ -1,6 +1,7 @@
 import type { Approval } from '@holdpoint/contract/wire';
 import type { RefObject } from 'react';
 import { Button } from '../../parts/button.tsx';
+import { LongText } from '../../parts/reading.tsx';
 import { Text } from '../../parts/text.tsx';
 import type { Decision } from './use-decision.ts';
 
@@ -14,11 +15,13 @@ export interface FormProps {
 
 /** The call that is decided on, in one frame. */
 export const CallLine = ({ approval }: { approval: Approval }) => (
-  <pre className="text-block call-line">
-    <strong>{approval.action.tool}</strong>
-    {'\n'}
-    <Text escaped>{approval.display ?? approval.readable.args}</Text>
-  </pre>
+  <LongText label="The call" counts={false} className="call-line">
+    <pre>
+      <strong>{approval.action.tool}</strong>
+      {'\n'}
+      <Text escaped>{approval.display ?? approval.readable.args}</Text>
+    </pre>
+  </LongText>
 );
 
 interface FootProps {

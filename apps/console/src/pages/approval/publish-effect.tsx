@@ -2,6 +2,7 @@ import type { PublishPlan, ValidatorResult } from '@holdpoint/contract';
 import type { Approval } from '@holdpoint/contract/wire';
 import { useQuery } from '@tanstack/react-query';
 import { ask } from '../../api/request.ts';
+import { useRunDetail } from '../../api/runs.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Note } from '../../parts/note.tsx';
 import { LongText } from '../../parts/reading.tsx';
@@ -76,7 +77,7 @@ export function PublishEffect({ approval, plan }: { approval: Approval; plan: Pu
           </ul>
         </details>
       )}
-      <Validators runId={approval.run_id} />
+      {approval.kind === 'publish' && <Validators runId={approval.run_id} />}
       {conflicts.length > 0 && approval.kind !== 'conflict' && (
         <Note tone="bad" title="With conflicts nothing can be published" />
       )}
@@ -85,10 +86,12 @@ export function PublishEffect({ approval, plan }: { approval: Approval; plan: Pu
 }
 
 function Validators({ runId }: { runId: string }) {
+  const run = useRunDetail(runId);
   const { data } = useQuery({
     queryKey: ['run', runId, 'validation'],
     queryFn: ({ signal }) =>
       ask<{ results: ValidatorResult[] }>({ path: `/v1/runs/${encodeURIComponent(runId)}/validation`, signal }),
+    enabled: (run.data?.request.validators.length ?? 0) > 0,
     retry: false,
   });
   if (data === undefined || data.results.length === 0) return null;
@@ -111,9 +114,11 @@ function Validators({ runId }: { runId: string }) {
                 </code>
                 <span className="muted small numbers">{spanText(duration_ms)}</span>
               </summary>
-              <pre className="text-block">
-                <Text>{`${stdout}${stderr}` || 'no output'}</Text>
-              </pre>
+              <LongText label={`Output of ${name}`} counts={false}>
+                <pre>
+                  <Text>{`${stdout}${stderr}` || 'no output'}</Text>
+                </pre>
+              </LongText>
             </details>
           </li>
         ))}

@@ -1,4 +1,5 @@
 import type { Approval } from '@holdpoint/contract/wire';
+import { LongText } from '../../parts/reading.tsx';
 import { Text } from '../../parts/text.tsx';
 
 /** The call that was read, and the call as it is now. */
@@ -12,13 +13,17 @@ export const SideBySide = ({ before, after }: { before: Approval; after: Approva
 const Side = ({ title, approval: { readable, reaches, reason } }: { title: string; approval: Approval }) => (
   <section className="stack">
     <h3>{title}</h3>
-    <pre className="text-block">
-      <Text escaped>{`${readable.args}\n\nhosts: ${reaches?.join(', ') || 'none'}\nheld because: ${reason}`}</Text>
-    </pre>
-    {readable.preview !== null && (
-      <pre className="text-block">
-        <Text escaped>{readable.preview}</Text>
+    <LongText label={`Arguments: ${title}`} counts={false}>
+      <pre>
+        <Text escaped>{`${readable.args}\n\nhosts: ${reaches?.join(', ') || 'none'}\nheld because: ${reason}`}</Text>
       </pre>
+    </LongText>
+    {readable.preview !== null && (
+      <LongText label={`Effect: ${title}`} counts={false}>
+        <pre>
+          <Text escaped>{readable.preview}</Text>
+        </pre>
+      </LongText>
     )}
   </section>
 );

@@ -1,6 +1,7 @@
 import type { Approval } from '@holdpoint/contract/wire';
 import { Link } from 'wouter';
 import { Note } from '../../parts/note.tsx';
+import { LongText } from '../../parts/reading.tsx';
 import { Text } from '../../parts/text.tsx';
 import { Ago } from '../../parts/time.tsx';
 
@@ -29,8 +30,17 @@ export function Surroundings({ approval }: { approval: Approval }) {
         </Note>
       )}
       {superseded_by !== null && (
-        <Note tone="warn" title="Nothing ran after this decision: the files had changed">
-          <Link href={`/approvals/${superseded_by}`}>The approval that asks again</Link>
+        <Note
+          tone="warn"
+          title={
+            approval.decision === null
+              ? 'It was run on a throw-away copy'
+              : 'Nothing ran after this decision: the files had changed'
+          }
+        >
+          <Link href={`/approvals/${superseded_by}`}>
+            {approval.decision === null ? 'The approval with its result' : 'The approval that asks again'}
+          </Link>
         </Note>
       )}
       {other_policy && (
@@ -90,9 +100,11 @@ function MayFind({ approval: { unknown, repositories, may_write } }: { approval:
                 <code>{path === null ? 'more' : <Text>{path}</Text>}</code>, {files} files
               </summary>
               {configuration !== null && (
-                <pre className="text-block">
-                  <Text>{configuration}</Text>
-                </pre>
+                <LongText label="Configuration of the repository" counts={false}>
+                  <pre>
+                    <Text>{configuration}</Text>
+                  </pre>
+                </LongText>
               )}
             </details>
           ))}

@@ -55,8 +55,14 @@ export function useDecision(shown: Approval): Decision {
   };
 }
 
+/** The approval, or another that has taken its place. */
+async function readNewest(id: string): Promise<Approval> {
+  const now = await readApproval(id);
+  return now.superseded_by === null ? now : readApproval(now.superseded_by);
+}
+
 async function refused(id: string, error: unknown): Promise<Sent> {
   if (!isProblem(error, 'already_decided', 'action_changed')) return { is: 'refused', error };
-  const now = await readApproval(id).catch(() => undefined);
+  const now = await readNewest(id).catch(() => undefined);
   return now === undefined ? { is: 'refused', error } : { is: 'overtaken', now, error };
 }

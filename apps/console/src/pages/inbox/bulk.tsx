@@ -6,6 +6,7 @@ import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
+import { LongText } from '../../parts/reading.tsx';
 import { Text } from '../../parts/text.tsx';
 import { useWhyNot } from '../../session/session.tsx';
 import { inOneLine } from './in-one-line.ts';
@@ -77,23 +78,25 @@ function BulkDialog({ kind, items, onClose }: { kind: Kind; items: Approval[]; o
       onConfirm={() => void send()}
       wide
     >
-      <ul className="bulk-items">
-        {shown.map((approval) => (
-          <li key={approval.id}>
-            <div className="spread">
-              <span className="muted small one-line">
-                <Text escaped>{approval.run_title}</Text>
-              </span>
-              <Result result={results?.find(({ approval_id }) => approval_id === approval.id)} />
-            </div>
-            <pre>
-              <Text escaped={approval.readable.hidden}>
-                {approval.readable.hidden ? approval.readable.args : inOneLine(approval)}
-              </Text>
-            </pre>
-          </li>
-        ))}
-      </ul>
+      <LongText label="The calls" counts={false} className="flush">
+        <ul className="bulk-items">
+          {shown.map((approval) => (
+            <li key={approval.id}>
+              <div className="spread">
+                <span className="muted small one-line">
+                  <Text escaped>{approval.run_title}</Text>
+                </span>
+                <Result result={results?.find(({ approval_id }) => approval_id === approval.id)} />
+              </div>
+              <pre>
+                <Text escaped={approval.readable.hidden}>
+                  {approval.readable.hidden ? approval.readable.args : inOneLine(approval)}
+                </Text>
+              </pre>
+            </li>
+          ))}
+        </ul>
+      </LongText>
       {kind === 'reject' && results === undefined && (
         <div className="field">
           <label htmlFor={id}>Why?</label>

@@ -9,7 +9,7 @@ export function Missing({ what = 'page', id, children }: { what?: string; id?: s
   useTitle(`No such ${what}`);
   return (
     <div className="page narrow">
-      <Empty icon="question" title={`There is no such ${what}`}>
+      <Empty isPage icon="question" title={`There is no such ${what}`}>
         {id !== undefined && (
           <p>
             <code>
