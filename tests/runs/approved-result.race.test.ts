@@ -145,3 +145,29 @@ test('a worker killed while making the result loses nothing: another worker make
   await finished(system.client, run.id);
   expect(readFileSync(join(system.tree(run.id), 'ran.txt'), 'utf8')).toBe('x\n');
 });
+
+test('a person asks to see the result of a held call; a worker killed while the call runs for show loses nothing', async () => {
+  const rules = [{ match: { tool: 'bash' }, action: 'hold' as const }];
+  const command = `cat /proc/sys/kernel/random/uuid | tee id.txt; echo x >> ran.txt; sleep 3`;
+  const { run } = await system.client.createRun({ plan: plan([bash(command)]), policy: { rules } });
+  const held = await nextApproval(system.client, run.id);
+  expect(held.preview).not.toMatchObject({ kind: 'result' });
+  const asked = system.client.previewApproval(held.id);
+  await until('the fork exists', () =>
+    forks().some((id) => id !== run.id && existsSync(join(system.tree(id), 'ran.txt'))),
+  );
+  await worker.signal('SIGKILL');
+  worker = await system.startWorker();
+  await asked;
+  await until('the result is there', async () => (await system.client.previewApproval(held.id)).id !== held.id);
+  const result = await nextApproval(system.client, run.id);
+  const shown = result.preview as Shown;
+  expect([result.replaces, shown.kind, previews(run.id)]).toEqual([held.id, 'result', [shown.snapshot]]);
+  expect(existsSync(join(system.tree(run.id), 'ran.txt'))).toBe(false);
+  await expect(decide(held)).rejects.toMatchObject({ code: 'action_changed' });
+  await decide(result);
+  await finished(system.client, run.id);
+  expect(readFileSync(join(system.tree(run.id), 'id.txt'), 'utf8')).toBe(shown.value.stdout);
+  expect(readFileSync(join(system.tree(run.id), 'ran.txt'), 'utf8')).toBe('x\n');
+  expect(previews(run.id)).toEqual([]);
+});

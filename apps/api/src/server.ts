@@ -25,6 +25,7 @@ import { previewRoute } from './routes/approvals/preview.ts';
 import { readApprovalsRoutes } from './routes/approvals/read-approvals.ts';
 import { readConflictRoute } from './routes/approvals/read-conflict.ts';
 import { readContentRoute } from './routes/approvals/read-content.ts';
+import { readContextRoute } from './routes/approvals/read-context.ts';
 import { readAuditRoutes } from './routes/audit/read-audit.ts';
 import { diffRoute } from './routes/changes/diff.ts';
 import { dryRunRoute } from './routes/changes/dry-run.ts';
@@ -185,6 +186,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   readApprovalsRoutes(app);
   readConflictRoute(app);
   readContentRoute(app);
+  readContextRoute(app);
   previewRoute(app);
   decideRoute(app);
   decideManyRoute(app);

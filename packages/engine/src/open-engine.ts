@@ -2,6 +2,7 @@ import type { Caller, CallerKind, OperatorPolicy, Payload, Policy, PolicyReferen
 import { readStanding } from './admission/admission.ts';
 import {
   type ApprovalFilter,
+  type ApprovalView,
   countApprovals,
   currentApproval,
   type DecisionRequest,
@@ -12,6 +13,7 @@ import {
   listApprovals,
   listRules,
   readContent,
+  readContext,
   readPanel,
   requestResult,
   revokeRule,
@@ -225,6 +227,8 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
         await owned.part('approval', id);
         return currentApproval(deps, id);
       },
+      /** What led to a question, and how calls like it were decided. */
+      context: (view: ApprovalView) => readContext(deps, tenant, view),
       /** The full content of a long approval that shows only a beginning. */
       content: on(deps, readContent),
       /** Who decides on a call. */

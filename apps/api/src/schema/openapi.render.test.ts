@@ -83,6 +83,7 @@ const routes = [
   'get /v1/approvals/{id}',
   'get /v1/approvals/{id}/conflict',
   'get /v1/approvals/{id}/content',
+  'get /v1/approvals/{id}/context',
   'get /v1/audit',
   'get /v1/audit/head',
   'get /v1/audit/verify',

@@ -2,6 +2,7 @@ export { codeText, cut, nameText, oneLine, plain, plainJson, shellWord } from '@
 export { actionText, approvalTable, approvalText, briefApproval, isAboutPublish, planOf } from './approval-text.ts';
 export { payloadValue, shortArgs } from './call-text.ts';
 export { conflictText, hunkText } from './conflict-text.ts';
+export { contextText } from './context-text.ts';
 export { proposalText } from './decider-text.ts';
 export { diffStat, diffText, foldedPatch, leftOutText, patchLines } from './diff-text.ts';
 export { fit, fold, pairs, table } from './layout.ts';

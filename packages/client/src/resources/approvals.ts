@@ -1,8 +1,10 @@
 import {
   type Approval,
   type ApprovalContent,
+  type ApprovalContext,
   type ApprovalCounts,
   approvalContentSchema,
+  approvalContextSchema,
   approvalCountsSchema,
   approvalPageSchema,
   approvalSchema,
@@ -72,6 +74,10 @@ export const approvalRequests = ({ ask }: Transport) => ({
   /** The whole of an approval marked `cut`, and the digest with which to approve. */
   getApprovalContent: async (id: string, { signal }: Options = {}): Promise<ApprovalContent> =>
     (await ask({ path: at('approvals', id, '/content'), signal }, approvalContentSchema)).body,
+
+  /** What led to the question: the model's words, what was read since the last decision, and how such calls were decided. */
+  getApprovalContext: async (id: string, { signal }: Options = {}): Promise<ApprovalContext> =>
+    (await ask({ path: at('approvals', id, '/context'), signal }, approvalContextSchema)).body,
 
   /** A file in conflict by lines: a page of its hunks. @throws ApiError `conflict_gone` */
   getConflict: async (

@@ -1,5 +1,6 @@
 export { awaitDecision } from './await-decision.ts';
 export { cutParts, readContent } from './content.ts';
+export { readContext } from './context/read-context.ts';
 export { countApprovals } from './count-approvals.ts';
 export { decideApproval } from './decide-approval.ts';
 export { readPanel } from './decide-step.ts';

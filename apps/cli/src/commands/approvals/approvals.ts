@@ -2,7 +2,7 @@ import { approvalStatusSchema } from '@holdpoint/contract';
 import type { Approval } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { hunksText } from '../../deciding/conflicts.ts';
-import { approvalTable, approvalText } from '../../output/index.ts';
+import { approvalTable, approvalText, contextText } from '../../output/index.ts';
 import { sayEndOfPage } from '../../output/layout.ts';
 import { type ApiOptions, apiCommand, commandLine, count, type Shell } from '../../shell/index.ts';
 
@@ -80,9 +80,13 @@ export const showApprovalCommand = (shell: Shell) =>
     .argument('<approval>', 'id of the approval')
     .action(async (approvalId: string, { url, json }: ApiOptions) => {
       const client = await shell.connect(url);
-      const approval = await client.getApproval(approvalId);
-      if (json) return shell.printJson(approval);
+      const [approval, context] = await Promise.all([
+        client.getApproval(approvalId),
+        client.getApprovalContext(approvalId),
+      ]);
+      if (json) return shell.printJson({ ...approval, context });
       for (const line of approvalText(approval, { colors: shell.colors, now: Date.now() })) shell.print(line);
+      for (const line of contextText(context, shell.colors)) shell.print(line);
       for (const line of await hunksText({ shell, client }, approval)) shell.print(line);
       if (approval.status !== 'pending') return;
       for (const decision of approval.allowed_decisions) shell.say(lineFor(decision, approval));
