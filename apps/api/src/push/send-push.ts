@@ -23,7 +23,7 @@ export interface SendDeps {
 export type Sent = { outcome: 'sent' | 'gone' | 'refused'; status: number };
 
 /** The push service cannot take the push now. */
-export class PushDelayed extends Error {
+class PushDelayed extends Error {
   override readonly name = 'PushDelayed';
   /** By Retry-After. */
   readonly retryAfterMs?: number;

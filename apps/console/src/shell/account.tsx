@@ -5,6 +5,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { Text } from '../parts/text.tsx';
 import { useMe } from '../session/session.tsx';
 import { LettersSwitch } from './keys-help.tsx';
+import { PushSwitch } from './push-switch.tsx';
 import { themes, useTheme } from './theme.ts';
 
 /** Who is logged in, the colours, and the way out. */
@@ -46,6 +47,7 @@ export function Account({ onClose }: { onClose: () => void }) {
         </div>
       </fieldset>
       <LettersSwitch />
+      <PushSwitch />
       <div className="dialog-foot">
         <Button icon="leave" onClick={() => void logOut()}>
           Log out
