@@ -88,6 +88,7 @@ import {
   pageTurns,
   presentStep,
   type RunFilter,
+  readApprovalEvents,
   readCalls,
   readPlaceWait,
   readTotals,
@@ -283,6 +284,8 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
             : withResult(deps.blobs, entry).then((event) => ({ seq, entry: event }));
         return Promise.all((await readLogEntries(redis, runId, page)).map(shown));
       },
+      /** Only the events about approvals, from a place or a time on. */
+      ofApprovals: ofRun(deps, readApprovalEvents),
       async *all(runId: string) {
         await owned.run(runId);
         for await (const event of readWholeLog(redis, runId)) yield await withResult(deps.blobs, event);

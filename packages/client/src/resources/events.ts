@@ -1,5 +1,8 @@
 import { isTerminal } from '@holdpoint/contract';
 import {
+  type ApprovalChange,
+  approvalChanged,
+  approvalChangeSchema,
   eventPageSchema,
   type Page,
   type Run,
@@ -70,16 +73,14 @@ export function eventRequests(transport: Transport) {
      * connection a run may arrive again with the same `seq`. The iteration never ends.
      */
     async *changes({ signal }: Options = {}): AsyncGenerator<Run> {
-      let last: string | undefined;
-      const requestFor = () => ({
-        path: '/v1/events',
-        headers: { accept: 'text/event-stream', 'last-event-id': last },
-      });
-      for await (const { id, event, data } of follow(transport, requestFor, { signal })) {
-        last = id ?? last;
-        if (event === runChanged) yield read(runSchema, data, 200);
-      }
+      for await (const { run } of allChanges(transport, signal)) if (run !== undefined) yield run;
     },
+
+    /**
+     * The same, and for a key with `approvals:read` what happens to approvals. A change may arrive again, with the same `seq`, after a lost
+     * connection.
+     */
+    allChanges: ({ signal }: Options = {}) => allChanges(transport, signal),
 
     /**
      * Waits, on the run's events, until a condition holds.
@@ -103,3 +104,19 @@ export function eventRequests(transport: Transport) {
 }
 
 const hasEnded = (run: Run): boolean => isTerminal(run.status);
+
+async function* allChanges(
+  transport: Transport,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<{ run?: Run; approval?: ApprovalChange }> {
+  let last: string | undefined;
+  const requestFor = () => ({
+    path: '/v1/events',
+    headers: { accept: 'text/event-stream', 'last-event-id': last },
+  });
+  for await (const { id, event, data } of follow(transport, requestFor, { signal })) {
+    last = id ?? last;
+    if (event === runChanged) yield { run: read(runSchema, data, 200) };
+    if (event === approvalChanged) yield { approval: read(approvalChangeSchema, data, 200) };
+  }
+}

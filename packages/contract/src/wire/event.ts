@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { eventSchema, type LoggedEvent } from '../events/index.ts';
-import { runIdSchema } from '../ids.ts';
+import { approvalIdSchema, runIdSchema } from '../ids.ts';
+import { decisionKindSchema, riskSchema } from '../vocabulary.ts';
 import { integerParameter, pageOf } from './page.ts';
 
 const seq = z.int().min(1).describe('Dense, from 1, per run');
@@ -47,5 +48,24 @@ export const listAllEventsQuerySchema = z.strictObject({
 export const endOfStream = 'end';
 /** Name of the server-sent events with live text. Their data: a `LiveFrame`. They have no id, and are not sent again. */
 export const liveEvent = 'live';
-/** Name of the server-sent event on GET /v1/events. Its data: the run at this moment. */
+/** Name of a server-sent event on GET /v1/events. Its data: the run at this moment. */
 export const runChanged = 'run.changed';
+/** Name of a server-sent event on GET /v1/events, for callers with `approvals:read`. Its data: an `ApprovalChange`. */
+export const approvalChanged = 'approval.changed';
+
+/** What happened to an approval: an event of the log of its run, without the arguments of the call. */
+export const approvalChangeSchema = z
+  .strictObject({
+    approval_id: approvalIdSchema,
+    run_id: runIdSchema,
+    step_id: z.string().nullable().describe('null: the approval is about the publish of the run'),
+    seq,
+    time: z.iso.datetime(),
+    change: z.enum(['requested', 'decided', 'expired', 'canceled', 'voted', 'delegated', 'escalated', 'reminded']),
+    by: z.string().nullable().describe('Who decided, voted or delegated; null: no caller did'),
+    decision: decisionKindSchema.nullable().describe('With `decided`'),
+    risk: riskSchema.nullable().describe('With `requested`'),
+    expires_at: z.iso.datetime().nullable().describe('With `requested`'),
+  })
+  .meta({ id: 'ApprovalChange' });
+export type ApprovalChange = z.infer<typeof approvalChangeSchema>;

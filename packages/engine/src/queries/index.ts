@@ -1,3 +1,4 @@
+export { readApprovalEvents } from './approval-events.ts';
 export { countRuns } from './count-runs.ts';
 export { type Attempt, listAttempts } from './list-attempts.ts';
 export { listEvents, runsChangedSince } from './list-events.ts';

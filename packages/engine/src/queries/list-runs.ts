@@ -52,7 +52,7 @@ export async function listRuns(
   const after = filter.created_after === undefined ? undefined : Date.parse(filter.created_after);
   const { title } = filter;
   const before = earlierOf(page.cursor, cursorAt('run', filter.created_before));
-  const most = title === undefined ? page.limit + 1 : mostSearched / 4;
+  const most = title === undefined ? page.limit + 1 : Math.max(page.limit + 1, 50);
   let searched = 0;
   for await (const ids of candidates(deps, filter, { cursor: before, most })) {
     for (const run of await readRuns(deps.redis, title === undefined ? ids : await titled(deps, ids, title))) {

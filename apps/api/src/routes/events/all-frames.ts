@@ -1,9 +1,10 @@
-import { runChanged } from '@holdpoint/contract/wire';
+import { approvalChanged, runChanged } from '@holdpoint/contract/wire';
 import { Damaged, notificationPattern, readEntry } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 import { showDamaged } from '../../errors/show-damaged.ts';
 import { frame, heartbeat, opening } from '../../live/stream.ts';
 import { toRun } from '../runs/run-view.ts';
+import { ApprovalChanges } from './approval-changes.ts';
 
 /**
  * Largest difference between clocks: of the workers, the source of the events' times, and of API processes, the source of the stream's ids.
@@ -14,18 +15,19 @@ const skewMs = 60_000;
 export const isYetToCome = (id: number, now: number): boolean => id > now + skewMs;
 
 /**
- * Each changed run of the tenant, in its state at the time of the frame. A slow reader gets fewer frames and no outdated frames: the server keeps
+ * Each changed run of the tenant, in its state at the time of the frame, and for callers who may read approvals what happened to them. A slow reader gets fewer frames and no outdated frames: the server keeps
  * only the ids of the changed runs.
  * @param lastId of a frame: runs changed since then come first. The id of a frame is a time before which nothing is missing.
  */
 export async function* allFrames(
-  deps: Pick<ApiDeps, 'engine' | 'notifications' | 'heartbeatMs' | 'now' | 'logger'>,
+  deps: Pick<ApiDeps, 'engine' | 'notifications' | 'heartbeatMs' | 'now' | 'logger' | 'holder'>,
   lastId: number | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
   const subscription = await deps.notifications.subscribeToAll(notificationPattern);
   let complete = lastId ?? deps.now();
   let missedSince = lastId;
+  const approvals = deps.holder.scopes.includes('approvals:read') ? new ApprovalChanges(deps) : undefined;
   try {
     yield opening(complete);
     let quietUntil = deps.now() + deps.heartbeatMs;
@@ -40,6 +42,10 @@ export async function* allFrames(
         if (run instanceof Damaged) showDamaged(deps, [run]);
         if (run === undefined || run instanceof Damaged) continue;
         yield frame({ event: runChanged, id: complete, data: toRun(run) });
+        const since = Math.min(complete, missedSince ?? complete) - skewMs;
+        for (const change of (await approvals?.of(id, since)) ?? []) {
+          yield frame({ event: approvalChanged, id: complete, data: change });
+        }
         quietUntil = deps.now() + deps.heartbeatMs;
       }
       missedSince = undefined;

@@ -72,6 +72,7 @@ export function readEventsRoutes(app: App): void {
           'Pages have the events of the oldest run first, and those of each run in the order of its log. A page may be short or empty and still have a `next_cursor`. ' +
           'An event that is appended to a run before the cursor is on no later page: follow the stream for those. ' +
           'With `Accept: text/event-stream` it is a stream of `run.changed`, with the state of the run at that moment. Quick changes of one run may be one event. ' +
+          'A caller with approvals:read also gets an `approval.changed` for each event about an approval. ' +
           'A client that comes back with `Last-Event-ID` first gets each run that changed in between; it may get a run again that it has seen, with the same `seq`.',
         querystring: listAllEventsQuerySchema,
         response: {
