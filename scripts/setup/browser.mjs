@@ -48,7 +48,7 @@ export async function prepare(machine) {
  *
  * @param {Pick<import('./machine.mjs').Machine, 'platform' | 'arch'>} machine
  */
-export function isSupported({ platform, arch }) {
+function isSupported({ platform, arch }) {
   return platform === 'linux' && arch === 'x64';
 }
 

@@ -28,7 +28,7 @@ withBrowser('hostile text', () => {
       labels: { note: markup('label') },
       policy: { rules: [allowBash] },
       plan: plan(
-        [bash(`touch '${name}'; printf '%s\\n' "${markup('name').replaceAll("'", '')}" > page.html`, 'Write a page')],
+        [bash(`touch '${name}'; printf '%s\\n' "${markup('name').replaceAll("'", '')}" > page.html`, 'write_page')],
         [
           bash(
             `# ${markup('arguments').replaceAll("'", '')} ${link.replaceAll("'", '')}\nprintf '<img src=x onerror=alert(1)>\\n\\033]8;;javascript:alert(1)\\033\\\\click\\033]8;;\\033\\\\\\nzero\\000byte\\n\\342\\200\\256turned\\n'; head -c 300000 /dev/zero | tr '\\0' x`,

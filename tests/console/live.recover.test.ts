@@ -33,17 +33,17 @@ withBrowser('a page that stays open', () => {
   test('says that it is offline while the API is away, and shows the end of the run afterwards', async () => {
     const run = await waitingRun();
     const page = await console.open(`/runs/${run.id}`, { url: system.api.url(), key: system.key, expected: away });
-    await page.getByText('Live', { exact: true }).first().waitFor();
+    await page.locator('.nav').getByText('Live', { exact: true }).waitFor();
     await page.getByText('1 step', { exact: true }).waitFor();
     await system.api.kill();
     await page
+      .locator('.nav')
       .getByText(/^Offline for/)
-      .first()
       .waitFor();
     expect(await page.getByRole('heading', { name: titleOf }).count()).toBe(1);
     await run.end();
     await system.api.start();
-    await page.getByText('Live', { exact: true }).first().waitFor({ timeout: 60_000 });
+    await page.locator('.nav').getByText('Live', { exact: true }).waitFor({ timeout: 60_000 });
     await page.locator('.step-row').getByText('succeeded').waitFor({ timeout: 60_000 });
     await page.locator('.run-title').getByText('succeeded').waitFor();
   });

@@ -61,7 +61,7 @@ export const DiffRowView = memo(function DiffRowView({ row, coloured }: RowProps
       return row.line.kind === 'note' ? (
         <div className="hunk">{row.line.text}</div>
       ) : (
-        <div className={`line ${row.line.kind}`}>
+        <div className={`code-line ${row.line.kind}`}>
           <LineNumber of={row.line.old} />
           <LineNumber of={row.line.new} />
           <Content line={row.line} coloured={coloured} />
@@ -86,9 +86,9 @@ function Side({
   number: number | undefined;
   coloured: Coloured | undefined;
 }) {
-  if (line === undefined) return <div className="line absent" />;
+  if (line === undefined) return <div className="code-line absent" />;
   return (
-    <div className={`line ${line.kind}`}>
+    <div className={`code-line ${line.kind}`}>
       <LineNumber of={number} />
       <Content line={line} coloured={coloured} />
     </div>

@@ -1,9 +1,10 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { Button } from '../parts/button.tsx';
 import { Loading } from '../parts/empty.tsx';
 import { Note } from '../parts/note.tsx';
 import { ProblemNote } from '../parts/problem-note.tsx';
+import { useTop } from '../parts/use-top.ts';
 import { type DiffItem, itemsOf } from './diff-items.ts';
 import type { FileDiff } from './diff-lines.ts';
 import { DiffRowView, FileHead } from './diff-row.tsx';
@@ -102,7 +103,7 @@ function Changes({ stat }: { stat: DiffStat }) {
                 key={key}
                 ref={virtual.measureElement}
                 data-index={index}
-                className={`diff-item ${item.kind}`}
+                className={`diff-item of-${item.kind}`}
                 style={{ transform: `translateY(${start - top}px)` }}
               >
                 {render(item)}
@@ -177,17 +178,4 @@ function useStable<Item>(items: Item[]): readonly Item[] {
   const last = useRef(items);
   if (items.length !== last.current.length || items.some((item, at) => item !== last.current[at])) last.current = items;
   return last.current;
-}
-
-/** How far below the top of the page the list begins. */
-function useTop(list: { current: HTMLElement | null }): number {
-  const [top, setTop] = useState(0);
-  useLayoutEffect(() => {
-    const measure = () => setTop(Math.round((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY));
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(document.body);
-    return () => observer.disconnect();
-  }, [list]);
-  return top;
 }

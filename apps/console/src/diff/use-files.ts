@@ -1,5 +1,5 @@
 import type { Diff } from '@holdpoint/contract/wire';
-import { useQueries, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { ask } from '../api/request.ts';
 import type { ChangedFile, FileDiff } from './diff-lines.ts';
@@ -17,7 +17,8 @@ export type DiffStat = Omit<Diff, 'files'> & { files: ChangedFile[] };
 /** The changed files, without their lines. */
 export function useChanges({ runId, from, to }: Snapshots) {
   return useQuery({
-    queryKey: ['run', runId, 'diff', from, to],
+    queryKey: ['diff', runId, from, to],
+    placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       ask<DiffStat>({ path: `/v1/runs/${encodeURIComponent(runId)}/diff`, query: { from, to, stat: true }, signal }),
   });

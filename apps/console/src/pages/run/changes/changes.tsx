@@ -1,5 +1,5 @@
 import type { Page, Snapshot } from '@holdpoint/contract/wire';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useSearchParams } from 'wouter';
 import { ask } from '../../../api/request.ts';
 import { DiffView } from '../../../diff/diff-view.tsx';
@@ -11,7 +11,8 @@ import { SnapshotChoice } from './snapshot-choice.tsx';
 export function Changes({ run }: ShownRun) {
   const [search, setSearch] = useSearchParams();
   const { data } = useQuery({
-    queryKey: ['run', run.id, 'snapshots'],
+    queryKey: ['snapshots', run.id, run.workspace.snapshot],
+    placeholderData: keepPreviousData,
     queryFn: ({ signal }) =>
       ask<Page<Snapshot>>({ path: runPath(run.id, '/snapshots'), query: { limit: 1000, order: 'desc' }, signal }),
   });
@@ -53,7 +54,7 @@ export function Changes({ run }: ShownRun) {
           Patch
         </a>
       </div>
-      <DiffView runId={run.id} from={from} to={to} />
+      <DiffView runId={run.id} from={from} to={to ?? run.workspace.snapshot} />
     </section>
   );
 }

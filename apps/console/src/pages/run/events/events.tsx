@@ -7,13 +7,14 @@ import { Loading } from '../../../parts/empty.tsx';
 import { ProblemNote } from '../../../parts/problem-note.tsx';
 import { Text } from '../../../parts/text.tsx';
 import { wholeTime } from '../../../parts/time.tsx';
+import { useTop } from '../../../parts/use-top.ts';
 import { runPath, type ShownRun, useFollowedRun } from '../shown-run.ts';
 
 /** The log of the run as it is stored: the truth behind every other part of this page. */
 export function Events({ run }: ShownRun) {
   const { events, error, isWhole } = useEvents(run.id);
   const list = useRef<HTMLDivElement>(null);
-  const top = list.current === null ? 0 : Math.round(list.current.getBoundingClientRect().top + window.scrollY);
+  const top = useTop(list);
   const virtual = useWindowVirtualizer({
     count: events.length,
     estimateSize: () => 34,

@@ -1,5 +1,5 @@
 import type { Attempt, Page, Snapshot, StepDetail } from '@holdpoint/contract/wire';
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { isProblem } from '../../../api/problem.ts';
@@ -172,7 +172,8 @@ function AttemptsOf({ run, step }: ShownRun & { step: StepDetail }) {
 function Diff({ run, step }: ShownRun & { step: StepDetail }) {
   const { snapshot } = step;
   const { data } = useQuery({
-    queryKey: ['run', run.id, 'snapshots'],
+    queryKey: ['snapshots', run.id, run.workspace.snapshot],
+    placeholderData: keepPreviousData,
     enabled: snapshot !== null,
     queryFn: ({ signal }) =>
       ask<Page<Snapshot>>({ path: runPath(run.id, '/snapshots'), query: { limit: 1000, order: 'desc' }, signal }),

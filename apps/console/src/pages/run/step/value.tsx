@@ -29,12 +29,22 @@ export function Value({ value, name }: { value: Json; name: string }) {
           <p className="small muted mono">
             <Text>{path}</Text>
           </p>
-          <OutputView name={path} text={text} />
+          {isShort(text) ? (
+            <pre className="text-block">
+              <Text>{text}</Text>
+            </pre>
+          ) : (
+            <OutputView name={path} text={text} />
+          )}
         </div>
       ))}
     </div>
   );
 }
+
+/** A command, not an output: its lines wrap. */
+const isShort = (text: string): boolean =>
+  text.length <= 2000 && !text.includes('\u001b') && text.split('\n').length <= 20;
 
 /** The value with long texts taken out, each into `texts`. */
 function withoutTexts(value: Json, path: string, depth: number, texts: { path: string; text: string }[]): Json {

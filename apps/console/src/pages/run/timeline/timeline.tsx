@@ -1,12 +1,13 @@
 import type { StepSummary, Task, Turn } from '@holdpoint/contract/wire';
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { ask } from '../../../api/request.ts';
 import { Empty, Loading } from '../../../parts/empty.tsx';
 import { isOver } from '../../../parts/is-over.ts';
 import { ProblemNote } from '../../../parts/problem-note.tsx';
 import { Text } from '../../../parts/text.tsx';
+import { useTop } from '../../../parts/use-top.ts';
 import { runPath, type ShownRun } from '../shown-run.ts';
 import { StepRow } from './step-row.tsx';
 import { useSteps } from './use-steps.ts';
@@ -65,14 +66,7 @@ const heights = { turn: 40, step: 44 };
 
 function Rows({ rows, run }: { rows: readonly Row[] } & ShownRun) {
   const list = useRef<HTMLDivElement>(null);
-  const [top, setTop] = useState(0);
-  useLayoutEffect(() => {
-    const measure = () => setTop(Math.round((list.current?.getBoundingClientRect().top ?? 0) + window.scrollY));
-    measure();
-    const observer = new ResizeObserver(measure);
-    observer.observe(document.body);
-    return () => observer.disconnect();
-  }, []);
+  const top = useTop(list);
   const virtual = useWindowVirtualizer({
     count: rows.length,
     estimateSize: (at) => heights[rows[at]?.kind ?? 'step'],
@@ -154,8 +148,9 @@ const turnOf = (row: Row | undefined): number[] =>
 function useTurns(run: ShownRun['run'], shown: readonly number[]): ReadonlyMap<number, Turn> {
   const isWanted = run.planner === 'model' && shown.some((turn) => turn <= 500);
   const { data } = useQuery({
-    queryKey: ['run', run.id, 'turns', 'timeline'],
+    queryKey: ['turns', run.id, run.turn],
     enabled: isWanted,
+    placeholderData: keepPreviousData,
     queryFn: ({ signal }) => ask<{ data: Turn[] }>({ path: runPath(run.id, '/turns'), query: { limit: 500 }, signal }),
   });
   return useMemo(

@@ -56,10 +56,11 @@ function createReader(runId: string, signal: AbortSignal, show: (state: Steps) =
       show({ steps, isWhole: true, error: null });
     } catch (error) {
       if (!signal.aborted) show({ steps, isWhole: false, error });
-    } finally {
-      isReading = false;
     }
-    setTimeout(() => void read(), pauseMs);
+    setTimeout(() => {
+      isReading = false;
+      void read();
+    }, pauseMs);
   };
   void read();
   return {

@@ -1,19 +1,23 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
+import { Button } from '../../../parts/button.tsx';
 import { Empty, Loading } from '../../../parts/empty.tsx';
+import { isOver } from '../../../parts/is-over.ts';
 import { ProblemNote } from '../../../parts/problem-note.tsx';
 import { spanText } from '../../../parts/span-text.ts';
 import { Text } from '../../../parts/text.tsx';
+import { useTop } from '../../../parts/use-top.ts';
 import type { ShownRun } from '../shown-run.ts';
 import { readTrace } from './read-trace.ts';
 import { type SpanRow, type Spender, spanRows } from './span-rows.ts';
 
 /** Where the time of the run went: a waterfall of its spans, with the path on which its end depended. */
 export function Trace({ run }: ShownRun) {
-  const { data, error } = useQuery({
-    queryKey: ['run', run.id, 'trace'],
+  const { data, error, refetch, isFetching } = useQuery({
+    queryKey: ['trace', run.id, run.status],
+    placeholderData: keepPreviousData,
     queryFn: ({ signal }) => readTrace(run.id, signal),
   });
   const [onlyCritical, setOnlyCritical] = useState(false);
@@ -38,6 +42,11 @@ export function Trace({ run }: ShownRun) {
             </li>
           ))}
         </ul>
+        {!isOver(run.status) && (
+          <Button slim icon="turn" whyNot={isFetching ? 'Being read' : undefined} onClick={() => void refetch()}>
+            Read again
+          </Button>
+        )}
         <button
           type="button"
           className="choice"
@@ -68,7 +77,7 @@ const legend: [Spender, string][] = [
 
 function Waterfall({ rows, from, to, runId }: { rows: readonly SpanRow[]; from: number; to: number; runId: string }) {
   const list = useRef<HTMLDivElement>(null);
-  const top = list.current === null ? 0 : Math.round(list.current.getBoundingClientRect().top + window.scrollY);
+  const top = useTop(list);
   const whole = Math.max(1, to - from);
   const virtual = useWindowVirtualizer({ count: rows.length, estimateSize: () => 28, overscan: 20, scrollMargin: top });
   return (
