@@ -2,6 +2,7 @@ import type { TraceContext } from '@holdpoint/contract';
 import {
   type CreateRun,
   type ForkRun,
+  type LineComment,
   type Page,
   type ResumeRun,
   type RetryRun,
@@ -109,10 +110,14 @@ export const runRequests = ({ ask }: Transport) => ({
   async sendMessage(
     id: string,
     text: string,
-    { idempotencyKey, signal }: Options & { idempotencyKey?: string | undefined } = {},
+    {
+      idempotencyKey,
+      comments,
+      signal,
+    }: Options & { idempotencyKey?: string | undefined; comments?: LineComment[] | undefined } = {},
   ): Promise<SentMessage> {
     const headers = { 'idempotency-key': idempotencyKey };
     const path = at('runs', id, '/messages');
-    return (await ask({ method: 'POST', path, body: { text }, headers, signal }, sentMessageSchema)).body;
+    return (await ask({ method: 'POST', path, body: { text, comments }, headers, signal }, sentMessageSchema)).body;
   },
 });

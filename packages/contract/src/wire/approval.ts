@@ -15,6 +15,7 @@ import {
   riskSchema,
   taskStatusSchema,
 } from '../vocabulary.ts';
+import { lineCommentsSchema } from './comment.ts';
 import { cursorOf, integerParameter, listParameter, pageOf } from './page.ts';
 
 const time = z.iso.datetime();
@@ -307,6 +308,7 @@ export const decideSchema = z.strictObject({
       'With edit, when the new arguments cannot run. refuse: 422, and the approval stays open; reject: the call settles with the reason',
     ),
   message,
+  comments: lineCommentsSchema,
   ...remember,
 });
 export type Decide = z.input<typeof decideSchema>;

@@ -1,6 +1,7 @@
 export * from './approval.ts';
 export * from './audit.ts';
 export * from './calls.ts';
+export * from './comment.ts';
 export * from './diff.ts';
 export * from './event.ts';
 export * from './fork.ts';

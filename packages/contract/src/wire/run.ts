@@ -21,6 +21,7 @@ import {
   publicationStatusSchema,
   runStatusSchema,
 } from '../vocabulary.ts';
+import { lineCommentsSchema } from './comment.ts';
 import { cursorOf, integerParameter, listParameter, pageOf } from './page.ts';
 import { publishedSchema } from './published.ts';
 
@@ -288,7 +289,10 @@ export const resumeRunSchema = z.strictObject({
 export type ResumeRun = z.input<typeof resumeRunSchema>;
 
 /** POST /v1/runs/{id}/messages. */
-export const sendMessageSchema = z.strictObject({ text: z.string().max(100_000).regex(/\S/, 'say something') });
+export const sendMessageSchema = z.strictObject({
+  text: z.string().max(100_000).regex(/\S/, 'say something'),
+  comments: lineCommentsSchema,
+});
 export const sentMessageSchema = z.strictObject({ message_id: z.string() }).meta({ id: 'SentMessage' });
 export type SentMessage = z.infer<typeof sentMessageSchema>;
 

@@ -3,8 +3,12 @@ import { approvalSchema, type Decide, decideSchema, idParamsSchema } from '@hold
 import type { StepApproval } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
+import { withComments } from '../runs/line-comments.ts';
 import { toApproval } from './approval-view.ts';
 import { checkResolutions } from './check-resolutions.ts';
+
+/** The length of a message with its comments. */
+const mostCharacters = 100_000;
 
 /** POST /v1/approvals/{id}/decision: the first decision wins, and binds to its call. */
 export function decideRoute(app: App): void {
@@ -30,7 +34,8 @@ export function decideRoute(app: App): void {
     },
     async ({ params, body, deps }) => {
       await checkEdit(deps, params.id, body);
-      const { decision, action_digest, args, message, content_digest, on_invalid } = body;
+      const { decision, action_digest, args, content_digest, on_invalid } = body;
+      const message = withComments(body.message, body.comments, { most: mostCharacters });
       const view = await deps.engine.approvals.decide(params.id, {
         ...{ decision, action_digest, args, message, content_digest },
         settlesInvalid: on_invalid === 'reject',

@@ -2,7 +2,7 @@ import { createClient } from '@holdpoint/client';
 import type { Scope } from '@holdpoint/contract';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startTestApi, type TestApi } from '../../testing/test-api.ts';
+import { problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
 import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
 
 let api: TestApi;
@@ -209,7 +209,9 @@ test('a held call runs for show: the result replaces the question, and approving
   const runId = await heldRun();
   const shown = await pendingOf(runId);
   const asked = api.client.previewApproval(shown.id);
-  await vi.waitFor(async () => expect((await pendingOf(runId)).preview_request).toMatchObject({ status: 'running' }));
+  await vi.waitFor(async () => expect((await pendingOf(runId)).preview_request).toMatchObject({ status: 'running' }), {
+    timeout: 60_000,
+  });
   await worker.show(runId);
   const result = await asked;
   expect(result).toMatchObject({
@@ -238,4 +240,34 @@ test('a preview needs the right to decide, and a call that can run ahead', async
   await expect(reader.previewApproval(shown.id)).rejects.toMatchObject({ status: 403, code: 'missing_scope' });
   await expect(api.client.previewApproval('apr_x')).rejects.toMatchObject({ code: 'approval_not_found' });
   expect((await pendingOf(runId)).preview_request).toBeNull();
+});
+
+test('comments on lines reach the planner as text, with a decision and with a message', async () => {
+  const runId = await heldRun();
+  const shown = await pendingOf(runId);
+  const comments = [{ path: 'a.txt', line: 1, quote: 'text', text: 'Say more.' }];
+  const words = 'Not like this.\n\nComments on lines:\n\na.txt, line 1\n> text\nSay more.';
+  for (const [wrong, pointer] of [
+    [{ path: '../a.txt', line: 1, text: 'x' }, '/comments/0/path'],
+    [{ path: 'a.txt', line: 0, text: 'x' }, '/comments/0/line'],
+    [{ path: 'a.txt', line: 1, text: ' ' }, '/comments/0/text'],
+  ] as const) {
+    const body = { decision: 'reject', action_digest: shown.action_digest, comments: [wrong] };
+    const problem = await problemOf(await api.post(`/v1/approvals/${shown.id}/decision`, body));
+    expect(problem).toMatchObject({ status: 422, code: 'invalid_request', errors: [{ pointer }] });
+  }
+  const reject: Decide = {
+    decision: 'reject',
+    action_digest: shown.action_digest,
+    message: 'Not like this.',
+    comments,
+  };
+  expect(await api.client.decideApproval(shown.id, reject)).toMatchObject({ decision: { message: words } });
+  // The same again gets the same answer.
+  expect(await api.client.decideApproval(shown.id, reject)).toMatchObject({ status: 'rejected' });
+  const [step] = (await api.client.listSteps(runId)).data;
+  expect(step?.error?.message).toContain(`They say: ${words}`);
+  await api.client.sendMessage(runId, 'Not like this.', { comments });
+  const { data } = await api.client.listEvents(runId);
+  expect(data.find(({ type }) => type === 'message.received')?.data).toMatchObject({ text: words });
 });

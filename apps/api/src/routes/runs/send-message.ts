@@ -2,6 +2,10 @@ import { idParamsSchema, sendMessageSchema, sentMessageSchema } from '@holdpoint
 import type { App } from '../../deps.ts';
 import { idempotencyKey } from '../../schema/idempotency-key.ts';
 import { checkRunId } from './find-run.ts';
+import { withComments } from './line-comments.ts';
+
+/** As much as a message without comments may have. */
+const mostCharacters = 100_000;
 
 /** POST /v1/runs/{id}/messages: 201 when this request recorded the message, 200 when its Idempotency-Key matches an earlier request. */
 export function sendMessageRoute(app: App): void {
@@ -25,7 +29,8 @@ export function sendMessageRoute(app: App): void {
       const { deps } = request;
       const runId = checkRunId(request.params.id);
       const key = idempotencyKey(request);
-      const message = { text: request.body.text, key };
+      const { text, comments } = request.body;
+      const message = { text: withComments(text, comments, { most: mostCharacters }) ?? text, key };
       const { messageId, created } = await deps.engine.runs.sendMessage(runId, message);
       return reply.code(created ? 201 : 200).send({ message_id: messageId });
     },
