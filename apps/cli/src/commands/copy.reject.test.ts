@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { createECDH } from 'node:crypto';
 import {
   chmodSync,
   chownSync,
@@ -129,9 +130,15 @@ it.each(['running', 'stopped'] as const)(
   },
 );
 
+const browser = {
+  endpoint: 'http://127.0.0.1:9/push',
+  keys: { p256dh: createECDH('prime256v1').generateKeys('base64url'), auth: 'A'.repeat(22) },
+};
+
 it('`adopt --copy` gives the copy an id, a Redis and a key of its own, and both finish the run', async () => {
-  const first = await up(original);
+  const first = await up(original, { ...envOf(original), HOLDPOINT_ALLOW_ADDRESSES: '127.0.0.1/32' });
   const { run, approval } = await parkedRun(first);
+  await first.client.subscribeToPushes(browser);
   copyData();
   const key = readKey(join(copy, 'api-key'));
   const shown = await on(copy, 'adopt', '--copy');
@@ -148,6 +155,9 @@ it('`adopt --copy` gives the copy an id, a Redis and a key of its own, and both 
     fetch(`${address}/v1/runs`, { headers: { authorization: `Bearer ${text}` } }).then(({ status }) => status);
   expect(await ask(second.address, key)).toBe(401);
   expect(await ask(first.address, readKey(join(copy, 'api-key')))).toBe(401);
+  expect(await first.client.listPushSubscriptions()).toHaveLength(1);
+  expect(await second.client.listPushSubscriptions()).toEqual([]);
+  expect(await second.client.getPushKey()).not.toEqual(await first.client.getPushKey());
 
   const { action_digest: digest } = await first.client.getApproval(approval);
   const approve = (dataDir: string) => on(dataDir, 'approvals', 'approve', approval, '--digest', digest);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { syncPath } from '@holdpoint/process/durable-files';
+import type { Redis } from 'ioredis';
 import type { Connections } from '../redis/connect.ts';
 import { checkSameFormat, formatMissing } from './check-format.ts';
 import { InstallationError } from './error.ts';
@@ -23,6 +24,7 @@ export async function adoptCopy(input: { connections: Connections; dataDir: stri
   const formats = checkCopy(found);
   await refuseWhileConnected(connections, 'holdpoint adopt --copy --yes');
   await forgetOriginal(dataDir);
+  await forgetBrowsers(redis);
   const id = randomUUID();
   // Redis first: the new id in the file ends the copy's dependence on the original, so the file goes last.
   await writeRedisRecord(redis, id, formats.redis);
@@ -43,11 +45,11 @@ export function checkCopy({ dataDir, redis }: InstallationState) {
 }
 
 /**
- * Removes the key, which opens the original's API; the records of processes, so no take-over ends processes still running for the original;
+ * Removes the key, which opens the original's API; the key for pushes, which names the original to push services; the records of processes, so no take-over ends processes still running for the original;
  * and the heads of the trees. A tree without a head is built again from its last snapshot.
  */
 async function forgetOriginal(dataDir: string): Promise<void> {
-  for (const name of ['api-key', 'up.json', 'sandbox']) {
+  for (const name of ['api-key', 'push-key', 'up.json', 'sandbox']) {
     await rm(join(dataDir, name), { recursive: true, force: true });
   }
   const runs = join(dataDir, 'runs');
@@ -55,6 +57,16 @@ async function forgetOriginal(dataDir: string): Promise<void> {
     await rm(join(runs, run, 'head'), { recursive: true, force: true });
   }
   await syncPath(dataDir);
+}
+
+/** Browsers subscribed to pushes of the original: an address in a push of the copy would lead there. */
+async function forgetBrowsers(redis: Redis): Promise<void> {
+  let cursor = '0';
+  do {
+    const [next, keys] = await redis.scan(cursor, 'MATCH', 'hp:{push}:*', 'COUNT', 1000);
+    if (keys.length > 0) await redis.del(...keys);
+    cursor = next;
+  } while (cursor !== '0');
 }
 
 const notBoth = (): InstallationError =>
