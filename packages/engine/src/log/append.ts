@@ -101,8 +101,10 @@ export async function appendParts(
           return { if: bound, before, events, changes: changesOf(events) };
         });
   const argv = [notificationChannel(runId), after === undefined ? returning : '', parts.length];
-  // The lists of approvals are by tenant, and go ahead of the append.
-  if (parts.some(({ events }) => endsApprovals(events))) await findTenant(deps.redis, runId, parts[0]?.events ?? []);
+  // The lists of approvals are by tenant, and go ahead of the append. With a known tenant nothing is awaited before the append is sent:
+  // a caller sends its wake-up right behind it.
+  const isKnown = knownTenant(deps.redis, runId) !== undefined;
+  if (!isKnown && parts.some(({ events }) => endsApprovals(events))) await findTenant(deps.redis, runId, parts);
   const lists = parts.map((part) => addPart(argv, deps, runId, part));
   const { reply, late } = await evaluate(deps.redis, [stateKey(runId), logKey(runId)], argv);
   const [done, field, actual, seq, open, parked, status] = reply;
@@ -168,8 +170,8 @@ function addPart(
 }
 
 /** Keeps the tenant of the run for the lists. A new run is in no hash yet. */
-async function findTenant(redis: Redis, runId: string, events: readonly RunEvent[]): Promise<void> {
-  const tenant = birthOf(events)?.tenant ?? (await readTenant(redis, runId));
+async function findTenant(redis: Redis, runId: string, [first]: readonly Part[]): Promise<void> {
+  const tenant = birthOf(first?.events ?? [])?.tenant ?? (await readTenant(redis, runId));
   knowTenant(redis, { id: runId, tenant });
 }
 
