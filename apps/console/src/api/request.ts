@@ -43,7 +43,7 @@ export async function send({ method = 'GET', path, query, body, idempotencyKey, 
   return response;
 }
 
-export function queryText(query: Query = {}): string {
+function queryText(query: Query = {}): string {
   const given = Object.entries(query).flatMap(([name, value]) => {
     if (value === undefined || value === '' || (Array.isArray(value) && value.length === 0)) return [];
     return [[name, Array.isArray(value) ? value.join(',') : String(value)]];
