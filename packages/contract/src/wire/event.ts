@@ -61,8 +61,11 @@ export const approvalChangeSchema = z
     step_id: z.string().nullable().describe('null: the approval is about the publish of the run'),
     seq,
     time: z.iso.datetime(),
-    change: z.enum(['requested', 'decided', 'expired', 'canceled', 'voted', 'delegated', 'escalated', 'reminded']),
-    by: z.string().nullable().describe('Who decided, voted or delegated; null: no caller did'),
+    change: z.enum([
+      ...(['requested', 'decided', 'expired', 'canceled', 'voted', 'delegated', 'escalated', 'reminded'] as const),
+      ...(['preview_requested', 'preview_failed'] as const),
+    ]),
+    by: z.string().nullable().describe('Who decided, voted, delegated or asked for the result; null: no caller did'),
     decision: decisionKindSchema.nullable().describe('With `decided`'),
     risk: riskSchema.nullable().describe('With `requested`'),
     expires_at: z.iso.datetime().nullable().describe('With `requested`'),

@@ -9,7 +9,7 @@ export interface ApprovalEvents {
   seq: number;
 }
 
-const aboutApprovals = isOfType('approval\\.[a-z]+');
+const aboutApprovals = isOfType('approval\\.[a-z_]+');
 
 /**
  * The events about approvals of a run, oldest first. Only these events are parsed: a run has hundreds of other ones for each.

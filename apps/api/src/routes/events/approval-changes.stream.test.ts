@@ -119,8 +119,15 @@ test('a client that stays gets each event once', async () => {
   })().catch(() => undefined);
   await expect.poll(() => api.engine.redis.pubsub('NUMPAT')).toBe(1);
   const run = await heldRun();
+  const [held] = (await api.client.listApprovals({ run_id: run })).data;
+  const asked = api.client.previewApproval(held?.id ?? '');
+  const isAsked = async () => (await api.client.getApproval(held?.id ?? '')).preview_request !== null;
+  await expect.poll(isAsked, { timeout: 60_000 }).toBe(true);
+  await worker.show(run);
+  expect((await asked).replaces).toBe(held?.id);
   await decideAll(run);
   const events = await logged(run);
+  expect(events.map(({ type }) => type)).toContain('approval.preview_requested');
   await expect.poll(() => seen.filter(({ run_id }) => run_id === run).length).toBe(events.length);
   const ofRun = seen.filter(({ run_id }) => run_id === run);
   expect(ofRun.map(({ seq }) => seq)).toEqual(events.map(({ seq }) => seq));

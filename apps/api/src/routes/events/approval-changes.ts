@@ -59,6 +59,10 @@ function toChange(event: LoggedEvent): ApprovalChange | undefined {
       return { ...aboutOf(event), change: 'escalated', ...nothing };
     case 'approval.reminded':
       return { ...aboutOf(event), change: 'reminded', ...nothing };
+    case 'approval.preview_requested':
+      return { ...aboutOf(event), change: 'preview_requested', ...nothing, by: event.data.by };
+    case 'approval.preview_failed':
+      return { ...aboutOf(event), change: 'preview_failed', ...nothing };
     default:
       return undefined;
   }
