@@ -24,9 +24,12 @@ export async function readConsoleFile(
   name: string,
   acceptEncoding: string,
 ): Promise<ConsoleFile | undefined> {
-  return (
-    (await readFrom(directory, name, acceptEncoding)) ?? (await readFrom(`${directory}.previous`, name, acceptEncoding))
-  );
+  // Again the folder at last: a slow reader may look at `.previous` while the next build removes it.
+  for (const place of [directory, `${directory}.previous`, directory]) {
+    const found = await readFrom(place, name, acceptEncoding);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 async function readFrom(directory: string, name: string, acceptEncoding: string): Promise<ConsoleFile | undefined> {

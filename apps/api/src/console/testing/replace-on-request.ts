@@ -1,12 +1,9 @@
 import { existsSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 
-/** Replaces the folder named by its argument as the build of the console does, until standard input ends. */
+/** For each line of its input, replaces the folder named by its argument as the build of the console does, and answers with a line. */
 const outdir = process.argv[2] ?? '';
-let ended = false;
-process.stdin.resume().once('end', () => {
-  ended = true;
-});
 
 function replace(build: number): void {
   const fresh = `${outdir}.building`;
@@ -19,11 +16,8 @@ function replace(build: number): void {
 }
 
 let build = 0;
-function next(): void {
+for await (const _line of createInterface({ input: process.stdin })) {
   build += 1;
   replace(build);
-  if (build === 3) process.stdout.write('ready\n');
-  // A fresh turn of the loop, where the end of the input is seen.
-  if (!ended || build < 3) setImmediate(next);
+  process.stdout.write(`${build}\n`);
 }
-next();
