@@ -68,6 +68,12 @@ test('lists the paths that git log lists, and leaves odd chains to git', async (
       expect(await read(tips)).toEqual(expected);
     }
     const last = commits.at(-1) ?? '';
+    // One file that changes its mode alone.
+    const rowOf = (mode: string): string => store(`${mode} only\0${raw(blobs[0] ?? '')}`, 'tree');
+    const plain = commitOf(rowOf('100644'), [base]);
+    const executable = commitOf(rowOf('100755'), [plain]);
+    commits.push(plain, executable);
+    expect(await read([executable], plain)).toEqual(new Set(['only']));
     expect((await read([last]))?.size).toBeGreaterThan(50);
     // A base that is not in the chain, a folder with one name twice, and a shallow commit.
     expect(await read([last], commitOf(grow(1), []))).toBeUndefined();

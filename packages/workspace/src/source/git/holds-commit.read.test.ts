@@ -72,3 +72,15 @@ test('believes no damaged byte of a loose commit, a pack or its index', () => {
   rmSync(join(packs, pack));
   expect(holds()).toBe(false);
 });
+
+test('believes no other commit under the name of this one', () => {
+  using place = temporary();
+  const path = place.source({ 'a.txt': 'a\n' });
+  const { common, commits } = repository(path);
+  const fileOf = (id = ''): string => join(common, 'objects', id.slice(0, 2), id.slice(2));
+  const [id = '', other] = commits;
+  const bytes = readFileSync(fileOf(other));
+  rmSync(fileOf(id));
+  writeFileSync(fileOf(id), bytes);
+  expect(holdsCommit({ common, as: undefined }, id)).toBe(false);
+});
