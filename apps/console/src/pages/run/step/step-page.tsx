@@ -178,9 +178,8 @@ function Diff({ run, step }: ShownRun & { step: StepDetail }) {
     queryFn: ({ signal }) =>
       ask<Page<Snapshot>>({ path: runPath(run.id, '/snapshots'), query: { limit: 1000, order: 'desc' }, signal }),
   });
-  const left = data?.data.find(({ step: by, id }) => by?.id === step.id || id === snapshot);
+  const left = data?.data.find(({ step: by }) => by?.id === step.id);
   if (snapshot === null || left === undefined || left.parent === null || left.files_changed === 0) return null;
-  if (left.step?.id !== step.id) return null;
   return (
     <section className="stack">
       <h3>What it changed</h3>
