@@ -65,7 +65,7 @@ withBrowser('the page of a run', () => {
     const page = await console.open(`/runs/${id}`);
     await page.locator('.step-link').nth(2).click();
     expect(new URL(page.url()).pathname).toBe(`/runs/${id}/steps/${steps[2]?.id}`);
-    await page.getByText('12 passed').waitFor();
+    await page.getByText('12 passed', { exact: true }).waitFor();
     await page.getByText('succeeded').first().waitFor();
     await checkAccess(page);
     await page.goto(`/runs/${id}/steps/${steps[3]?.id}`);
