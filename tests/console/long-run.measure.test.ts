@@ -3,8 +3,8 @@ import { plan } from '../harness/runs.ts';
 import { useConsole, withBrowser } from './use-console.ts';
 
 const console = useConsole();
-const groups = 100;
-const each = 100;
+const groups = 200;
+const each = 50;
 const total = groups * each;
 const mostRows = 150;
 const mostHeapBytes = 60 * 1024 * 1024;

@@ -95,6 +95,8 @@ export function eventRequests(transport: Transport) {
       if (until(run)) return run;
       for await (const event of followRun(transport, { path: at('runs', runId, '/events'), after: run.seq, signal })) {
         if (event.seq <= run.seq) continue;
+        // A long run has thousands of events: only events of the run itself can end it.
+        if (until === hasEnded && !event.type.startsWith('run.')) continue;
         run = await getRun(runId, { signal });
         if (until(run)) return run;
       }

@@ -278,6 +278,18 @@ describe('waiting for a run', () => {
     expect((await api.client.waitForRun(run.id)).status).toBe('succeeded');
   });
 
+  test('needs few requests, however many steps the run has', async () => {
+    const scopes = ['runs:read', 'runs:write'] as const;
+    const limits = { requests_per_s: 1, burst: 15 };
+    const { key } = await api.client.createKey({ name: 'few', kind: 'person', scopes: [...scopes], limits });
+    const client = createClient({ baseUrl: api.address, key });
+    const run = await newRun(20);
+    const ended = client.waitForRun(run.id);
+    await worker.drive(run.id);
+    expect((await ended).status).toBe('succeeded');
+    await client.close();
+  });
+
   test('may be for something else', async () => {
     const policy = { rules: [{ match: { tool: 'write_file' }, action: 'hold' as const }] };
     const { run } = await api.client.createRun({ plan: { groups: [{ steps: [write] }] }, policy });
