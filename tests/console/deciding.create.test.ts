@@ -75,6 +75,26 @@ withBrowser('deciding', () => {
     }
   });
 
+  test('what the run read before the call, and how such calls were decided, stand beside it', async () => {
+    const command = 'echo decided before';
+    const first = await held('The first of two', bash(command));
+    const { id, action_digest } = first.approval;
+    await it.client.decideApproval(id, { decision: 'reject', action_digest, message: 'not yet' });
+    const { run } = await it.client.createRun({
+      title: 'The second of two',
+      plan: plan([{ tool: 'list_directory', args: { path: '.' } }], [bash(command)]),
+      policy: { rules: [{ match: { tool: 'bash' }, action: 'hold' }] },
+    });
+    const page = await it.open(`/approvals/${(await pending(run.id)).id}`);
+    const before = page.getByRole('region', { name: 'Decided before' });
+    await before.getByText('rejected once').first().waitFor();
+    await before.getByRole('link', { name: 'rejected' }).waitFor();
+    const led = page.getByRole('region', { name: 'What led to it' });
+    await led.getByText('Read since the run began').waitFor();
+    await led.getByText('1 call', { exact: true }).waitFor();
+    await checkAccess(page);
+  });
+
   test('an edit with a wrong type is refused at its field, and with the right type the call runs with it', async () => {
     const { run, approval } = await held('Wait a little', bash('echo hello'));
     const page = await it.open(`/approvals/${approval.id}`, { expected: [/status of 422/] });

@@ -1,4 +1,13 @@
-import type { Approval, ApprovalContent, Decide, DecidedMany, DecideMany, Page, Tool } from '@holdpoint/contract/wire';
+import type {
+  Approval,
+  ApprovalContent,
+  ApprovalContext,
+  Decide,
+  DecidedMany,
+  DecideMany,
+  Page,
+  Tool,
+} from '@holdpoint/contract/wire';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { approvals, useApproval } from './entities.ts';
 import { ask } from './request.ts';
@@ -47,6 +56,15 @@ export function useApprovalDetail(id: string) {
   const newest = useApproval(id);
   return { ...query, data: query.data && (newest ?? query.data) };
 }
+
+/** What led to an approval, and how such calls were decided before. */
+export const useApprovalContext = (id: string) =>
+  useQuery({
+    // Not beneath the key of the approvals: each change of one would read the log again.
+    queryKey: ['context', id],
+    queryFn: ({ signal }) => ask<ApprovalContext>({ path: at(id, '/context'), signal }),
+    staleTime: 60_000,
+  });
 
 export async function readApproval(id: string, signal?: AbortSignal): Promise<Approval> {
   const approval = await ask<Approval>({ path: at(id), signal });

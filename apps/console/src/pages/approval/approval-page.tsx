@@ -15,6 +15,7 @@ import { useTitle } from '../../parts/use-title.ts';
 import { Missing } from '../missing/missing-page.tsx';
 import { Attempts } from './attempts.tsx';
 import { CallArguments } from './call-arguments.tsx';
+import { DecidedBefore } from './decided-before.tsx';
 import { DecidedNote } from './decided-note.tsx';
 import { DecisionBar } from './decision-bar.tsx';
 import { DecisionDialog, type Kind } from './decision-dialog.tsx';
@@ -134,6 +135,7 @@ function Page({ approval: now }: { approval: Approval }) {
           <section className="card pad stack">
             <Facts approval={now} />
           </section>
+          <DecidedBefore approval={now} />
           {now.status === 'pending' && (
             <>
               <TryIt approval={now} />
