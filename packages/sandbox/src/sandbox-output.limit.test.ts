@@ -15,7 +15,17 @@ async function flood(line: string, limit: number, way: 'result' | 'writer' = 're
   const { path, uid } = host.makeWorkspace();
   const { bwrap } = findHostTools({ bwrapCandidates, path: '/usr/local/bin:/usr/bin:/bin' });
   const program = fileURLToPath(new URL('testing/flood-process.ts', import.meta.url));
-  const args = [program, join(host.directory, 'flood-state'), bwrap, String(uid), path, line, String(limit), way];
+  const args = [
+    '--expose-gc',
+    program,
+    join(host.directory, 'flood-state'),
+    bwrap,
+    String(uid),
+    path,
+    line,
+    String(limit),
+    way,
+  ];
   const { stdout } = await promisify(execFile)(process.execPath, args);
   return JSON.parse(stdout) as { grown: number; end: unknown; bytes: number; kept: number; taken: number };
 }
