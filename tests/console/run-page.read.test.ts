@@ -76,7 +76,7 @@ withBrowser('the page of a run', () => {
 
   test('an unknown run says so, with a way back', async () => {
     const page = await console.open('/runs/run_00000000-0000-7000-8000-000000000000', { expected: [/status of 404/] });
-    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.getByRole('heading', { level: 1, name: 'There is no such run' }).waitFor();
     await checkAccess(page);
   });
 });

@@ -40,6 +40,7 @@ export function RunPage({ id }: { id: string }) {
   const Content = tabs.find((each) => each.name === name)?.Content;
   return (
     <div className="page run-page">
+      {run === undefined && <h1 className="hidden-text">Run</h1>}
       {error && <ProblemNote error={error} />}
       {isPending && <Loading of="the run" />}
       {run && topic && (
