@@ -112,7 +112,7 @@ async function follow(deps: Running, changes: Subscription, add: Add, signal: Ab
   }
 }
 
-/** One look serves changes that follow each other quickly. */
+/** Runs with news. Changes of a run that follow each other within a quarter of a second are looked at together. */
 async function takeChanged(changes: Subscription, signal: AbortSignal): Promise<ReadonlySet<string>> {
   const first = await changes.next({ timeoutMs: lookMs, signal });
   if (first.size === 0) return first;

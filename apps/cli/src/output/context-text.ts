@@ -3,7 +3,7 @@ import { codeText, nameText, oneLine, plain } from '@holdpoint/readable';
 import type { Colors } from '../shell/index.ts';
 import { counted } from './units.ts';
 
-/** What led to an approval, in a few lines. */
+/** The lines of `approvals show` about the past of a call: words of the model, files and hosts read, earlier decisions. */
 export function contextText({ message, since, read, decided }: ApprovalContext, colors: Colors): string[] {
   return [
     ...(message === null || message === ''

@@ -57,7 +57,7 @@ export function useApprovalDetail(id: string) {
   return { ...query, data: query.data && (newest ?? query.data) };
 }
 
-/** What led to an approval, and how such calls were decided before. */
+/** The past of a held call: words of the model, files and hosts read, earlier decisions on such calls. */
 export const useApprovalContext = (id: string) =>
   useQuery({
     // Not beneath the key of the approvals: each change of one would read the log again.

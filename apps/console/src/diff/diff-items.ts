@@ -1,7 +1,7 @@
 import type { ChangedFile, DiffRow, FileDiff } from './diff-lines.ts';
 import { rowsOf, sizeOf } from './diff-lines.ts';
 
-/** What stands in the list of a diff, from top to bottom. Files outside of the screen have no elements. */
+/** Rows of a diff, from top to bottom: heads of files, their lines, and a note where the lines are absent. Rows outside of the screen have no elements. */
 export type DiffItem =
   | { kind: 'file'; key: string; file: ChangedFile }
   | { kind: 'row'; key: string; path: string; row: DiffRow }

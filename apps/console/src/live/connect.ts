@@ -2,7 +2,7 @@ import { workerAddress } from '../platform/worker-address.ts';
 import { leadOrListen } from './lead.ts';
 import type { Connection, FromHub } from './messages.ts';
 
-/** One stream per browser: held by a SharedWorker, or by a leading tab in browsers without SharedWorker (Android before 2026, some WebViews). */
+/** Each browser has one stream: a SharedWorker holds it. Without SharedWorker (Android before 2026, some WebViews) a leading tab does. */
 export function connect(onMessage: (message: FromHub) => void): Connection {
   if (typeof SharedWorker === 'undefined') return leadOrListen(onMessage);
   const worker = new SharedWorker(workerAddress(LIVE_WORKER), { type: 'module', name: 'holdpoint' });

@@ -23,7 +23,7 @@ interface Topic {
  */
 export function openHub(send: (message: FromHub) => void, lastId?: string): Hub {
   const topics = new Map<string, Topic>();
-  /** What each tab watches; the tab that spoke last stands last. */
+  /** The topics of each tab, in the order in which the tabs last spoke. */
   const tabs = new Map<string, readonly string[]>();
   let state: LiveState = { is: 'behind' };
   let heardAt = Date.now();

@@ -2,7 +2,7 @@ import { useNow } from '../parts/clock.ts';
 import { spanText } from '../parts/span-text.ts';
 import { useLiveState } from './live.ts';
 
-/** Whether what the page shows is the state of now. Read out only when it changes. */
+/** The word *live*, *behind* or *offline since* about the page. A screen reader says only changes of the word. */
 export function LiveState() {
   const state = useLiveState();
   const now = useNow();

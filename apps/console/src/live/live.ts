@@ -4,7 +4,7 @@ import { connect } from './connect.ts';
 import { allTopic, type Connection, type FromHub, type LiveState } from './messages.ts';
 import type { Frame } from './read-frames.ts';
 
-/** What a listener gets at most once per frame of the screen. `gap`: read again, something may be missing. */
+/** News for a listener, at most once per frame of the screen. With `gap`, frames may be missing, so the listener reads again. */
 export interface News {
   frames: Frame[];
   gap: boolean;

@@ -48,7 +48,7 @@ export function Bulk({ chosen, onClear }: { chosen: Approval[]; onClear: () => v
 function BulkDialog({ kind, items, onClose }: { kind: Kind; items: Approval[]; onClose: (isDone: boolean) => void }) {
   const id = useId();
   const queries = useQueryClient();
-  // What the dialog lists is what is decided, whatever arrives in the inbox meanwhile.
+  // Only approvals in the list of the dialog are decided: others may arrive in the inbox while it is open.
   const [shown] = useState(items);
   const [message, setMessage] = useState('');
   const [results, setResults] = useState<DecidedMany['data']>();
