@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { openGuardedFetch } from '@holdpoint/egress';
-import { guardOf } from './check-endpoint.ts';
+import { guardOf } from './check-subscription.ts';
 import type { StoredSubscription } from './subscriptions.ts';
 import type { VapidKeys } from './vapid-keys.ts';
 

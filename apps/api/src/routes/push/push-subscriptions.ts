@@ -9,8 +9,7 @@ import {
 } from '@holdpoint/contract/wire';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
-import { checkEndpoint } from '../../push/check-endpoint.ts';
-import { checkKeys } from '../../push/check-keys.ts';
+import { checkEndpoint, checkKeys } from '../../push/check-subscription.ts';
 import { PushError } from '../../push/push-error.ts';
 import type { StoredSubscription } from '../../push/subscriptions.ts';
 import { recordChange } from '../../record-change.ts';

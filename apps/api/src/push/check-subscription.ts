@@ -1,3 +1,4 @@
+import { createECDH } from 'node:crypto';
 import { createGuard, EgressError } from '@holdpoint/egress';
 import { PushError } from './push-error.ts';
 
@@ -31,3 +32,15 @@ const isOnThisMachine = ({ protocol, hostname }: URL): boolean =>
 
 const invalid = (why: string): PushError =>
   new PushError('invalid_push_subscription', `the endpoint cannot be used: ${why}`, '/endpoint');
+
+/** Without this check every push would fail, again and again. @throws PushError `invalid_push_subscription` */
+export function checkKeys({ p256dh }: { p256dh: string }): void {
+  const own = createECDH('prime256v1');
+  own.generateKeys();
+  try {
+    own.computeSecret(p256dh, 'base64url');
+  } catch {
+    const detail = 'p256dh is no point of the curve P-256';
+    throw new PushError('invalid_push_subscription', detail, '/keys/p256dh');
+  }
+}
