@@ -96,13 +96,18 @@ async function bundle(options: BuildOptions & { outdir: string }): Promise<Metaf
 
 const noOutputs: Metafile = { inputs: {}, outputs: {} };
 
-/** The page has the types of the API's schemas, never the schemas: a validator would double the size of the page, and the server has checked its answers. */
+/**
+ * The page has the types of the API's schemas, never the schemas: a validator would double the size of the page, and the server has checked
+ * its answers. A page may run files of the contract that import no zod.
+ */
 function refuseServerCode({ inputs }: Metafile): void {
-  const found = Object.keys(inputs).find((path) =>
-    /node_modules\/(zod|undici)\/|packages\/(contract|client)\//.test(path),
-  );
-  if (found !== undefined) {
-    throw new Error(`${found} reaches a bundle of the console. Import its types alone: \`import type { … }\`.`);
+  const isServerCode = (path: string): boolean => /node_modules\/(zod|undici)\/|packages\/client\//.test(path);
+  for (const [path, { imports }] of Object.entries(inputs)) {
+    const found = imports.find((each) => isServerCode(each.path));
+    if (found === undefined || isServerCode(path)) continue;
+    throw new Error(
+      `${found.path} reaches a bundle of the console by ${path}. Import its types alone: \`import type { … }\`.`,
+    );
   }
 }
 
@@ -150,7 +155,7 @@ function compressTexts(folder: string): void {
 function sourcesDigest(): string {
   const digest = createHash('sha256');
   const own = globSync(['{src,public}/**/*.*', 'index.html', 'build.ts', 'package.json'], { cwd: root });
-  const shared = globSync('../../packages/readable/src/*.ts', { cwd: root });
+  const shared = globSync(['../../packages/readable/src/*.ts', '../../packages/contract/src/*.ts'], { cwd: root });
   for (const name of [...own, ...shared, '../../package-lock.json'].toSorted()) {
     digest
       .update(name)

@@ -1,4 +1,5 @@
 import type { Client } from '@holdpoint/client';
+import { startOf } from '@holdpoint/contract/time-spent';
 import type { TraceSpan } from '@holdpoint/contract/wire';
 
 export interface WholeTrace {
@@ -18,9 +19,3 @@ export async function readWholeTrace(client: Pick<Client, 'readTrace'>, runId: s
     else return { run_id, trace_id, spans: [...byId.values()].sort((a, b) => startOf(a) - startOf(b)) };
   }
 }
-
-export const startOf = ({ start }: TraceSpan): number => Date.parse(start);
-/** An open span has lasted until now. */
-export const endOf = ({ start, end }: TraceSpan, now: number): number =>
-  end === null ? Math.max(now, Date.parse(start)) : Date.parse(end);
-export const tookOf = (span: TraceSpan, now: number): number => endOf(span, now) - startOf(span);

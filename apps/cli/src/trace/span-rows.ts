@@ -1,5 +1,5 @@
+import { byParent, endOf, startOf, tookOf } from '@holdpoint/contract/time-spent';
 import type { TraceSpan } from '@holdpoint/contract/wire';
-import { endOf, startOf, tookOf } from './read-whole-trace.ts';
 
 /** A line of the tree: a span, or several short consecutive spans. */
 export type Row = { depth: number; start: number; end: number } & (
@@ -20,8 +20,7 @@ const shortPart = 1 / 100;
  * @param options.all every span has its row
  */
 export function spanRows(spans: readonly TraceSpan[], { now, all }: { now: number; all: boolean }): Row[] {
-  const ids = new Set(spans.map(({ span_id }) => span_id));
-  const children = Map.groupBy(spans, ({ parent_id }) => (parent_id !== null && ids.has(parent_id) ? parent_id : null));
+  const children = byParent(spans);
   const short = shortPart * spans.reduce((sum, span) => sum + (span.kind === 'run' ? tookOf(span, now) : 0), 0);
   const isShort = (span: TraceSpan) => tookOf(span, now) <= short && span.status !== 'error' && span.end !== null;
   const rows: Row[] = [];

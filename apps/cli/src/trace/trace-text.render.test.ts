@@ -1,8 +1,8 @@
 import { attribute, genAi, general, type TraceSpan } from '@holdpoint/contract';
+import { criticalPath, timeSpent } from '@holdpoint/contract/time-spent';
 import { expect, test } from 'vitest';
 import { colorsFor } from '../shell/index.ts';
 import { spanRows } from './span-rows.ts';
-import { criticalPath, timeSpent } from './time-spent.ts';
 import { traceText } from './trace-text.ts';
 
 const begin = Date.parse('2026-01-01T00:00:00.000Z');

@@ -1,10 +1,10 @@
+import { criticalPath, endOf, spenders, startOf, timeSpent } from '@holdpoint/contract/time-spent';
 import type { TraceSpan } from '@holdpoint/contract/wire';
 import { duration, oneLine } from '../output/index.ts';
 import type { Colors } from '../shell/index.ts';
-import { endOf, startOf, type WholeTrace } from './read-whole-trace.ts';
+import type { WholeTrace } from './read-whole-trace.ts';
 import { spanNote } from './span-note.ts';
 import { type Row, spanRows } from './span-rows.ts';
-import { criticalPath, spenders, timeSpent } from './time-spent.ts';
 
 interface Options {
   /** Columns of a line. */

@@ -5,11 +5,11 @@ import type {
   Decide,
   DecidedMany,
   DecideMany,
-  Page,
   Tool,
 } from '@holdpoint/contract/wire';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { approvals, useApproval } from './entities.ts';
+import { useEntityPages } from './entity-pages.ts';
 import { ask } from './request.ts';
 
 /** Filters of a list of approvals, as in the address of the page. */
@@ -23,18 +23,11 @@ export interface ApprovalFilter {
 
 const at = (id: string, rest = ''): string => `/v1/approvals/${encodeURIComponent(id)}${rest}`;
 
-/** Ids of the approvals in pages; their states are in the cache of entities. */
 export const useApprovalList = (filter: ApprovalFilter, order: 'expires_first' | 'newest') =>
-  useInfiniteQuery({
-    queryKey: ['approvals', 'list', filter, order],
-    queryFn: async ({ pageParam, signal }) => {
-      const query = { ...filter, order, limit: 100, cursor: pageParam };
-      const page = await ask<Page<Approval>>({ path: '/v1/approvals', query, signal });
-      approvals.put(page.data);
-      return { ids: page.data.map(({ id }) => id), next: page.next_cursor ?? undefined, damaged: page.damaged ?? [] };
-    },
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next }) => next,
+  useEntityPages(['approvals', 'list', filter, order], {
+    entities: approvals,
+    path: '/v1/approvals',
+    query: { ...filter, order },
   });
 
 /** Number of approvals by status. */

@@ -5,6 +5,8 @@ import { useCallback, useSyncExternalStore } from 'react';
 export interface Entities<Item extends { id: string }> {
   put(items: readonly Item[]): void;
   get(id: string): Item | undefined;
+  /** The known ones of these ids. */
+  some(ids: Iterable<string>): Item[];
   listen(id: string, listener: () => void): () => void;
 }
 
@@ -21,6 +23,7 @@ function createEntities<Item extends { id: string }>(isOlder: (item: Item, than:
       }
     },
     get: (id) => items.get(id),
+    some: (ids) => [...ids].flatMap((id) => items.get(id) ?? []),
     listen(id, listener) {
       const some = listeners.get(id) ?? new Set();
       listeners.set(id, some.add(listener));

@@ -1,6 +1,7 @@
-import type { CreateRun, Page, Run, RunCounts, RunDetail } from '@holdpoint/contract/wire';
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import type { CreateRun, Run, RunCounts, RunDetail } from '@holdpoint/contract/wire';
+import { useQuery } from '@tanstack/react-query';
 import { runs, useRun } from './entities.ts';
+import { useEntityPages } from './entity-pages.ts';
 import { ask } from './request.ts';
 
 /** Filters of a list of runs, as in the address of the page. */
@@ -29,19 +30,8 @@ export function useRunDetail(id: string) {
   return { ...query, data };
 }
 
-/** Ids of the runs in pages; their states are in the cache of entities. */
 export const useRunList = (filter: RunFilter) =>
-  useInfiniteQuery({
-    queryKey: ['runs', 'list', filter],
-    queryFn: async ({ pageParam, signal }) => {
-      const query = { ...filter, limit: 100, cursor: pageParam };
-      const page = await ask<Page<Run>>({ path: '/v1/runs', query, signal });
-      runs.put(page.data);
-      return { ids: page.data.map(({ id }) => id), next: page.next_cursor ?? undefined, damaged: page.damaged ?? [] };
-    },
-    initialPageParam: undefined as string | undefined,
-    getNextPageParam: ({ next }) => next,
-  });
+  useEntityPages(['runs', 'list', filter], { entities: runs, path: '/v1/runs', query: { ...filter } });
 
 export const useRunCounts = (label: string | undefined) =>
   useQuery({

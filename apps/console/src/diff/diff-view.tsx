@@ -1,6 +1,7 @@
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { Button } from '../parts/button.tsx';
+import { Choices } from '../parts/choices.tsx';
 import { Loading } from '../parts/empty.tsx';
 import { Note } from '../parts/note.tsx';
 import { ProblemNote } from '../parts/problem-note.tsx';
@@ -74,20 +75,15 @@ function Changes({ stat }: { stat: DiffStat }) {
               · {viewed.size} of {stat.files.length} viewed
             </span>
           </p>
-          <fieldset className="choices">
-            <legend className="hidden-text">Layout</legend>
-            {(['unified', 'split'] as const).map((each) => (
-              <button
-                key={each}
-                type="button"
-                className="choice"
-                aria-pressed={layout === each}
-                onClick={() => setLayout(each)}
-              >
-                {each === 'unified' ? 'Unified' : 'Split'}
-              </button>
-            ))}
-          </fieldset>
+          <Choices
+            label="Layout"
+            value={layout}
+            options={[
+              ['unified', 'Unified'],
+              ['split', 'Split'],
+            ]}
+            onChoose={setLayout}
+          />
         </div>
         {stat.left_out.length > 0 && (
           <Note title={`${stat.left_out.length} more paths are not published`}>

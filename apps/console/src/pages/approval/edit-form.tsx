@@ -1,6 +1,7 @@
 import type { Tool } from '@holdpoint/contract/wire';
 import { useState } from 'react';
 import { ApiProblem } from '../../api/problem.ts';
+import { Choices } from '../../parts/choices.tsx';
 import { ConflictForm } from './conflict-form.tsx';
 import { FieldsForm } from './fields-form.tsx';
 import type { FormProps } from './form-parts.tsx';
@@ -21,14 +22,15 @@ export function EditForm(props: FormProps & { tool: Tool | undefined }) {
   return (
     <>
       {canFields && (
-        <div className="choices">
-          <button type="button" className="choice" aria-pressed={!asJson} onClick={() => setAsJson(false)}>
-            Fields
-          </button>
-          <button type="button" className="choice" aria-pressed={asJson} onClick={() => setAsJson(true)}>
-            JSON
-          </button>
-        </div>
+        <Choices
+          label="Form"
+          value={asJson ? 'json' : 'fields'}
+          options={[
+            ['fields', 'Fields'],
+            ['json', 'JSON'],
+          ]}
+          onChoose={(form) => setAsJson(form === 'json')}
+        />
       )}
       {canFields && !asJson ? (
         <FieldsForm {...props} args={args} errors={errors} />

@@ -1,4 +1,5 @@
 import { useId, useState } from 'react';
+import { Choices } from '../../parts/choices.tsx';
 import { Text } from '../../parts/text.tsx';
 import { CallLine, Foot, type FormProps } from './form-parts.tsx';
 import { shownOf } from './shown.ts';
@@ -24,19 +25,12 @@ export function RespondForm({ approval, decision, confirm, onClose }: FormProps)
         <CallLine approval={approval} />
       )}
       {options.length > 0 && (
-        <div className="choices">
-          {options.map((option) => (
-            <button
-              key={option}
-              type="button"
-              className="choice"
-              aria-pressed={option === message}
-              onClick={() => setMessage(option)}
-            >
-              <Text>{option}</Text>
-            </button>
-          ))}
-        </div>
+        <Choices
+          label="Answers of the question"
+          value={message}
+          options={options.map((option) => [option, <Text key="text">{option}</Text>] as const)}
+          onChoose={setMessage}
+        />
       )}
       <div className="field">
         <label htmlFor={id}>Answer</label>

@@ -1,14 +1,11 @@
-import type { Approval } from '@holdpoint/contract/wire';
 import { useState } from 'react';
 import { type ApprovalFilter, useApprovalCounts, useApprovalList } from '../../api/approvals.ts';
 import { approvals } from '../../api/entities.ts';
-import { Button } from '../../parts/button.tsx';
+import { idsOf } from '../../api/entity-pages.ts';
 import { Choices } from '../../parts/choices.tsx';
-import { Empty, Loading } from '../../parts/empty.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { EntityList } from '../../parts/entity-list.tsx';
 import { FilterField } from '../../parts/filter-field.tsx';
-import { LongList } from '../../parts/long-list.tsx';
-import { Note } from '../../parts/note.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
 import { useFilters } from '../../parts/use-filters.ts';
 import { useTitle } from '../../parts/use-title.ts';
 import { ApprovalLine } from './approval-line.tsx';
@@ -29,10 +26,9 @@ export function InboxPage() {
   };
   const list = useApprovalList(filter, isDecided ? 'newest' : 'expires_first');
   const counts = useApprovalCounts();
-  const all = [...new Set(list.data?.pages.flatMap(({ ids }) => ids))];
+  const all = idsOf(list);
   // A decision is known before the list is read again: what has it leaves the inbox at once.
   const ids = isDecided ? all : all.filter((id) => approvals.get(id)?.status === 'pending');
-  const damaged = list.data?.pages.flatMap((page) => page.damaged) ?? [];
   const pending = counts.data?.by_status.pending;
   useTitle(pending ? `(${pending}) Inbox` : 'Inbox');
   return (
@@ -73,40 +69,22 @@ export function InboxPage() {
           />
         )}
       </div>
-      {list.error && (
-        <ProblemNote error={list.error}>
-          <Button onClick={() => void list.refetch()}>Try again</Button>
-        </ProblemNote>
-      )}
-      {damaged.map(({ id, detail, next }) => (
-        <Note key={id} tone="bad" title={`${id} cannot be shown`}>
-          {detail} {next}
-        </Note>
-      ))}
-      {list.isPending && <Loading of="the approvals" />}
-      {list.data !== undefined && ids.length === 0 && !list.hasNextPage && <Nothing isDecided={isDecided} />}
-      {ids.length > 0 && (
-        <LongList
-          ids={ids}
-          label={isDecided ? 'Decided approvals' : 'Approvals that wait'}
-          rowHeight={76}
-          onEnd={() => {
-            if (list.hasNextPage && !list.isFetching) void list.fetchNextPage();
-          }}
-          row={(id) => <ApprovalLine id={id} chosen={chosen} onChoose={isDecided ? undefined : choose} />}
-        />
-      )}
-      {chosen.size > 0 && <Bulk chosen={approvalsOf(chosen)} onClear={() => setChosen(new Set())} />}
+      <EntityList
+        list={list}
+        ids={ids}
+        of="the approvals"
+        label={isDecided ? 'Decided approvals' : 'Approvals that wait'}
+        rowHeight={76}
+        row={(id) => <ApprovalLine id={id} chosen={chosen} onChoose={isDecided ? undefined : choose} />}
+      >
+        <Nothing isDecided={isDecided} />
+      </EntityList>
+      {chosen.size > 0 && <Bulk chosen={approvals.some(chosen)} onClear={() => setChosen(new Set())} />}
     </div>
   );
 
   function choose(id: string, isChosen: boolean): void {
-    setChosen((before) => {
-      const after = new Set(before);
-      if (isChosen) after.add(id);
-      else after.delete(id);
-      return after;
-    });
+    setChosen((before) => new Set(isChosen ? [...before, id] : [...before].filter((each) => each !== id)));
   }
 }
 
@@ -116,12 +94,6 @@ const texts = [
   ['label', 'Label name=value'],
   ['by', 'Decided by'],
 ] as const;
-
-const approvalsOf = (ids: ReadonlySet<string>): Approval[] =>
-  [...ids].flatMap((id) => {
-    const approval = approvals.get(id);
-    return approval === undefined ? [] : [approval];
-  });
 
 const Nothing = ({ isDecided }: { isDecided: boolean }) => (
   <Empty icon={isDecided ? 'inbox' : 'check'} title={isDecided ? 'No such decision' : 'Nothing waits for you'}>

@@ -1,17 +1,26 @@
 import type { PointerError } from '@holdpoint/contract/wire';
 import { useId } from 'react';
 import { Text } from '../../parts/text.tsx';
+import type { Draft } from './draft.ts';
 
-interface Props {
-  label: string;
+interface Typed {
   value: string;
   onChange: (value: string) => void;
+  errors: readonly PointerError[];
+}
+
+interface Props extends Typed {
+  label: string;
   hint?: string;
   rows?: number;
   code?: boolean;
   malformed?: string | undefined;
-  errors: readonly PointerError[];
 }
+
+type TextName = { [Name in keyof Draft]: string extends Draft[Name] ? Name : never }[keyof Draft];
+
+/** Ties a field to its text of the draft, and to the part of the request that the API's errors point at. */
+export type FieldOf = (name: TextName, pointer: string) => Typed;
 
 /** A labelled field with what the API says of it. */
 export function Field({ label, value, onChange, hint, rows, code = false, malformed, errors }: Props) {

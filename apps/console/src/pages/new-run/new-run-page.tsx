@@ -10,7 +10,7 @@ import { ProblemNote } from '../../parts/problem-note.tsx';
 import { useTitle } from '../../parts/use-title.ts';
 import { useWhyNot } from '../../session/session.tsx';
 import { bodyOf, type Draft, emptyDraft } from './draft.ts';
-import { Field } from './field.tsx';
+import { Field, type FieldOf } from './field.tsx';
 import { LimitsFields } from './limits-fields.tsx';
 
 /** Submits a run: its goal, its source, its policy and its limits. The API's mistakes stand at their fields. */
@@ -53,7 +53,11 @@ export function NewRunPage() {
     if (sending.current?.text !== text) sending.current = { key: crypto.randomUUID(), text };
     return sending.current.key;
   }
-  const field = (pointer: string) => ({ errors: errorsAt(errors, pointer) });
+  const field: FieldOf = (name, pointer) => ({
+    value: draft[name],
+    onChange: set(name),
+    errors: errorsAt(errors, pointer),
+  });
   return (
     <form className="page narrow new-run" onSubmit={submit} noValidate>
       <h1>New run</h1>
@@ -67,16 +71,14 @@ export function NewRunPage() {
           ]}
           onChoose={set('goal')}
         />
-        <Field label="Title" value={draft.title} onChange={set('title')} hint="May be empty" {...field('/title')} />
+        <Field label="Title" hint="May be empty" {...field('title', '/title')} />
         {draft.goal === 'prompt' ? (
           <>
-            <Field label="Prompt" rows={6} value={draft.prompt} onChange={set('prompt')} {...field('/prompt')} />
+            <Field label="Prompt" rows={6} {...field('prompt', '/prompt')} />
             <Field
               label="Model"
-              value={draft.model}
-              onChange={set('model')}
               hint="provider/model. Empty: the default of this installation"
-              {...field('/model')}
+              {...field('model', '/model')}
             />
           </>
         ) : (
@@ -84,11 +86,9 @@ export function NewRunPage() {
             label="Plan"
             code
             rows={12}
-            value={draft.plan}
-            onChange={set('plan')}
             hint='JSON: {"groups": [{"steps": [{"tool": "bash", "args": {"command": "ls"}}]}]}'
             malformed={badJson.plan}
-            {...field('/plan')}
+            {...field('plan', '/plan')}
           />
         )}
       </Section>
@@ -106,20 +106,16 @@ export function NewRunPage() {
         {draft.source !== 'empty' && (
           <Field
             label={draft.source === 'git' ? 'Path of the repository on the server' : 'Path on the server'}
-            value={draft.path}
-            onChange={set('path')}
             hint="It is copied; nothing changes it before a publish"
-            {...field('/workspace')}
+            {...field('path', '/workspace')}
           />
         )}
       </Section>
       <Section title="Policy">
         <Field
           label="Hold calls of these tools"
-          value={draft.hold}
-          onChange={set('hold')}
           hint="Names separated by commas, such as bash, edit. The built-in rules hold what is risky in any case"
-          {...field('/policy')}
+          {...field('hold', '/policy')}
         />
         <label className="check">
           <input
@@ -133,7 +129,7 @@ export function NewRunPage() {
       <details>
         <summary>Limits, validators and labels</summary>
         <div className="stack roomy">
-          <LimitsFields draft={draft} set={set} errors={errors} />
+          <LimitsFields field={field} />
         </div>
       </details>
       {error !== undefined && <ProblemNote error={error} />}

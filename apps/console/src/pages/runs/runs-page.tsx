@@ -1,14 +1,11 @@
-import type { Run } from '@holdpoint/contract/wire';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { runs } from '../../api/entities.ts';
+import { idsOf } from '../../api/entity-pages.ts';
 import { type RunFilter, useRunCounts, useRunList } from '../../api/runs.ts';
-import { Button } from '../../parts/button.tsx';
-import { Empty, Loading } from '../../parts/empty.tsx';
+import { Empty } from '../../parts/empty.tsx';
+import { EntityList } from '../../parts/entity-list.tsx';
 import { FilterField } from '../../parts/filter-field.tsx';
-import { LongList } from '../../parts/long-list.tsx';
-import { Note } from '../../parts/note.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
 import { useFilters } from '../../parts/use-filters.ts';
 import { useTitle } from '../../parts/use-title.ts';
 import { CancelMany } from './cancel-many.tsx';
@@ -33,8 +30,6 @@ export function RunsPage() {
   };
   const list = useRunList(filter);
   const counts = useRunCounts(label !== undefined && /^[^:]+:/.test(label) ? label : undefined);
-  const ids = [...new Set(list.data?.pages.flatMap((page) => page.ids))];
-  const damaged = list.data?.pages.flatMap((page) => page.damaged) ?? [];
   return (
     <div className="page">
       <div className="page-head">
@@ -71,34 +66,19 @@ export function RunsPage() {
           </button>
         ))}
       </fieldset>
-      {list.error && (
-        <ProblemNote error={list.error}>
-          <Button onClick={() => void list.refetch()}>Try again</Button>
-        </ProblemNote>
-      )}
-      {damaged.map(({ id, detail, next }) => (
-        <Note key={id} tone="bad" title={`${id} cannot be shown`}>
-          {detail} {next}
-        </Note>
-      ))}
-      {list.isPending && <Loading of="the runs" />}
-      {list.data !== undefined && ids.length === 0 && !list.hasNextPage && (
+      <EntityList
+        list={list}
+        ids={idsOf(list)}
+        of="the runs"
+        label="Runs"
+        rowHeight={68}
+        row={(id) => <RunLine id={id} isChosen={chosen.has(id)} onChoose={choose} />}
+      >
         <Empty icon="runs" title="No such run">
           <p>{[...filters.keys()].length === 0 ? 'Submit the first one.' : 'No run matches these filters.'}</p>
         </Empty>
-      )}
-      {ids.length > 0 && (
-        <LongList
-          ids={ids}
-          label="Runs"
-          rowHeight={68}
-          onEnd={() => {
-            if (list.hasNextPage && !list.isFetching) void list.fetchNextPage();
-          }}
-          row={(id) => <RunLine id={id} isChosen={chosen.has(id)} onChoose={choose} />}
-        />
-      )}
-      {chosen.size > 0 && <CancelMany chosen={runsOf(chosen)} onClear={() => setChosen(new Set())} />}
+      </EntityList>
+      {chosen.size > 0 && <CancelMany chosen={runs.some(chosen)} onClear={() => setChosen(new Set())} />}
     </div>
   );
 
@@ -114,9 +94,3 @@ const dayOf = (text: string | null): string | undefined => {
   const time = text === null ? Number.NaN : Date.parse(text);
   return Number.isNaN(time) ? undefined : new Date(time).toISOString();
 };
-
-const runsOf = (ids: ReadonlySet<string>): Run[] =>
-  [...ids].flatMap((id) => {
-    const run = runs.get(id);
-    return run === undefined ? [] : [run];
-  });

@@ -2,6 +2,7 @@ import type { TaskOutput as Output, Task } from '@holdpoint/contract/wire';
 import { useEffect, useState } from 'react';
 import { ask } from '../../../api/request.ts';
 import { OutputView } from '../../../output/output-view.tsx';
+import { Choices } from '../../../parts/choices.tsx';
 import { ProblemNote } from '../../../parts/problem-note.tsx';
 
 type Stream = 'stdout' | 'stderr';
@@ -13,20 +14,15 @@ export function TaskOutput({ task }: { task: Task }) {
   const note = omitted > 0 ? `${omitted.toLocaleString('en')} bytes in the middle are no longer kept.` : undefined;
   return (
     <div className="stack">
-      <fieldset className="choices">
-        <legend className="hidden-text">Stream</legend>
-        {(['stdout', 'stderr'] as const).map((each) => (
-          <button
-            key={each}
-            type="button"
-            className="choice"
-            aria-pressed={stream === each}
-            onClick={() => setStream(each)}
-          >
-            {each === 'stdout' ? 'Output' : 'Errors'}
-          </button>
-        ))}
-      </fieldset>
+      <Choices
+        label="Stream"
+        value={stream}
+        options={[
+          ['stdout', 'Output'],
+          ['stderr', 'Errors'],
+        ]}
+        onChoose={setStream}
+      />
       {error !== undefined && <ProblemNote error={error} />}
       <OutputView key={stream} name={`${stream} of the command`} text={text} isGrowing={isOpen} note={note} />
     </div>

@@ -1,3 +1,4 @@
+import type { Spender } from '@holdpoint/contract/time-spent';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
@@ -11,7 +12,7 @@ import { Text } from '../../../parts/text.tsx';
 import { useTop } from '../../../parts/use-top.ts';
 import type { ShownRun } from '../shown-run.ts';
 import { readTrace } from './read-trace.ts';
-import { type SpanRow, type Spender, spanRows } from './span-rows.ts';
+import { type SpanRow, spanRows } from './span-rows.ts';
 
 /** Where the time of the run went: a waterfall of its spans, with the path on which its end depended. */
 export function Trace({ run }: ShownRun) {
@@ -21,7 +22,7 @@ export function Trace({ run }: ShownRun) {
     queryFn: ({ signal }) => readTrace(run.id, signal),
   });
   const [onlyCritical, setOnlyCritical] = useState(false);
-  const all = useMemo(() => spanRows(data ?? []), [data]);
+  const all = useMemo(() => (data === undefined ? [] : spanRows(data)), [data]);
   if (error && data === undefined) return <ProblemNote error={error} />;
   if (data === undefined) return <Loading of="the trace" />;
   if (all.length === 0) {
@@ -58,8 +59,8 @@ export function Trace({ run }: ShownRun) {
       </div>
       <Waterfall
         rows={rows}
-        from={all.reduce((least, { span }) => Math.min(least, span.from), Infinity)}
-        to={all.reduce((most, { span }) => Math.max(most, span.to), 0)}
+        from={all.reduce((least, row) => Math.min(least, row.from), Infinity)}
+        to={all.reduce((most, row) => Math.max(most, row.to), 0)}
         runId={run.id}
       />
     </section>
@@ -70,6 +71,7 @@ const legend: [Spender, string][] = [
   ['model', 'model'],
   ['tool', 'tool'],
   ['person', 'waiting for people'],
+  ['caller', 'waiting for the caller'],
   ['queue', 'waiting in line'],
   ['workspace', 'workspace'],
   ['task', 'background'],
@@ -105,6 +107,7 @@ const stepId = 'holdpoint.step.id';
 
 function TraceRow({ row, from, whole, runId }: { row: SpanRow; from: number; whole: number; runId: string }) {
   const { span, depth, spender, isCritical } = row;
+  const took = row.to - row.from;
   const id = span.attributes[stepId];
   const name = <Text most={80}>{span.name}</Text>;
   return (
@@ -122,12 +125,12 @@ function TraceRow({ row, from, whole, runId }: { row: SpanRow; from: number; who
         <span
           className={`trace-bar ${spender}`}
           style={{
-            left: `${((span.from - from) / whole) * 100}%`,
-            width: `max(2px, ${((span.to - span.from) / whole) * 100}%)`,
+            left: `${((row.from - from) / whole) * 100}%`,
+            width: `max(2px, ${(took / whole) * 100}%)`,
           }}
         />
       </span>
-      <span className="numbers small muted trace-took">{spanText(span.to - span.from)}</span>
+      <span className="numbers small muted trace-took">{spanText(took)}</span>
     </div>
   );
 }

@@ -1,11 +1,22 @@
-import { attribute, genAi, genAiOperation } from '@holdpoint/contract';
-import type { TraceSpan } from '@holdpoint/contract/wire';
-import { endOf, startOf, tookOf } from './read-whole-trace.ts';
+import { attribute, genAi, genAiOperation } from './telemetry-names.ts';
+import type { TraceSpan } from './trace.ts';
+
+export const startOf = ({ start }: TraceSpan): number => Date.parse(start);
+/** An open span has lasted until now. */
+export const endOf = ({ start, end }: TraceSpan, now: number): number =>
+  end === null ? Math.max(now, Date.parse(start)) : Date.parse(end);
+export const tookOf = (span: TraceSpan, now: number): number => endOf(span, now) - startOf(span);
+
+/** The spans below each span. A span whose parent is not among the spans is below null. */
+export function byParent(spans: readonly TraceSpan[]): Map<string | null, TraceSpan[]> {
+  const ids = new Set(spans.map(({ span_id }) => span_id));
+  return Map.groupBy(spans, ({ parent_id }) => (parent_id !== null && ids.has(parent_id) ? parent_id : null));
+}
 
 /** The reasons of a run's wait, the most specific first: of several simultaneous reasons, the first counts. */
 export const spenders = ['tool', 'model', 'workspace', 'task', 'queue', 'person', 'caller', 'other'] as const;
-type Spender = (typeof spenders)[number];
-export type TimeSpent = Record<Spender, number>;
+export type Spender = (typeof spenders)[number];
+type TimeSpent = Record<Spender, number>;
 
 /** Where the wall time of a run went, in milliseconds. The parts add up to the whole. */
 export function timeSpent(spans: readonly TraceSpan[], now: number): { total: number; spent: TimeSpent } {
@@ -77,7 +88,7 @@ function waitsWithin([since, until]: readonly [number, number], span: TraceSpan,
 }
 
 /** Undefined: other spans cover the time. */
-function spenderOf({ kind, attributes }: TraceSpan): Spender | undefined {
+export function spenderOf({ kind, attributes }: TraceSpan): Spender | undefined {
   switch (kind) {
     case 'attempt':
       return 'tool';
