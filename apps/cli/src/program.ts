@@ -27,6 +27,7 @@ const commands: Readonly<Record<string, (shell: Shell) => Promise<Command>>> = {
   rules: async (shell) => (await import('./commands/rules.ts')).rulesGroup(shell),
   secrets: async (shell) => (await import('./commands/secrets.ts')).secretsGroup(shell),
   keys: async (shell) => (await import('./commands/keys.ts')).keysGroup(shell),
+  sessions: async (shell) => (await import('./commands/sessions.ts')).sessionsGroup(shell),
   policy: async (shell) => (await import('./commands/policy/group.ts')).policyGroup(shell),
   audit: async (shell) => (await import('./commands/audit.ts')).auditGroup(shell),
   tools: async (shell) => (await import('./commands/tools/group.ts')).toolsGroup(shell),

@@ -8,6 +8,7 @@ export * from './command/table/default-table.ts';
 export type { CatalogTool } from './document/check-catalog.ts';
 export { checkRules } from './document/check-rules.ts';
 export { type Parsed, parsePolicy, parsePolicyValue, readYaml } from './document/parse-policy.ts';
+export { type PlacedProblem, placeProblems } from './document/place-problems.ts';
 export type { PolicyProblem } from './document/problem.ts';
 export { schemaProblems } from './document/schema-problems.ts';
 export { stricterPolicy } from './document/stricter-policy.ts';

@@ -114,6 +114,7 @@ const bodies: Record<string, () => unknown> = {
   decideApproval: () => ({ decision: 'approve', action_digest: ids.digest }),
   forkRun: () => ({ from_step: 0 }),
   replayPolicy: () => ({ since: '2020-01-01T00:00:00Z', policy: { rules: [] } }),
+  checkPolicy: () => ({ text: 'rules: []' }),
   proposeRules: () => ({ since: '2020-01-01T00:00:00Z' }),
   putPolicy: () => ({ rules: [] }),
   testPolicy: () => ({ call: imagined, policy: { rules: [] } }),

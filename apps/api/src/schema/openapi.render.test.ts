@@ -74,6 +74,7 @@ const routes = [
   'delete /v1/rules/{id}',
   'delete /v1/secrets/{name}',
   'delete /v1/session',
+  'delete /v1/sessions',
   'delete /v1/sessions/{id}',
   'get /healthz',
   'get /metrics',
@@ -133,6 +134,7 @@ const routes = [
   'post /v1/approvals/{id}/preview',
   'post /v1/keys',
   'post /v1/keys/{id}/rotate',
+  'post /v1/policies/check',
   'post /v1/policies/propose',
   'post /v1/policies/replay',
   'post /v1/policies/test',
@@ -312,7 +314,13 @@ describe('the OpenAPI document', () => {
     const open = ['delete /v1/session', 'get /healthz', 'get /readyz', 'post /v1/session', 'post /v1/session/exchange'];
     expect(needing('[]')).toEqual(open);
     const anyKey = [
-      ...['delete /v1/push-subscriptions/{id}', 'delete /v1/sessions/{id}', 'get /v1/me', 'get /v1/push-key'],
+      ...[
+        'delete /v1/push-subscriptions/{id}',
+        'delete /v1/sessions',
+        'delete /v1/sessions/{id}',
+        'get /v1/me',
+        'get /v1/push-key',
+      ],
       ...['get /v1/push-subscriptions', 'get /v1/sessions', 'post /v1/push-subscriptions', 'post /v1/session/code'],
     ];
     expect(needing('[{"key":[]},{"session":[]}]')).toEqual(anyKey);

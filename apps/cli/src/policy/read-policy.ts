@@ -5,7 +5,7 @@ import {
   policyReferenceSchema,
   policySchema,
 } from '@holdpoint/contract';
-import { checkRules, type PolicyProblem, parsePolicy } from '@holdpoint/policy';
+import { checkRules, type PolicyProblem, parsePolicy, placeProblems } from '@holdpoint/policy';
 import type { z } from 'zod';
 import { CliError, readGivenFile } from '../shell/index.ts';
 import { catalogTools } from './catalog-tools.ts';
@@ -33,16 +33,18 @@ export async function checkPolicyText(
   schema: AnySchema = policySchema,
 ): Promise<z.output<AnySchema>> {
   const parsed = parsePolicy(text, schema);
-  if (!parsed.ok) throw invalid(file, parsed.problems);
+  if (!parsed.ok) throw invalid(file, text, parsed.problems);
   const problems = checkRules(parsed.document.rules, await catalogTools(environment));
-  if (problems.length > 0) throw invalid(file, problems);
+  if (problems.length > 0) throw invalid(file, text, problems);
   return parsed.document;
 }
 
-const invalid = (file: string, problems: readonly PolicyProblem[]): CliError =>
+const invalid = (file: string, text: string, problems: readonly PolicyProblem[]): CliError =>
   new CliError(
     'invalid_policy',
-    problems.map(({ pointer, detail }) => `${file}: ${pointer || '/'}: ${detail}`).join('\n'),
+    placeProblems(text, problems)
+      .map(({ pointer, detail, line, column }) => `${file}:${line}:${column}: ${pointer || '/'}: ${detail}`)
+      .join('\n'),
   );
 
 /**

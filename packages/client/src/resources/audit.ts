@@ -15,22 +15,28 @@ interface AuditQuery {
   /** ISO 8601, UTC: records of events from this time on. */
   since?: string | undefined;
   run_id?: string | undefined;
+  kind?: readonly AuditRecord['kind'][] | undefined;
 }
 
 export function auditRequests(transport: Transport) {
   const { ask } = transport;
   return {
-    /** Calls, decisions and changes as they were sealed, oldest first. */
-    async listAudit(query: PageQuery & AuditQuery = {}, { signal }: Options = {}): Promise<Page<AuditRecord>> {
-      return (await ask({ path: '/v1/audit', query: { ...query }, signal }, auditPageSchema)).body;
+    /** Calls, decisions and changes as they were sealed, oldest first unless `order` says otherwise. */
+    async listAudit(
+      { kind, ...query }: PageQuery & AuditQuery & { order?: 'asc' | 'desc' | undefined } = {},
+      { signal }: Options = {},
+    ): Promise<Page<AuditRecord>> {
+      return (await ask({ path: '/v1/audit', query: { ...query, kind: kind?.join(',') }, signal }, auditPageSchema))
+        .body;
     },
 
     /** The same records as lines of JSON, as the files have them. Read them to their end, or end the loop. */
     async exportAudit(
-      query: AuditQuery & { cursor?: string | undefined } = {},
+      { kind, ...rest }: AuditQuery & { cursor?: string | undefined } = {},
       { signal }: Options = {},
     ): Promise<AsyncGenerator<Uint8Array>> {
-      return transport.askBytes({ path: '/v1/audit', query: { ...query }, headers: { accept: jsonLines }, signal });
+      const query = { ...rest, kind: kind?.join(',') };
+      return transport.askBytes({ path: '/v1/audit', query, headers: { accept: jsonLines }, signal });
     },
 
     /** The last sealed record: keep a copy elsewhere for `verifyAudit`. */

@@ -1,5 +1,8 @@
 import type { PolicyVersion } from '@holdpoint/contract';
 import {
+  type CheckedPolicy,
+  type CheckPolicy,
+  checkedPolicySchema,
   explanationSchema,
   type Page,
   type PolicyExplanation,
@@ -66,6 +69,11 @@ export const policyRequests = ({ ask }: Transport) => ({
   ): Promise<PolicySummary> {
     const query = { if_version: ifVersion };
     return (await ask({ method: 'DELETE', path: at('policies', name), query, signal }, policySummarySchema)).body;
+  },
+
+  /** Every mistake in a text, with its line. Nothing is stored. */
+  async checkPolicy(body: CheckPolicy, { signal }: Options = {}): Promise<CheckedPolicy> {
+    return (await ask({ method: 'POST', path: '/v1/policies/check', body, signal }, checkedPolicySchema)).body;
   },
 
   /** The deciding rule of a document for a call, and the reason why each other rule does not decide. */

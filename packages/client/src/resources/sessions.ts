@@ -1,4 +1,10 @@
-import { type LoginCode, loginCodeSchema, type Session, sessionListSchema } from '@holdpoint/contract/wire';
+import {
+  endedSessionsSchema,
+  type LoginCode,
+  loginCodeSchema,
+  type Session,
+  sessionListSchema,
+} from '@holdpoint/contract/wire';
 import type { Transport } from '../request.ts';
 import { at, entriesOf, type ListOptions, type Options } from './request-parts.ts';
 
@@ -12,6 +18,11 @@ export const sessionRequests = ({ ask, send }: Transport) => ({
   async listSessions(options: ListOptions = {}): Promise<Session[]> {
     const { body } = await ask({ path: '/v1/sessions', signal: options.signal }, sessionListSchema);
     return entriesOf(body, options);
+  },
+
+  /** Ends all of them at once; how many they were. */
+  async endSessions({ signal }: Options = {}): Promise<number> {
+    return (await ask({ method: 'DELETE', path: '/v1/sessions', signal }, endedSessionsSchema)).body.ended;
   },
 
   async endSession(id: string, { signal }: Options = {}): Promise<void> {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { auditRecordSchema } from '../audit.ts';
+import { auditKinds, auditRecordSchema } from '../audit.ts';
 import { runIdSchema } from '../ids.ts';
-import { integerParameter, pageOf } from './page.ts';
+import { integerParameter, listParameter, pageOf } from './page.ts';
 
 export {
   type AuditFinding,
@@ -15,12 +15,21 @@ export {
 /** `next_cursor` is the sequence number of the last record of the page. */
 export const auditPageSchema = pageOf(auditRecordSchema);
 
+const auditKindSchema = z.enum(auditKinds);
+export type AuditKind = z.infer<typeof auditKindSchema>;
+
 export const listAuditQuerySchema = z.strictObject({
   since: z.iso.datetime().optional().describe('Records of what happened at this time or later'),
   run_id: runIdSchema.optional(),
+  kind: listParameter(auditKindSchema).optional().describe('Only records of these kinds, separated by commas'),
   cursor: integerParameter(0, Number.MAX_SAFE_INTEGER)
     .optional()
-    .describe('`next_cursor` of the previous page: records after this sequence number'),
+    .describe('`next_cursor` of the previous page: records after this sequence number, or before it with `order=desc`'),
+  order: z.enum(['asc', 'desc']).default('asc').describe('`desc`: the last record first; not for a stream'),
+  format: z
+    .enum(['json', 'jsonl'])
+    .default('json')
+    .describe('`jsonl`: the stream of records, for a client that cannot set a header'),
   limit: integerParameter(1, 1000).default(200).describe('Records per page; a stream has no limit'),
 });
 

@@ -79,6 +79,31 @@ const ruleExplanationSchema = z.strictObject({
     .describe('The fields of the rule that do not match, or not surely'),
 });
 
+/** POST /v1/policies/check. */
+export const checkPolicySchema = z.strictObject({
+  text: z.string().max(1_048_576).describe('The document as YAML or JSON'),
+  name: z.string().max(100).optional().describe('`operator`: it is checked as the policy of the operator'),
+});
+export type CheckPolicy = z.input<typeof checkPolicySchema>;
+
+/** A check of a text. Its mistakes are no error of the request. */
+export const checkedPolicySchema = z
+  .strictObject({
+    ok: z.boolean(),
+    rules: z.int().nullable().describe('Number of rules; null: the text is no policy'),
+    digest: z.string().nullable().describe('As of the stored version'),
+    mistakes: z.array(
+      z.strictObject({
+        pointer: z.string().describe('JSON pointer into the document'),
+        detail: z.string(),
+        line: z.int().describe('From 1: of the value, or of what encloses it'),
+        column: z.int(),
+      }),
+    ),
+  })
+  .meta({ id: 'CheckedPolicy' });
+export type CheckedPolicy = z.infer<typeof checkedPolicySchema>;
+
 /** The deciding rule of each part of a call, and the reason why each other rule does not decide. */
 export const explanationSchema = z
   .strictObject({

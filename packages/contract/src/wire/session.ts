@@ -30,3 +30,6 @@ export const sessionSchema = z
   .meta({ id: 'Session' });
 export type Session = z.infer<typeof sessionSchema>;
 export const sessionListSchema = listOf(sessionSchema);
+
+/** The answer to DELETE /v1/sessions. */
+export const endedSessionsSchema = z.strictObject({ ended: z.int().describe('How many have ended') });

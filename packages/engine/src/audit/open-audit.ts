@@ -2,12 +2,13 @@ import { type AuditEntry, type AuditHead, type AuditRecord, auditRecordSchema } 
 import type { Redis } from 'ioredis';
 import type { Page } from '../queries/list-runs.ts';
 import { recordEntry } from './audit-writer.ts';
-import { type AuditFilter, readAudit, readAuditHead } from './read-audit.ts';
+import { type AuditFilter, readAudit, readAuditBack, readAuditHead } from './read-audit.ts';
 import { verifyAudit } from './verify-audit.ts';
 
 /** The audit log, for programs reading the log or recording a change outside of runs. */
 export interface Audit {
-  list(filter: AuditFilter, limit: number): Promise<Omit<Page<AuditRecord>, 'damaged'>>;
+  /** @param order `desc`: the last record first */
+  list(filter: AuditFilter, limit: number, order?: 'asc' | 'desc'): Promise<Omit<Page<AuditRecord>, 'damaged'>>;
   /** The lines as the files have them, without line feeds. */
   lines(filter: AuditFilter): AsyncGenerator<string>;
   head(): Promise<AuditHead>;
@@ -19,9 +20,9 @@ export interface Audit {
 
 export function openAudit({ redis, dataDir }: { redis: Redis; dataDir: string }): Audit {
   return {
-    async list(filter, limit) {
+    async list(filter, limit, order = 'asc') {
       const items: AuditRecord[] = [];
-      for await (const { text } of readAudit(dataDir, filter)) {
+      for await (const { text } of (order === 'asc' ? readAudit : readAuditBack)(dataDir, filter)) {
         const last = items.at(-1);
         if (items.length === limit && last) return { items, next: String(last.seq) };
         items.push(auditRecordSchema.parse(JSON.parse(text)));

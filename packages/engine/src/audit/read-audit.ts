@@ -1,16 +1,20 @@
-import type { AuditHead } from '@holdpoint/contract';
+import type { AuditBody, AuditHead } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { readChain } from './pending-batch.ts';
 import { genesis, parseLine } from './record-line.ts';
-import { firstSeqOf, listSegments, readSegment } from './segments.ts';
+import { firstSeqOf, listSegments, readSegment, readSegmentBack } from './segments.ts';
 
 export interface AuditFilter {
   /** Records of events at this time or later: ISO 8601, UTC. */
   since?: string | undefined;
   run_id?: string | undefined;
   tenant?: string | undefined;
+  /** Only records of these kinds. */
+  kind?: readonly AuditBody['kind'][] | undefined;
   /** Only records after this sequence number. */
   after?: number | undefined;
+  /** Only records before this sequence number. */
+  before?: number | undefined;
 }
 
 export interface AuditLine {
@@ -21,28 +25,43 @@ export interface AuditLine {
 
 /** The records passing the filter, in the order of the files. Damaged lines are left out: `verify` names them. */
 export async function* readAudit(dataDir: string, filter: AuditFilter = {}): AsyncGenerator<AuditLine> {
-  const { after = 0, run_id, tenant, since } = filter;
-  const from = since === undefined ? undefined : Date.parse(since);
-  for (const file of await filesWith(dataDir, { after, from })) {
+  for (const file of await filesWith(dataDir, filter)) {
     for await (const { bytes, isWhole } of readSegment(dataDir, file)) {
-      // Most records are of other runs: they are not parsed.
-      if (!isWhole || (run_id !== undefined && !bytes.includes(run_id))) continue;
-      const line = parseLine(bytes);
-      if (!line?.isSound || line.seq <= after) continue;
-      const { record } = line;
-      if (run_id !== undefined && record.run_id !== run_id) continue;
-      if (tenant !== undefined && record.tenant !== tenant) continue;
-      if (from !== undefined && Date.parse(String(record.time)) < from) continue;
-      yield { seq: line.seq, text: bytes.toString() };
+      const found = isWhole ? passing(bytes, filter) : undefined;
+      if (found !== undefined) yield found;
     }
   }
 }
 
+/** The same records, the last first. A page of the newest records reads the end of the last file alone. */
+export async function* readAuditBack(dataDir: string, filter: AuditFilter = {}): AsyncGenerator<AuditLine> {
+  const { before = Number.POSITIVE_INFINITY } = filter;
+  for (const file of (await filesWith(dataDir, filter)).reverse()) {
+    if (firstSeqOf(file) >= before) continue;
+    for await (const bytes of readSegmentBack(dataDir, file)) {
+      const found = passing(bytes, filter);
+      if (found !== undefined) yield found;
+    }
+  }
+}
+
+function passing(bytes: Buffer, filter: AuditFilter): AuditLine | undefined {
+  const { after = 0, before = Number.POSITIVE_INFINITY, run_id, kind, tenant, since } = filter;
+  // Most records are of other runs: they are not parsed.
+  if (run_id !== undefined && !bytes.includes(run_id)) return undefined;
+  const line = parseLine(bytes);
+  if (!line?.isSound || line.seq <= after || line.seq >= before) return undefined;
+  const { record } = line;
+  if (run_id !== undefined && record.run_id !== run_id) return undefined;
+  if (kind !== undefined && !kind.some((one) => one === record.kind)) return undefined;
+  if (tenant !== undefined && record.tenant !== tenant) return undefined;
+  if (since !== undefined && Date.parse(String(record.time)) < Date.parse(since)) return undefined;
+  return { seq: line.seq, text: bytes.toString() };
+}
+
 /** Leaves out the files before the wanted records: the first record of a file was sealed after all records in the file before. */
-async function filesWith(
-  dataDir: string,
-  { after, from }: { after: number; from: number | undefined },
-): Promise<string[]> {
+async function filesWith(dataDir: string, { after = 0, since }: AuditFilter): Promise<string[]> {
+  const from = since === undefined ? undefined : Date.parse(since);
   const files = await listSegments(dataDir);
   let first = 0;
   for (const [at, file] of files.entries()) {

@@ -1,5 +1,5 @@
 import { constants } from 'node:fs';
-import { mkdir, open, readdir, stat } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { syncPath } from '@holdpoint/process/durable-files';
 
@@ -74,6 +74,40 @@ export async function* readSegment(dataDir: string, file: string, from = 0): Asy
   }
   const bytes = Buffer.concat(rest);
   if (bytes.byteLength > 0) yield { file, number: number + 1, bytes, end: end + bytes.byteLength, isWhole: false };
+}
+
+/** The whole lines of a file, the last first, without their line feeds. A missing file has none. */
+export async function* readSegmentBack(dataDir: string, file: string): AsyncGenerator<Buffer> {
+  const handle = await open(join(auditDirOf(dataDir), file)).catch(unlessMissing(undefined));
+  if (handle === undefined) return;
+  await using reader = handle;
+  // The line after the last feed has no end yet.
+  let isWhole = false;
+  let rest: Buffer[] = [];
+  for (let at = (await reader.stat()).size; at > 0; ) {
+    const size = Math.min(chunkBytes, at);
+    at -= size;
+    let chunk = await readAt(reader, at, size);
+    for (let feed = chunk.lastIndexOf(10); feed >= 0; feed = chunk.lastIndexOf(10)) {
+      if (isWhole) yield Buffer.concat([chunk.subarray(feed + 1), ...rest]);
+      isWhole = true;
+      rest = [];
+      chunk = chunk.subarray(0, feed);
+    }
+    rest.unshift(chunk);
+  }
+  if (isWhole) yield Buffer.concat(rest);
+}
+
+async function readAt(handle: FileHandle, at: number, size: number): Promise<Buffer> {
+  const bytes = Buffer.allocUnsafe(size);
+  let read = 0;
+  while (read < size) {
+    const { bytesRead } = await handle.read(bytes, read, size - read, at + read);
+    if (bytesRead === 0) break;
+    read += bytesRead;
+  }
+  return bytes.subarray(0, read);
 }
 
 export type Written = 'written' | 'damaged';

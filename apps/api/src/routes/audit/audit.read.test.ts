@@ -40,6 +40,30 @@ test('lists the records page by page, and by run and time', async () => {
   expect((await api.client.listAudit({ since: all[0]?.time })).data).toEqual(all);
 });
 
+test('lists the last records first, page by page, and by kind', async () => {
+  const { data: all } = await api.client.listAudit();
+  const found: unknown[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const page = await api.client.listAudit({ order: 'desc', limit: 2, cursor });
+    found.push(...page.data);
+    if (page.next_cursor === null) break;
+    cursor = page.next_cursor;
+  }
+  expect(found).toEqual(all.toReversed());
+  const { data: calls } = await api.client.listAudit({ kind: ['call', 'change'] });
+  expect(calls).toEqual(all.filter(({ kind }) => kind === 'call' || kind === 'change'));
+  const ofRun = await api.client.listAudit({ order: 'desc', kind: ['call'], run_id: runs[0] });
+  expect(ofRun.data).toEqual(all.filter((record) => record.kind === 'call' && record.run_id === runs[0]));
+});
+
+test('a link downloads the lines', async () => {
+  const { data: all } = await api.client.listAudit();
+  const answer = await api.send('/v1/audit?format=jsonl&kind=call');
+  expect(answer.headers.get('content-type')).toContain('ndjson');
+  const lines = (await answer.text()).trimEnd().split('\n');
+  expect(lines.map((line) => JSON.parse(line))).toEqual(all.filter(({ kind }) => kind === 'call'));
+});
+
 test('streams the lines as they were sealed', async () => {
   const { data: all } = await api.client.listAudit();
   let text = '';
@@ -54,6 +78,8 @@ test('rejects a malformed query with its place', async () => {
     ['run_id=run_1', 'run_id'],
     ['cursor=-1', 'cursor'],
     ['limit=0', 'limit'],
+    ['kind=calls', 'kind.0'],
+    ['order=last', 'order'],
   ]) {
     const problem = await problemOf(await api.send(`/v1/audit?${query}`));
     expect(problem).toMatchObject({ status: 422, errors: [{ pointer }] });

@@ -21,7 +21,7 @@ export function readAuditRoutes(app: App): void {
         tags: ['audit'],
         operationId: 'listAudit',
         summary: 'Read the audit log, or export it',
-        description: `With \`Accept: ${jsonLines}\` all records after the cursor are streamed, one per line, as they were sealed.`,
+        description: `With \`Accept: ${jsonLines}\`, or \`format=jsonl\`, all records after the cursor are streamed, one per line, as they were sealed.`,
         querystring: listAuditQuerySchema,
         response: {
           200: {
@@ -31,14 +31,16 @@ export function readAuditRoutes(app: App): void {
         },
       },
     },
-    async ({ query: { limit, cursor: after, ...rest }, headers, deps }, reply) => {
-      const filter = { ...rest, after, tenant: deps.holder.caller.tenant };
-      if (headers.accept?.includes(jsonLines)) {
+    async ({ query: { limit, cursor, format, order, ...rest }, headers, deps }, reply) => {
+      const isStream = format === 'jsonl' || (headers.accept?.includes(jsonLines) ?? false);
+      const isBack = order === 'desc' && !isStream;
+      const filter = { ...rest, [isBack ? 'before' : 'after']: cursor, tenant: deps.holder.caller.tenant };
+      if (isStream) {
         const signal = AbortSignal.any([clientGone(reply), deps.closing]);
         const lines = Readable.from(linesOf(deps, filter, signal), { objectMode: false });
         return reply.headers({ 'content-type': jsonLines, connection: 'close' }).send(lines);
       }
-      const { items, next } = await deps.audit.list(filter, limit);
+      const { items, next } = await deps.audit.list(filter, limit, isBack ? 'desc' : 'asc');
       const page = { data: items, next_cursor: next ?? null, has_more: next !== undefined };
       return reply.type('application/json; charset=utf-8').send(page);
     },

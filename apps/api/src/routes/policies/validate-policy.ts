@@ -33,7 +33,7 @@ export function checkDocument(deps: Pick<ApiDeps, 'catalog'>, value: unknown, { 
 }
 
 /** The tools of all toolsets. */
-const toolsOf = ({ catalog }: Pick<ApiDeps, 'catalog'>) =>
+export const toolsOf = ({ catalog }: Pick<ApiDeps, 'catalog'>) =>
   catalog.toolsets().flatMap((toolset) => catalog.list(toolset).map((tool) => ({ ...tool, toolset })));
 
 function refusal(

@@ -141,6 +141,28 @@ describe('a login', () => {
   });
 });
 
+describe('the end of all sessions', () => {
+  test('leaves the session of the request alone, and no other key loses any', async () => {
+    const [mine, other] = [await made(), await made()];
+    const browsers = await Promise.all([1, 2, 3].map(() => logInWith(api, mine.key)));
+    const stranger = await logInWith(api, other.key);
+    const ids = (await sessionsOf(mine.key)).map(({ id }) => `session/${id}`);
+    const [own, ...rest] = browsers;
+    const origin = api.address;
+    const end = await own?.send('/v1/sessions', { method: 'DELETE', headers: { origin } });
+    expect(await end?.json()).toEqual({ ended: 2 });
+    expect(await statusOf(own?.send('/v1/me') ?? Promise.reject())).toBe(200);
+    for (const each of rest) expect(await statusOf(each.send('/v1/me'))).toBe(401);
+    expect(await statusOf(stranger.send('/v1/me'))).toBe(200);
+    const withKey = { method: 'DELETE', headers: { authorization: `Bearer ${mine.key}` } };
+    expect(await (await fetch(`${api.address}/v1/sessions`, withKey)).json()).toEqual({ ended: 1 });
+    expect(await sessionsOf(mine.key)).toEqual([]);
+    const changes = JSON.parse(await changesIn()) as { subject: string; action: string }[];
+    const ended = changes.flatMap(({ subject, action }) => (action === 'ended' ? [subject] : []));
+    expect(ended.filter((subject) => ids.includes(subject)).toSorted()).toEqual(ids.toSorted());
+  });
+});
+
 describe('a link', () => {
   test('logs in once, whatever 50 browsers do at the same moment', async () => {
     for (let round = 0; round < 5; round += 1) {

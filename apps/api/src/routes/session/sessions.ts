@@ -1,5 +1,6 @@
-import { idParamsSchema, sessionListSchema } from '@holdpoint/contract/wire';
-import type { App } from '../../deps.ts';
+import { CallerError } from '@holdpoint/callers';
+import { endedSessionsSchema, idParamsSchema, sessionListSchema } from '@holdpoint/contract/wire';
+import type { ApiDeps, App } from '../../deps.ts';
 import { recordChange } from '../../record-change.ts';
 import { emptyAnswer } from '../../schema/empty.ts';
 
@@ -27,6 +28,26 @@ export function sessionsRoutes(app: App): void {
   );
 
   app.delete(
+    '/v1/sessions',
+    {
+      config,
+      schema: {
+        tags,
+        operationId: 'endSessions',
+        summary: 'End all sessions of your key, but the one of the request',
+        description: 'A request with the key itself has no session, so all end. As with each alone.',
+        response: { 200: endedSessionsSchema },
+      },
+    },
+    async ({ deps }) => {
+      const { callers, holder } = deps;
+      const others = (await callers.listSessions(holder)).filter(({ id }) => id !== holder.session);
+      const ends = await Promise.all(others.map(({ id }) => endOne(deps, id).then(() => true, unlessEnded)));
+      return { ended: ends.filter(Boolean).length };
+    },
+  );
+
+  app.delete(
     '/v1/sessions/:id',
     {
       config,
@@ -40,9 +61,19 @@ export function sessionsRoutes(app: App): void {
       },
     },
     async ({ params: { id }, deps }, reply) => {
-      await deps.callers.endSession(deps.holder, id);
-      await recordChange(deps, { subject: `session/${id}`, action: 'ended', detail: { key: deps.holder.keyId } });
+      await endOne(deps, id);
       return reply.code(204).send();
     },
   );
+}
+
+async function endOne(deps: ApiDeps, id: string): Promise<void> {
+  await deps.callers.endSession(deps.holder, id);
+  await recordChange(deps, { subject: `session/${id}`, action: 'ended', detail: { key: deps.holder.keyId } });
+}
+
+/** A session that ended by itself, or by another request, in the meantime. */
+function unlessEnded(error: unknown): false {
+  if (error instanceof CallerError && error.code === 'session_not_found') return false;
+  throw error;
 }
