@@ -24,7 +24,7 @@ export function placeProblems(text: string, problems: readonly PolicyProblem[]):
   });
 }
 
-/** The key of a field tells more than its value: both are on one line, or the value begins below. */
+/** Where the key of a field begins: its value may begin on a line below. */
 function offsetOf(root: Node | null, path: readonly string[]): number {
   let node: unknown = root;
   let offset = startOf(root);
