@@ -1,7 +1,10 @@
 export * from './approval.ts';
+export * from './approval-context.ts';
+export * from './approval-list.ts';
 export * from './audit.ts';
 export * from './calls.ts';
 export * from './comment.ts';
+export * from './decide.ts';
 export * from './diff.ts';
 export * from './event.ts';
 export * from './fork.ts';
@@ -12,6 +15,12 @@ export * from './policy.ts';
 export * from './problem.ts';
 export * from './published.ts';
 export * from './push.ts';
+export {
+  listRulesQuerySchema,
+  type RememberedRule,
+  rememberedRulePageSchema,
+  rememberedRuleSchema,
+} from './remembered-rule.ts';
 export * from './run.ts';
 export * from './secret.ts';
 export * from './session.ts';
