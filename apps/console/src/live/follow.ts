@@ -9,10 +9,12 @@ export interface Following {
   /** Continues after the event with this id. */
   lastId?: string | undefined;
   onFrame(frame: Frame): void;
-  /** @param isGap the stream was open before: something may have been missed */
-  onOpen(isGap: boolean): void;
-  onSign(): void;
+  /** @param isResumed the stream continues behind the last id, and misses nothing */
+  onOpen(isResumed: boolean): void;
+  onSign?(): void;
   onLost(why: 'connection' | 'session'): void;
+  /** The server has said that nothing follows, or knows no such stream. */
+  onOver?(): void;
   signal: AbortSignal;
 }
 
@@ -26,19 +28,16 @@ export function follow(following: Following): { again(): void } {
     const { signal, onLost } = following;
     let lastId = following.lastId;
     let failures = 0;
-    let wasOpen = lastId !== undefined;
     while (!signal.aborted) {
       const end = await readOnce(following, lastId, {
-        opened: () => {
-          following.onOpen(wasOpen);
-          wasOpen = true;
-        },
+        opened: () => following.onOpen(lastId !== undefined),
         heard: (id) => {
           failures = 0;
           lastId = id ?? lastId;
         },
       });
-      if (signal.aborted || end === 'over') return;
+      if (signal.aborted) return;
+      if (end === 'over') return following.onOver?.();
       // The server has forgotten the id: all is read again, from now on.
       if (end === 'unknown id') lastId = undefined;
       else onLost(end === 'session' ? 'session' : 'connection');
@@ -66,7 +65,7 @@ async function readOnce(
   const sign = (): void => {
     clearTimeout(timer);
     timer = setTimeout(() => silent.abort(), silenceMs);
-    onSign();
+    onSign?.();
   };
   try {
     timer = setTimeout(() => silent.abort(), silenceMs);

@@ -1,9 +1,7 @@
+import { createBatch } from './batch.ts';
 import { follow } from './follow.ts';
-import { allTopic, type FromHub, type LiveState, type ToHub } from './messages.ts';
-import type { Frame } from './read-frames.ts';
-
-/** Browsers open six connections to a server at most: two stay free for requests beside the stream of all runs. */
-const mostRunTopics = 3;
+import { allTopic, type FromHub, type LiveState, type ToHub, type Topic, type Watch } from './messages.ts';
+import { createRunStreams } from './run-streams.ts';
 
 export interface Hub {
   take(message: ToHub): void;
@@ -12,19 +10,18 @@ export interface Hub {
   close(): void;
 }
 
-interface Topic {
-  again(): void;
-  close(): void;
+interface Before {
+  /** The last id that this tab has seen of the stream of all runs. */
+  lastId?: string | undefined;
+  /** Another tab led before: some of its events may have reached no tab. */
+  isSuccessor?: boolean;
 }
 
-/**
- * Holds the streams of all tabs: in the SharedWorker, or in the tab that leads.
- * @param lastId the last id that any tab has seen, where another hub was before
- */
-export function openHub(send: (message: FromHub) => void, lastId?: string): Hub {
-  const topics = new Map<string, Topic>();
-  /** The topics of each tab, in the order in which the tabs last spoke. */
-  const tabs = new Map<string, readonly string[]>();
+/** Holds the streams of all tabs: in the SharedWorker, or in the tab that leads. */
+export function openHub(send: (message: FromHub) => void, { lastId, isSuccessor = false }: Before = {}): Hub {
+  const runs = createRunStreams(send, isSuccessor);
+  /** What each tab watches, in the order in which the tabs last spoke. */
+  const tabs = new Map<string, Watch>();
   let state: LiveState = { is: 'behind' };
   let heardAt = Date.now();
 
@@ -36,76 +33,58 @@ export function openHub(send: (message: FromHub) => void, lastId?: string): Hub 
   const watching = setInterval(() => {
     if (state.is === 'live' && Date.now() - heardAt > quietMs) setState({ is: 'behind' });
   }, 5000);
+  const closing = new AbortController();
+  const batch = createBatch((frames) => send({ kind: 'frames', topic: allTopic.path, frames }));
+  const all = follow({
+    path: allTopic.path,
+    lastId,
+    signal: closing.signal,
+    onFrame: (frame) => {
+      runs.notice(frame);
+      batch(frame);
+    },
+    onSign: () => {
+      heardAt = Date.now();
+      setState({ is: 'live' });
+    },
+    // The first time, too: a page may have read its lists before the stream was open.
+    onOpen: () => send({ kind: 'gap', topic: allTopic.path }),
+    onLost: (why) => {
+      if (why === 'session') send({ kind: 'session' });
+      setState({ is: 'offline', since: heardAt });
+    },
+  });
 
-  open(allTopic, lastId);
   return {
     take(message) {
-      if (message.kind === 'again') for (const topic of topics.values()) topic.again();
-      else if (message.kind === 'leave') tabs.delete(message.tab);
-      else {
-        tabs.delete(message.tab);
-        tabs.set(message.tab, message.topics);
+      if (message.kind === 'again') {
+        all.again();
+        return runs.again();
       }
-      if (message.kind !== 'again') settleTopics();
+      const before = new Set(tabs.get(message.tab)?.topics.map(({ path }) => path));
+      tabs.delete(message.tab);
+      if (message.kind === 'watch') {
+        tabs.set(message.tab, message);
+        runs.join(message.topics.filter(({ path }) => !before.has(path)));
+      }
+      runs.settle(wishes([...tabs.values()]));
     },
     state: () => state,
     close() {
       clearInterval(watching);
-      for (const topic of topics.values()) topic.close();
+      closing.abort();
+      runs.close();
     },
   };
+}
 
-  /** Opens what is watched, the newest wishes first, and closes the rest. */
-  function settleTopics(): void {
-    const wished = new Set([...tabs.values()].reverse().flat());
-    const kept = new Set([allTopic, ...[...wished].slice(0, mostRunTopics)]);
-    for (const [name, topic] of topics) {
-      if (kept.has(name)) continue;
-      topic.close();
-      topics.delete(name);
-    }
-    for (const name of kept) if (!topics.has(name)) open(name);
-  }
-
-  function open(topic: string, from?: string): void {
-    const closing = new AbortController();
-    const batch = createBatch((frames) => send({ kind: 'frames', topic, frames }));
-    const isAll = topic === allTopic;
-    const { again } = follow({
-      path: topic,
-      lastId: from,
-      signal: closing.signal,
-      onFrame: batch,
-      onSign: () => {
-        if (!isAll) return;
-        heardAt = Date.now();
-        setState({ is: 'live' });
-      },
-      onOpen: (isGap) => {
-        if (isGap) send({ kind: 'gap', topic });
-      },
-      onLost: (why) => {
-        if (why === 'session') send({ kind: 'session' });
-        if (isAll) setState({ is: 'offline', since: heardAt });
-      },
-    });
-    topics.set(topic, { again, close: () => closing.abort() });
-  }
+/** Tabs in sight come first, and among them the newest wish. */
+function wishes(tabs: readonly Watch[]): Topic[] {
+  const newest = tabs.toReversed();
+  return [...newest.filter(({ isHidden }) => !isHidden), ...newest.filter(({ isHidden }) => isHidden)].flatMap(
+    ({ topics }) => topics,
+  );
 }
 
 /** A heartbeat comes every 15 s. */
 const quietMs = 20_000;
-
-/** Frames of one moment go to the tabs together. */
-function createBatch(flush: (frames: Frame[]) => void): (frame: Frame) => void {
-  let waiting: Frame[] = [];
-  return (frame) => {
-    waiting.push(frame);
-    if (waiting.length > 1) return;
-    setTimeout(() => {
-      const frames = waiting;
-      waiting = [];
-      flush(frames);
-    }, 0);
-  };
-}

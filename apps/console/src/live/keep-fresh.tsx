@@ -1,9 +1,10 @@
 import type { Run } from '@holdpoint/contract/wire';
-import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { runs } from '../api/entities.ts';
 import { goLive, listen, type News } from './live.ts';
 import { allTopic } from './messages.ts';
+import { createRereader } from './reread.ts';
 
 /** Puts what the stream says into the cache, and reads again what it only hints at. */
 export function KeepFresh() {
@@ -28,24 +29,18 @@ function take({ frames, gap }: News, again: (key: readonly string[]) => void): v
   }
 }
 
-function takeRun(run: Run, again: (key: readonly string[]) => void): void {
-  const known = runs.get(run.id);
-  runs.put([run]);
-  again(['run', run.id]);
-  if (known === undefined || known.status !== run.status) again(['runs']);
-  if (known?.pending_approvals !== run.pending_approvals || run.pending_approvals > 0) again(['approvals']);
-}
+/** The status of each run and the number of its approvals, as the stream last told. */
+const told = new Map<string, Pick<Run, 'status' | 'pending_approvals'>>();
 
-/** Reads active queries of a key again, at most twice a second for each key: a hundred events are one request. */
-function createRereader(queries: QueryClient): (key: readonly string[]) => void {
-  const due = new Map<string, ReturnType<typeof setTimeout>>();
-  return (key) => {
-    const name = key.join(' ');
-    if (due.has(name)) return;
-    const reread = (): void => {
-      due.delete(name);
-      void queries.invalidateQueries({ queryKey: key.length === 0 ? undefined : [...key] }, { cancelRefetch: false });
-    };
-    due.set(name, setTimeout(reread, 500));
-  };
+function takeRun(run: Run, again: (key: readonly string[]) => void): void {
+  const { id, status, pending_approvals } = run;
+  // An answer may have brought the new state of the run before: the lists are older all the same.
+  const before = [runs.get(id), told.get(id)];
+  told.set(id, { status, pending_approvals });
+  runs.put([run]);
+  again(['run', id]);
+  if (before.some((known) => known?.status !== status)) again(['runs']);
+  if (pending_approvals > 0 || before.some((known) => known?.pending_approvals !== pending_approvals)) {
+    again(['approvals']);
+  }
 }

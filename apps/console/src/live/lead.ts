@@ -1,48 +1,54 @@
 import { type Hub, openHub } from './hub.ts';
-import { allTopic, type Connection, type FromHub, type ToHub } from './messages.ts';
+import { allTopic, type Connection, type FromHub, type ToHub, type Watch } from './messages.ts';
 
 const name = 'holdpoint.live';
+type Said = { to: 'tabs'; message: FromHub } | { to: 'leader'; message: ToHub };
 
 /**
- * The tabs elect a leader by a Web Lock, which the browser hands on when the tab closes or crashes. The leader holds the stream and passes its
- * events to the others by a BroadcastChannel. Each tab remembers the last id, so the next leader continues where the last one stopped.
+ * The tabs elect a leader by a Web Lock, which the browser hands on when the tab closes or crashes. The leader holds the streams and passes
+ * their events to the others by a BroadcastChannel. The next leader continues where the last one stopped.
  */
-export function leadOrListen(onMessage: (message: FromHub) => void): Connection {
+export function leadOrListen(onMessage: (message: FromHub) => void, wish: () => Watch): Connection {
   const channel = new BroadcastChannel(name);
   const closing = new AbortController();
   let hub: Hub | undefined;
   let lastId: string | undefined;
-  let wish: ToHub | undefined;
+  /** A leader was heard. What it said before is unknown to this tab. */
+  let isSuccessor = false;
 
   const hear = (message: FromHub): void => {
-    if (message.kind === 'frames' && message.topic === allTopic) lastId = message.frames.at(-1)?.id ?? lastId;
+    if (message.kind === 'frames' && message.topic === allTopic.path) lastId = message.frames.at(-1)?.id ?? lastId;
     onMessage(message);
   };
-  channel.onmessage = ({ data }: MessageEvent<{ to: 'tabs'; message: FromHub } | { to: 'leader'; message: ToHub }>) => {
-    if (data.to === 'tabs') return data.message.kind === 'led' ? tellWish() : hear(data.message);
-    if (hub === undefined) return;
-    hub.take(data.message);
-    channel.postMessage({ to: 'tabs', message: { kind: 'state', state: hub.state() } });
-  };
+  const toTabs = (message: FromHub): void => channel.postMessage({ to: 'tabs', message } satisfies Said);
+  const toLeader = (message: ToHub): void => channel.postMessage({ to: 'leader', message } satisfies Said);
   const tell = (message: FromHub): void => {
-    channel.postMessage({ to: 'tabs', message });
+    toTabs(message);
     hear(message);
   };
-  const tellWish = (): void => {
-    if (wish !== undefined) channel.postMessage({ to: 'leader', message: wish });
+  channel.onmessage = ({ data }: MessageEvent<Said>) => {
+    if (data.to === 'tabs') {
+      if (!isSuccessor) onMessage({ kind: 'gap', topic: allTopic.path });
+      isSuccessor = true;
+      return data.message.kind === 'led' ? toLeader(wish()) : hear(data.message);
+    }
+    if (hub === undefined) return;
+    hub.take(data.message);
+    toTabs({ kind: 'state', state: hub.state() });
   };
-  void navigator.locks
-    .request(name, { signal: closing.signal }, () => {
-      hub = openHub(tell, lastId);
-      if (wish !== undefined) hub.take(wish);
-      channel.postMessage({ to: 'tabs', message: { kind: 'led' } });
-      return new Promise<void>((resolve) => closing.signal.addEventListener('abort', () => resolve()));
-    })
-    .catch(() => undefined);
+  const lead = (): Promise<void> => {
+    hub = openHub(tell, { lastId, isSuccessor });
+    tell({ kind: 'state', state: hub.state() });
+    hub.take(wish());
+    toTabs({ kind: 'led' });
+    return new Promise((resolve) => closing.signal.addEventListener('abort', () => resolve()));
+  };
+  void navigator.locks.request(name, { signal: closing.signal }, lead).catch((error: unknown) => {
+    if (!closing.signal.aborted) throw error;
+  });
   return {
     send(message) {
-      if (message.kind === 'watch') wish = message;
-      if (hub === undefined) channel.postMessage({ to: 'leader', message });
+      if (hub === undefined) toLeader(message);
       else hub.take(message);
     },
     close() {

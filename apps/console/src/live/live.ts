@@ -1,7 +1,7 @@
 import { useEffect, useSyncExternalStore } from 'react';
 import { announceEnd } from '../api/session-end.ts';
 import { connect } from './connect.ts';
-import { allTopic, type Connection, type FromHub, type LiveState } from './messages.ts';
+import { allTopic, type Connection, type FromHub, type LiveState, type Topic, type Watch } from './messages.ts';
 import type { Frame } from './read-frames.ts';
 
 /** News for a listener, at most once per frame of the screen. With `gap`, frames may be missing, so the listener reads again. */
@@ -12,7 +12,9 @@ export interface News {
 type Listener = (news: News) => void;
 
 const tab = crypto.randomUUID();
+/** By path of a stream, as all maps here. */
 const listeners = new Map<string, Set<Listener>>();
+const lastIds = new Map<string, string | undefined>();
 const waiting = new Map<string, News>();
 const stateListeners = new Set<() => void>();
 let state: LiveState = { is: 'behind' };
@@ -21,45 +23,50 @@ let isDue = false;
 
 /** Joins the stream of the browser; called once the caller is logged in. */
 export function goLive(): () => void {
-  connection = connect(take);
+  connection = connect(take, wish);
   announceTopics();
+  const stop = new AbortController();
+  const { signal } = stop;
   const leave = (): void => connection?.send({ kind: 'leave', tab });
   // A page that comes back from the cache of the browser joins again.
   const back = ({ persisted }: PageTransitionEvent): void => {
     if (persisted) location.reload();
   };
-  const tryAgain = (): void => connection?.send({ kind: 'again' });
-  window.addEventListener('pagehide', leave);
-  window.addEventListener('pageshow', back);
-  window.addEventListener('online', tryAgain);
+  window.addEventListener('pagehide', leave, { signal });
+  window.addEventListener('pageshow', back, { signal });
+  window.addEventListener('online', tryNow, { signal });
+  // The tab in sight has its streams before hidden tabs.
+  document.addEventListener('visibilitychange', announceTopics, { signal });
   return () => {
     leave();
+    stop.abort();
     connection?.close();
     connection = undefined;
-    window.removeEventListener('pagehide', leave);
-    window.removeEventListener('pageshow', back);
-    window.removeEventListener('online', tryAgain);
   };
 }
 
 /** The next try comes now: the person has logged in again, or asks for it. */
 export const tryNow = (): void => connection?.send({ kind: 'again' });
 
-/** @param topic the path of a stream: `/v1/events`, or `/v1/runs/ID/events?…` while the page shows the run */
-export function listen(topic: string, listener: Listener): () => void {
-  const some = listeners.get(topic) ?? new Set();
-  listeners.set(topic, some.add(listener));
-  if (some.size === 1) announceTopics();
+export function listen({ path, after }: Topic, listener: Listener): () => void {
+  const some = listeners.get(path) ?? new Set();
+  listeners.set(path, some.add(listener));
+  if (some.size === 1) {
+    lastIds.set(path, after);
+    announceTopics();
+  }
   return () => {
     some.delete(listener);
     if (some.size > 0) return;
-    listeners.delete(topic);
+    listeners.delete(path);
+    lastIds.delete(path);
+    waiting.delete(path);
     announceTopics();
   };
 }
 
 /** The news of a topic while the component is mounted. */
-export function useNews(topic: string | undefined, listener: Listener): void {
+export function useNews(topic: Topic | undefined, listener: Listener): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the listener reads its surroundings when called
   useEffect(() => (topic === undefined ? undefined : listen(topic, listener)), [topic]);
 }
@@ -82,12 +89,13 @@ function take(message: FromHub): void {
   else if (message.kind === 'gap') add(message.topic, { frames: [], gap: true });
 }
 
-function add(topic: string, { frames, gap }: News): void {
-  if (!listeners.has(topic)) return;
-  const some = waiting.get(topic) ?? { frames: [], gap: false };
+function add(path: string, { frames, gap }: News): void {
+  if (!listeners.has(path)) return;
+  lastIds.set(path, frames.findLast(({ id }) => id !== undefined)?.id ?? lastIds.get(path));
+  const some = waiting.get(path) ?? { frames: [], gap: false };
   some.frames.push(...frames);
   some.gap ||= gap;
-  waiting.set(topic, some);
+  waiting.set(path, some);
   if (isDue) return;
   isDue = true;
   // A hidden tab has no frames.
@@ -103,6 +111,11 @@ function flush(): void {
 }
 
 function announceTopics(): void {
-  const topics = [...listeners.keys()].filter((topic) => topic !== allTopic);
-  connection?.send({ kind: 'watch', tab, topics });
+  connection?.send(wish());
+}
+
+function wish(): Watch {
+  const paths = [...listeners.keys()].filter((path) => path !== allTopic.path);
+  const topics = paths.map((path) => ({ path, after: lastIds.get(path) }));
+  return { kind: 'watch', tab, isHidden: document.hidden, topics };
 }

@@ -1,5 +1,5 @@
 import { openHub } from './hub.ts';
-import type { FromHub, ToHub } from './messages.ts';
+import { allTopic, type FromHub, type ToHub } from './messages.ts';
 
 /** One stream for all tabs of the browser. */
 const ports = new Set<MessagePort>();
@@ -16,4 +16,6 @@ const hub = openHub(send);
     hub.take(data);
   };
   port.postMessage({ kind: 'state', state: hub.state() } satisfies FromHub);
+  // The tab may have read its lists before its port was here.
+  port.postMessage({ kind: 'gap', topic: allTopic.path } satisfies FromHub);
 };

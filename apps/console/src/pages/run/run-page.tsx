@@ -2,11 +2,13 @@ import { type ComponentType, lazy, Suspense, useEffect, useRef, useState } from 
 import { Link, useLocation } from 'wouter';
 import { isProblem } from '../../api/problem.ts';
 import { useRunDetail } from '../../api/runs.ts';
+import type { Topic } from '../../live/messages.ts';
 import { Loading } from '../../parts/empty.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { useTitle } from '../../parts/use-title.ts';
 import { Missing } from '../missing/missing-page.tsx';
 import { RunHead } from './head/run-head.tsx';
+import { useKeepLiveTexts } from './live-texts.ts';
 import { FollowedRun, type ShownRun } from './shown-run.ts';
 
 const tabs: readonly { name: string; title: string; Content: ComponentType<ShownRun> }[] = [
@@ -30,9 +32,10 @@ export function RunPage({ id }: { id: string }) {
   const [path] = useLocation();
   const [, , , name = '', stepId = ''] = path.split('/');
   useTitle(run?.title ?? 'Run');
-  const [topic, setTopic] = useState<string>();
+  const [topic, setTopic] = useState<Topic>();
   // The stream begins where the page began: what it reads itself is not sent again.
-  if (topic === undefined && run !== undefined) setTopic(`/v1/runs/${id}/events?after=${run.seq}&live=true`);
+  if (topic === undefined && run !== undefined) setTopic({ path: `/v1/runs/${id}/events`, after: String(run.seq) });
+  useKeepLiveTexts(topic);
   // A refetch clears the error for a moment: the answer of the API stays.
   const [isMissing, setMissing] = useState(false);
   if (!isMissing && isProblem(error) && error.status === 404) setMissing(true);

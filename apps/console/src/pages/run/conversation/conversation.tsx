@@ -7,8 +7,8 @@ import { Empty, Loading } from '../../../parts/empty.tsx';
 import { ProblemNote } from '../../../parts/problem-note.tsx';
 import { Text } from '../../../parts/text.tsx';
 import { Ago } from '../../../parts/time.tsx';
-import { runPath, type ShownRun } from '../shown-run.ts';
-import { useLiveTexts } from './use-live-texts.ts';
+import { useLiveTexts } from '../live-texts.ts';
+import { runPath, type ShownRun, useFollowedRun } from '../shown-run.ts';
 
 /** What people and the model said, oldest first, and what the model writes now. */
 export function Conversation({ run }: ShownRun) {
@@ -25,7 +25,7 @@ export function Conversation({ run }: ShownRun) {
   });
   const all = (turns.data?.pages ?? []).flatMap((page) => page.data).toReversed();
   const last = all.at(-1)?.turn ?? 0;
-  const live = useLiveTexts(run.id).filter((text) => (text.turn ?? 0) > last);
+  const live = useLiveTexts(useFollowedRun()).filter((text) => (text.turn ?? 0) > last);
   if (turns.error && all.length === 0) return <ProblemNote error={turns.error} />;
   if (turns.isPending) return <Loading of="the conversation" />;
   const { prompt } = run.request;

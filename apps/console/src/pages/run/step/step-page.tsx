@@ -17,9 +17,9 @@ import { Text } from '../../../parts/text.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { useWhyNot } from '../../../session/session.tsx';
 import { Missing } from '../../missing/missing-page.tsx';
-import { useLiveTexts } from '../conversation/use-live-texts.ts';
 import { ActionDialog } from '../head/action-dialog.tsx';
-import { runPath, type ShownRun } from '../shown-run.ts';
+import { useLiveTexts } from '../live-texts.ts';
+import { runPath, type ShownRun, useFollowedRun } from '../shown-run.ts';
 import { Attempts } from './attempts.tsx';
 import { Network } from './network.tsx';
 import { Value } from './value.tsx';
@@ -45,7 +45,7 @@ export function StepPage({ run, stepId }: ShownRun & { stepId: string }) {
         <h3>Arguments</h3>
         <Value value={step.args} name="arguments" />
       </section>
-      <LiveOutput run={run} step={step} />
+      <LiveOutput step={step} />
       {step.result !== null && (
         <section className="stack">
           <h3>Result</h3>
@@ -146,8 +146,8 @@ function CancelStep({ step, runId }: { step: StepDetail; runId: string }) {
 }
 
 /** What the command of a running step writes. */
-function LiveOutput({ run, step }: ShownRun & { step: StepDetail }) {
-  const live = useLiveTexts(run.id).find(({ stepId }) => stepId === step.id);
+function LiveOutput({ step }: { step: StepDetail }) {
+  const live = useLiveTexts(useFollowedRun()).find(({ stepId }) => stepId === step.id);
   if (live === undefined || step.result !== null) return null;
   return (
     <section className="stack">

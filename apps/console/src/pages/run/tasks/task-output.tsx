@@ -31,37 +31,45 @@ export function TaskOutput({ task }: { task: Task }) {
 
 const none = { text: '', omitted: 0, isOpen: true, error: undefined as unknown };
 
-/** Reads on from the last byte. Each request waits at the server for more output, so a quiet command costs nothing. */
+/**
+ * Reads on from the last byte, less often while the command is quiet. No request waits at the server: browsers open six connections to a
+ * server, and a page of several commands would keep all of them.
+ */
 function useOutput(taskId: string, stream: Stream) {
   const [state, setState] = useState(none);
   useEffect(() => {
     const stop = new AbortController();
     setState(none);
-    void read(stop.signal);
+    void read(stop.signal).catch((error: unknown) => {
+      if (!stop.signal.aborted) setState((now) => ({ ...now, isOpen: false, error }));
+    });
     return () => stop.abort();
 
     async function read(signal: AbortSignal): Promise<void> {
       let cursor = 0;
-      try {
-        for (;;) {
-          const query = { stream, cursor, wait_s: 30, max_bytes: 1024 * 1024 };
-          const part = await ask<Output>({ path: `/v1/tasks/${taskId}/output`, query, signal });
-          const isEnd = !isOpenStatus.has(part.status) && part.next_cursor >= part.total_bytes;
-          cursor = part.next_cursor;
-          setState(({ text, omitted }) => ({
-            text: text + part.text,
-            omitted: omitted + part.omitted_bytes,
-            isOpen: !isEnd,
-            error: undefined,
-          }));
-          if (isEnd) return;
-        }
-      } catch (error) {
-        if (!signal.aborted) setState((now) => ({ ...now, isOpen: false, error }));
+      for (let pause = shortestPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
+        const query = { stream, cursor, max_bytes: 1024 * 1024 };
+        const part = await ask<Output>({ path: `/v1/tasks/${taskId}/output`, query, signal });
+        const hasMore = part.next_cursor < part.total_bytes;
+        const isEnd = !isOpenStatus.has(part.status) && !hasMore;
+        if (part.next_cursor > cursor) pause = shortestPauseMs;
+        cursor = part.next_cursor;
+        setState(({ text, omitted }) => ({
+          text: text + part.text,
+          omitted: omitted + part.omitted_bytes,
+          isOpen: !isEnd,
+          error: undefined,
+        }));
+        if (isEnd) return;
+        if (!hasMore) await new Promise((resolve) => setTimeout(resolve, pause));
+        signal.throwIfAborted();
       }
     }
   }, [taskId, stream]);
   return state;
 }
+
+const shortestPauseMs = 250;
+const longestPauseMs = 2000;
 
 const isOpenStatus = new Set<Output['status']>(['queued', 'running', 'capturing']);

@@ -1,5 +1,6 @@
 import type { Page, StepSummary } from '@holdpoint/contract/wire';
 import { useCallback, useEffect, useRef, useState } from 'react';
+import { isProblem, NoAnswer } from '../../../api/problem.ts';
 import { ask } from '../../../api/request.ts';
 import { useNews } from '../../../live/live.ts';
 import { runPath, useFollowedRun } from '../shown-run.ts';
@@ -17,6 +18,7 @@ const firstPage = 200;
 const laterPage = 1000;
 /** A hundred events in a second are one or two requests. */
 const pauseMs = 400;
+const retryMs = 2000;
 
 /**
  * The summaries of all steps, in planned order. News of an active run read the list again from its first open step; an undo or a gap in the
@@ -56,11 +58,14 @@ function createReader(runId: string, signal: AbortSignal, show: (state: Steps) =
       show({ steps, isWhole: true, error: null });
     } catch (error) {
       if (!signal.aborted) show({ steps, isWhole: false, error });
+      // An API that is away or busy is asked again; a refusal is not.
+      if (error instanceof NoAnswer || (isProblem(error) && error.status >= 429)) due = 'all';
     }
+    const wait = due === 'all' ? retryMs : pauseMs;
     setTimeout(() => {
       isReading = false;
       void read();
-    }, pauseMs);
+    }, wait);
   };
   void read();
   return {
