@@ -20,7 +20,7 @@ interface Before {
 /** Holds the streams of all tabs: in the SharedWorker, or in the tab that leads. */
 export function openHub(send: (message: FromHub) => void, { lastId, isSuccessor = false }: Before = {}): Hub {
   const runs = createRunStreams(send, isSuccessor);
-  /** What each tab watches, in the order in which the tabs last spoke. */
+  /** The wishes of each tab, in the order of the tabs' last words. */
   const tabs = new Map<string, Watch>();
   let state: LiveState = { is: 'behind' };
   let heardAt = Date.now();

@@ -3,8 +3,8 @@ import type { Query, QueryClient } from '@tanstack/react-query';
 const pauseMs = 500;
 
 /**
- * Reads active queries of a key again, at most twice a second for each key: a hundred events are one request. A query that is being read
- * may get an answer from before the news, so it is read once more afterwards.
+ * Reads active queries of a key again, at most twice a second for each key: a hundred events are one request. A query in flight may get an
+ * answer from before the news, so the page reads the query once more afterwards.
  */
 export function createRereader(queries: QueryClient): (key: readonly string[]) => void {
   const due = new Set<string>();

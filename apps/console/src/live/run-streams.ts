@@ -18,7 +18,7 @@ export interface RunStreams {
   join(topics: readonly Topic[]): void;
   /** Follows the first wishes, and closes the other streams. */
   settle(wishes: readonly Topic[]): void;
-  /** A frame of the stream of all runs. It tells of changes of runs whose own stream has ended, or has no connection. */
+  /** A frame of the stream of all runs. The frame may name a run whose own stream has ended, or has no connection. */
   notice(frame: Frame): void;
   again(): void;
   close(): void;
@@ -29,7 +29,7 @@ export function createRunStreams(send: (message: FromHub) => void, isSuccessor: 
   const open = new Map<string, Stream>();
   /** Paths whose stream has ended with its run. A later change opens the stream again. */
   const ended = new Set<string>();
-  /** The last id of each wished stream, from which it continues when it is opened again. */
+  /** The last id of each wished stream: a reopened stream continues there. */
   const places = new Map<string, string | undefined>();
   const hints = new Map<string, ReturnType<typeof setTimeout>>();
   let wished: ReadonlySet<string> = new Set();
@@ -109,7 +109,7 @@ export function createRunStreams(send: (message: FromHub) => void, isSuccessor: 
     return { again, close: () => closing.abort() };
   }
 
-  /** Tells the tabs of a run without a connection to read again, once for many changes. */
+  /** The tabs of a run without a connection read the run again, once for many changes. */
   function hint(path: string): void {
     if (hints.has(path)) return;
     const tell = (): void => {

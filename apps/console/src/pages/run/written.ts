@@ -20,7 +20,7 @@ const longest = 200_000;
 export function join(key: string, before: Written | undefined, frame: LiveFrame): Written {
   const { kind, turn, step_id: stepId, since, offset, ended } = frame;
   const known = before?.since === since ? before : { text: '', end: 0 };
-  // A stream that was cut begins again with text that is known.
+  // After a cut the stream begins again with known text.
   const news = frame.text.slice(Math.max(0, known.end - offset));
   // Text between the end of the last piece and this piece is gone: the page says so instead of joining them.
   const tear = offset > known.end ? `${known.text === '' ? '' : '\n'}[…]\n` : '';
