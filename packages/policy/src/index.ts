@@ -19,6 +19,7 @@ export { describeTouches, nothingTouched } from './judge/describe-touches.ts';
 export { type Explanation, explain, type PartExplanation, type RuleExplanation } from './judge/explain.ts';
 export { findCaution } from './judge/find-caution.ts';
 export { type BoundPolicies, builtin, judge, type NamedPolicy } from './judge/judge.ts';
+export { onlyReads } from './judge/only-reads.ts';
 export { readingPrograms } from './judge/reading-programs.ts';
 export { type ToolsetPolicy, toolsetPolicy, toolsetPrefix } from './judge/toolset-policy.ts';
 export type { CallFacts, CommandFact, Touches } from './match/call-facts.ts';

@@ -27,6 +27,8 @@ export interface Toolset {
   auto?(run: RuledRun): readonly PolicyRule[];
   /** The careful calls of the contract. `caution` in the context names the matching caution to the tool. */
   cautions?: readonly Caution[];
+  /** The arguments of its tools that a remembered decision leaves out. @default none */
+  advisory?: Readonly<Record<string, Advisory>>;
   /** Names of the tools whose every call asks, under the settings of a run. @default tools with `asks: true` */
   asking?(settings: unknown): readonly string[];
   /** Text for a model before its prompt: the contract's own guidance. */
@@ -44,6 +46,14 @@ export interface Toolset {
 
 /** The description of a careful call, in the words of a policy. A caution decides nothing. */
 export type Caution = Pick<PolicyRule, 'name' | 'match' | 'surely'> & { reason: string };
+
+/** Arguments of a tool, by name, that do not change the effect of a call. */
+export interface Advisory {
+  /** Words for people, for example a description of the call. */
+  words?: readonly string[];
+  /** Time limits. A limit decides how far a command comes, so only a call whose commands all just read has the same effect under each. */
+  limits?: readonly string[];
+}
 
 /** The inputs of a toolset's rules. */
 export interface RuledRun {

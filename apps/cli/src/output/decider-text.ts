@@ -67,12 +67,13 @@ const valueLines = (mark: string, value: unknown): string[] =>
 /** The rule made by remembering the decision. */
 export function proposalText({ remembers }: Approval): string[] {
   if (remembers === null) return [];
-  const { toolset, tool, args, effect, reaches, call_digest, tenant } = remembers;
+  const { toolset, tool, args, effect, reaches, leaves_out, call_digest, tenant } = remembers;
   return [
     'The same call would need no decision any more, whatever its files are by then:',
     `  call      ${nameText(toolset)}/${nameText(tool)} (${effect})`,
     `  network   ${reaches === null || reaches.length === 0 ? 'none' : names(reaches)}`,
     `  arguments exactly ${codeText(JSON.stringify(args) ?? '')}`,
+    ...(leaves_out.length === 0 ? [] : [`  but for   ${names(leaves_out)}, which may differ`]),
     `  digest    ${call_digest}`,
     `  tenant    ${tenant}`,
   ];

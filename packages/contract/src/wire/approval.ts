@@ -82,7 +82,7 @@ export const approvalSchema = z
     remembers: proposedRuleSchema
       .nullable()
       .describe(
-        'The rule that `remember` would make: exactly this call, whatever the files that it reads or runs are by then. null: this decision cannot be remembered',
+        'The rule that `remember` would make: exactly this call but for `leaves_out`, whatever the files that it reads or runs are by then. null: this decision cannot be remembered',
       ),
     risk: riskSchema,
     reason: z.string().describe('Why it is held'),

@@ -5,14 +5,21 @@ import { cursorOf, integerParameter, pageOf } from './page.ts';
 
 const time = z.iso.datetime();
 
-/** A call permitted by a remembered rule: exactly these parameters. */
+/** A call permitted by a remembered rule: exactly these parameters but those left out. */
 const rememberedCall = {
   toolset: z.string(),
   tool: z.string(),
   args: z.json(),
   effect: effectSchema,
   reaches: z.array(z.string()).nullable().describe('The hosts that the call may reach; null: it reaches none'),
-  call_digest: z.string().describe('Digest of all of these. A call with another one is not let through'),
+  leaves_out: z
+    .array(z.string())
+    .describe(
+      'Arguments in which such calls may differ, because they do not change what the call does: words for people, and the time limit of a command that only reads',
+    ),
+  call_digest: z
+    .string()
+    .describe('Digest of all of these, without the arguments left out. A call with another one is not let through'),
 };
 
 /** The rule made from an approval by `remember`. */

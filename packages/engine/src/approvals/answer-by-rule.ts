@@ -2,7 +2,7 @@ import type { Verdict } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import {
   actionDigest,
-  callDigest,
+  coveringDigests,
   decidesAlone,
   type RuleState,
   type RunState,
@@ -10,6 +10,7 @@ import {
   termsOf,
 } from '../domain/index.ts';
 import { fromPayload } from '../log/index.ts';
+import { advisoryOf } from './advisory-arguments.ts';
 import { askTool } from './ask-tool.ts';
 import type { ShownCall } from './preview-call.ts';
 import { readPersons } from './read-persons.ts';
@@ -33,7 +34,8 @@ export async function findAnswer(
   const { toolset } = run.header;
   const args = await fromPayload(deps.blobs, step.args);
   const { tool } = step.call;
-  const rules = await rulesFor(deps, run, callDigest({ toolset, tool, args, effect: step.effect, reaches }));
+  const call = { toolset, tool, args, effect: step.effect, reaches };
+  const rules = await rulesFor(deps, run, coveringDigests(call, advisoryOf(deps.catalog, call)));
   if (rules.length === 0) return undefined;
   const { deciders = [] } = verdict;
   const separates = deciders.some(({ not_submitter }) => not_submitter);

@@ -21,7 +21,7 @@ import type { Checked, DecisionRequest } from './decision-request.ts';
 import { describeEdit } from './describe-edit.ts';
 import { judgeDescribed } from './judge-described.ts';
 import { readPersons } from './read-persons.ts';
-import { newRule, proposedRule, whyNotRemembered } from './remember-rule.ts';
+import { isCovered, newRule, whyNotRemembered } from './remember-rule.ts';
 import { submittersOf } from './submitters.ts';
 import type { StepApproval } from './view-approval.ts';
 
@@ -74,7 +74,7 @@ export async function answerByNewRule(
 ): Promise<Transition | undefined> {
   const { run, step, approval, digest } = view;
   if (approval.status !== 'pending' || whyNotRemembered(view) !== undefined) return undefined;
-  if (proposedRule(view).call_digest !== call_digest) return undefined;
+  if (!isCovered(deps, view, call_digest)) return undefined;
   if (!approval.request.allowed_decisions.includes('approve')) return undefined;
   if (!decidesAlone(await readPanel(deps, view, [by]), { name: by, kind })) return undefined;
   return decide(run, step, approval, { kind: 'approve', digest, by, ruleId });

@@ -1,7 +1,8 @@
 import type { RememberedRule } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { callDigest, type Decider, decidesAlone, EngineError, type Panel } from '../domain/index.ts';
+import { callDigest, coveringDigests, type Decider, decidesAlone, EngineError, type Panel } from '../domain/index.ts';
 import { toPayload } from '../log/index.ts';
+import { advisoryOf } from './advisory-arguments.ts';
 import type { StepApproval } from './view-approval.ts';
 
 export interface Remember {
@@ -16,13 +17,25 @@ const day = 24 * 3600;
 export const defaultRuleSeconds = 30 * day;
 export const longestRuleSeconds = 365 * day;
 
-/** The rule that a decision would make. The rule covers exactly this call, even when the files behind the call change later. */
-export const proposedRule = ({ run, step, args, effect, approval }: StepApproval) => {
-  const { toolset } = run.header;
-  const { tool } = step.call;
-  const { reaches } = approval.request;
-  return { toolset, tool, args, effect, reaches, call_digest: callDigest({ toolset, tool, args, effect, reaches }) };
-};
+/**
+ * The rule that a decision would make. The rule covers exactly this call but for its advisory arguments, even when the files behind the call
+ * change later.
+ */
+export function proposedRule({ catalog }: Pick<EngineDeps, 'catalog'>, view: StepApproval) {
+  const call = callOf(view);
+  const leaves_out = advisoryOf(catalog, call);
+  return { ...call, leaves_out, call_digest: callDigest(call, leaves_out) };
+}
+
+/** Whether a rule with this digest is about the call. */
+export const isCovered = ({ catalog }: Pick<EngineDeps, 'catalog'>, view: StepApproval, digest: string): boolean =>
+  coveringDigests(callOf(view), advisoryOf(catalog, callOf(view))).includes(digest);
+
+const callOf = ({ run, step, args, effect, approval }: StepApproval) => ({
+  toolset: run.header.toolset,
+  tool: step.call.tool,
+  ...{ args, effect, reaches: approval.request.reaches },
+});
 
 /** Why an approval cannot make a rule; undefined when it can. */
 export function whyNotRemembered({ approval, step }: StepApproval): string | undefined {
@@ -33,7 +46,7 @@ export function whyNotRemembered({ approval, step }: StepApproval): string | und
 
 /** @throws EngineError `invalid_decision` */
 export async function newRule(
-  deps: Pick<EngineDeps, 'blobs' | 'newId' | 'now'>,
+  deps: Pick<EngineDeps, 'blobs' | 'catalog' | 'newId' | 'now'>,
   view: StepApproval,
   { panel, caller, remember }: { panel: Panel; caller: Decider; remember: Remember },
 ): Promise<RememberedRule> {
@@ -50,7 +63,7 @@ export async function newRule(
       `expires_s is ${seconds}: a remembered rule lives for 1 to ${longestRuleSeconds} seconds (a year)`,
     );
   }
-  const { args, ...call } = proposedRule(view);
+  const { args, leaves_out, ...call } = proposedRule(deps, view);
   if (call.effect === 'external' && external !== true) {
     const message =
       'the call has effects outside the workspace, and such a call is remembered only with external: true';
@@ -60,6 +73,7 @@ export async function newRule(
     ...call,
     ...{ rule_id: deps.newId('rule'), scope, by: caller.name, kind: caller.kind },
     args: await toPayload(deps.blobs, args),
+    leaves_out: leaves_out.length === 0 ? undefined : leaves_out,
     expires_at: new Date(deps.now() + seconds * 1000).toISOString(),
   };
 }

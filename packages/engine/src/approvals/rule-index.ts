@@ -24,15 +24,16 @@ export async function unlistRule({ redis }: EngineDeps, run: RunState, transitio
   }
 }
 
-/** Rules about exactly this call that are in force for the run. */
+/** Rules with one of these digests that are in force for the run. */
 export async function rulesFor(
   deps: Pick<EngineDeps, 'redis' | 'now'>,
   run: RunState,
-  callDigest: string,
+  callDigests: readonly string[],
 ): Promise<{ rule: RuleState; runId: string }[]> {
   const index = ruleIndexOf(run.tenant ?? defaultTenant);
   // "!" is the character after the blank.
-  const entries = await deps.redis.zrangebylex(index, `[${callDigest} `, `(${callDigest}!`);
+  const entriesOf = (digest: string) => deps.redis.zrangebylex(index, `[${digest} `, `(${digest}!`);
+  const entries = (await Promise.all(callDigests.map(entriesOf))).flat();
   const found = await Promise.all(entries.map((entry) => readListed(deps, entry)));
   return found
     .filter((one) => one !== undefined)

@@ -26,16 +26,42 @@ export function actionDigest(action: {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
-/** The digest of a call alone, on any workspace: the subject of a remembered rule. */
-export const callDigest = (call: {
+/** A call as a remembered rule compares it. */
+interface RememberedCall {
   toolset: string;
   tool: string;
   args: unknown;
   effect: string;
   reaches?: readonly string[] | undefined;
-}): string => {
-  const { toolset, tool, args, effect, reaches = null } = call;
+}
+
+/**
+ * The digest of a call alone, on any workspace: the subject of a remembered rule. The digest names the arguments that it leaves out, so a
+ * rule that leaves out fewer, or none as in older logs, has another one and never covers more than it did.
+ */
+export function callDigest(
+  { toolset, tool, args, effect, reaches }: RememberedCall,
+  leavesOut: readonly string[] = [],
+): string {
+  const covered = leavesOut.length === 0 ? args : without(args, leavesOut);
+  const named = leavesOut.length === 0 ? [] : [{ leaves_out: [...leavesOut].sort() }];
   return `sha256:${createHash('sha256')
-    .update(canonicalJson([toolset, tool, args, effect, reaches]))
+    .update(canonicalJson([toolset, tool, covered, effect, reaches ?? null, ...named]))
     .digest('hex')}`;
-};
+}
+
+/** The arguments of the first level alone: a copy of the same name further down keeps its say. */
+function without(args: unknown, names: readonly string[]): unknown {
+  if (typeof args !== 'object' || args === null || Array.isArray(args)) return args;
+  return Object.fromEntries(Object.entries(args).filter(([name]) => !names.includes(name)));
+}
+
+/** The digests of all rules that cover a call: a rule leaves out some, all or none of the call's advisory arguments. */
+export const coveringDigests = (call: RememberedCall, advisory: readonly string[]): string[] =>
+  subsetsOf(advisory).map((names) => callDigest(call, names));
+
+function subsetsOf(names: readonly string[]): string[][] {
+  const sets: string[][] = [[]];
+  for (const name of names) sets.push(...sets.map((set) => [...set, name]));
+  return sets;
+}

@@ -13,7 +13,7 @@ export {
   whyNoDelegation,
   whyNot,
 } from './deciders.ts';
-export { actionDigest, callDigest } from './digest.ts';
+export { actionDigest, callDigest, coveringDigests } from './digest.ts';
 export { EngineError } from './errors.ts';
 export { forkField, namedField, runField } from './fields/run.ts';
 export { stepField } from './fields/step.ts';

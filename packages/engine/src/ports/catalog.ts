@@ -30,6 +30,8 @@ export interface ToolCatalog {
   taskTools(toolset: string): TaskTools;
   /** Turns the answer of a person to a question into the result of the call. */
   answer(call: Call, words: string): { value: Json } | { error: Problem };
+  /** Arguments of a tool, by name, that a remembered decision may leave out: words for people, and time limits of commands. */
+  advisory(toolset: string, tool: string): { words?: readonly string[]; limits?: readonly string[] };
   /** The text about the toolset before the model's prompt. */
   instructions(toolset: string): string | undefined;
 }

@@ -10,6 +10,8 @@ export interface Faults {
   taskTools?: TaskTools;
   /** What the toolset says of its calls. */
   rules?: ToolsetRules;
+  /** The arguments of the tool that a remembered decision leaves out. */
+  advisory?: { words?: readonly string[]; limits?: readonly string[] };
   /** Where links in the tree lead, by their path. */
   links?: Record<string, string>;
   /** Before the background commands of a run stand still. */

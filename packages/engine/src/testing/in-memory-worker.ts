@@ -51,6 +51,7 @@ export const inMemoryCatalog = (faults: Faults): ToolCatalog => ({
   grants: () => ({ protected: [], shells: ['execute'] }),
   taskTools: () => faults.taskTools ?? { waits: 'wait_for', ends: 'end_task' },
   answer: (_, words) => ({ value: { answer: words } }),
+  advisory: () => faults.advisory ?? {},
   instructions: () => undefined,
   describe({ tool, args }) {
     if (tool !== 'count') {

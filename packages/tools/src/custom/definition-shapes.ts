@@ -38,6 +38,9 @@ const toolFields = {
 
 const tools = z.array(z.strictObject(toolFields)).min(1, 'expected at least one tool');
 
+/** A remembered rule is looked up under each choice of them. */
+const advisory = z.array(z.string()).max(3).optional();
+
 const toolsetFields = {
   name: z.string().regex(/^[a-z][a-z0-9-]{0,63}$/, 'expected small letters, digits and -, at most 64'),
   tools,
@@ -49,6 +52,7 @@ const toolsetFields = {
   cautions: z
     .array(policyRuleSchema.pick({ name: true, match: true, surely: true }).extend({ reason: z.string() }))
     .optional(),
+  advisory: z.record(z.string(), z.strictObject({ words: advisory, limits: advisory })).optional(),
   asking: fn.optional(),
   auto: fn.optional(),
   instructions: z.string().optional(),

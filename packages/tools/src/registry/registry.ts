@@ -16,7 +16,7 @@ import { ToolsError } from '../errors.ts';
 import { TextWorkError } from '../text-work/text-work.ts';
 import type { LookContext, RunFacts, Tool, ToolContext } from '../tool.ts';
 import { definition, type ToolDefinition } from '../tool-definition.ts';
-import type { Caution, Toolset } from '../toolset.ts';
+import type { Advisory, Caution, Toolset } from '../toolset.ts';
 import { answerQuestion } from './answer-question.ts';
 import { checkOutput } from './check-output.ts';
 import { checkSettings, filledSettings } from './check-settings.ts';
@@ -70,6 +70,8 @@ export interface Registry {
   kindTool(toolset: string): string | undefined;
   /** The tools that wait for background tasks and end tasks, if any. */
   taskTools(toolset: string): { waits?: string | undefined; ends?: string | undefined };
+  /** The arguments of a tool that a remembered decision leaves out, by their kind. */
+  advisory(toolset: string, tool: string): Advisory;
   /** The cautions of the toolset's contract. The same list each time. */
   cautions(toolset: string): readonly Caution[];
   /** Why a person has to be asked before a call; null when the tool has no question. Changes nothing. */
@@ -192,6 +194,10 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
     },
     keepsList: (toolset, tool) =>
       named(toolset)?.tools.some(({ name, keepsList }) => name === tool && keepsList) ?? false,
+    advisory(toolset, tool) {
+      const { advisory = {} } = named(toolset) ?? {};
+      return (Object.hasOwn(advisory, tool) ? advisory[tool] : undefined) ?? noAdvisory;
+    },
     cautions: (toolset) => named(toolset)?.cautions ?? noCautions,
 
     answer(call, words) {
@@ -232,6 +238,7 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
   };
 }
 
+const noAdvisory: Advisory = {};
 const noCautions: readonly Caution[] = [];
 
 /** A run depends on the arguments, the effect, the output and the major version of a tool. Its description may change without a new version. */

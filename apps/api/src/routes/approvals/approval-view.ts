@@ -39,7 +39,7 @@ export async function toApproval(
     action_digest: digest,
     risk: request.risk,
     reason: plain(request.reason),
-    ...termsOf(view),
+    ...termsOf(deps, view),
     allowed_decisions: request.allowed_decisions,
     requested_at: request.requested_at,
     expires_at: request.expires_at,
@@ -89,7 +89,7 @@ type Terms = Pick<
 >;
 
 /** The deciders, the deadline, and the rule `remember` would make. */
-function termsOf(view: ApprovalView): Terms {
+function termsOf(deps: Pick<ApiDeps, 'catalog'>, view: ApprovalView): Terms {
   const { request, escalated = [], delegations = [], votes = [], status } = view.approval;
   const { reaches = null, rule = null, deciders = [], edited_by = [], on_expiry = 'reject' } = request;
   const counted = votes.filter(({ action_digest }) => action_digest === view.digest);
@@ -99,7 +99,7 @@ function termsOf(view: ApprovalView): Terms {
     votes: counted,
     quorum: quorumOf(deciders, counted),
     other_policy: view.run.forked_from?.other_policy ?? false,
-    remembers: isOpen && whyNotRemembered(view) === undefined ? proposalOf(view) : null,
+    remembers: isOpen && whyNotRemembered(view) === undefined ? proposalOf(deps, view) : null,
   };
 }
 
@@ -108,8 +108,8 @@ function quorumOf(deciders: Terms['deciders'], votes: Terms['votes']): Terms['qu
   return needed === 1 ? null : { approved: votes.length, needed, by: votes.map(({ by }) => by) };
 }
 
-function proposalOf(view: StepApproval): Terms['remembers'] {
-  const { reaches = null, args, ...proposed } = proposedRule(view);
+function proposalOf(deps: Pick<ApiDeps, 'catalog'>, view: StepApproval): Terms['remembers'] {
+  const { reaches = null, args, ...proposed } = proposedRule(deps, view);
   return {
     ...proposed,
     reaches,

@@ -49,6 +49,12 @@ export function Remember({ approval, value, onChange }: Props) {
       {value.remember !== 'none' && (
         <p className="muted small">
           Exactly this call (<code>{rule.tool}</code> with these arguments
+          {rule.leaves_out.length > 0 && (
+            <>
+              {' '}
+              but for <Text>{rule.leaves_out.join(', ')}</Text>, which may differ
+            </>
+          )}
           {rule.reaches !== null && rule.reaches.length > 0 && (
             <>
               , to <Text>{rule.reaches.join(', ')}</Text>

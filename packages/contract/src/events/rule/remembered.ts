@@ -1,13 +1,17 @@
 import { approvalIdSchema, callerKindSchema, effectSchema, event, payloadSchema, ruleIdSchema, z } from '../event.ts';
 
-/** A call approved from now on without a question: exactly these parameters, in a run or in a tenant. */
+/** A call approved from now on without a question: exactly these parameters but those left out, in a run or in a tenant. */
 export const rememberedRuleSchema = z.strictObject({
   rule_id: ruleIdSchema,
   scope: z.enum(['run', 'policy']),
-  call_digest: z.string().describe('Digest of toolset, tool, arguments, effect and hosts'),
+  call_digest: z.string().describe('Digest of toolset, tool, arguments but those left out, effect and hosts'),
   toolset: z.string(),
   tool: z.string(),
   args: payloadSchema,
+  leaves_out: z
+    .array(z.string())
+    .optional()
+    .describe('Arguments in which calls under the rule may differ. Absent: none'),
   effect: effectSchema,
   reaches: z.array(z.string()).optional(),
   expires_at: z.iso.datetime(),

@@ -76,6 +76,7 @@ async function* runsBack({ redis }: Deps, tenant: Tenant): AsyncGenerator<string
 
 interface Wanted {
   digest: string;
+  leavesOut: readonly string[];
   head: string | undefined;
   spec: RunSpec;
 }
@@ -83,7 +84,8 @@ interface Wanted {
 async function wantedOf(deps: Deps, view: StepApproval): Promise<Wanted> {
   const spec = await readSpec(deps, view.run);
   const call = { run: view.run, tool: view.step.call.tool, args: view.args };
-  return { digest: proposedRule(view).call_digest, head: headOf(describeCall(deps, spec, call)), spec };
+  const { call_digest: digest, leaves_out: leavesOut } = proposedRule(deps, view);
+  return { digest, leavesOut, head: headOf(describeCall(deps, spec, call)), spec };
 }
 
 interface Look {
@@ -147,7 +149,7 @@ async function matchOf(
   const args = await readEntry('', () => fromPayload<Json>(deps.blobs, data.args));
   if (args instanceof Damaged) return undefined;
   const { tool, effect } = data;
-  if (callDigest({ toolset, tool, args, effect, reaches }) === wanted.digest) return 'same';
+  if (callDigest({ toolset, tool, args, effect, reaches }, wanted.leavesOut) === wanted.digest) return 'same';
   if (wanted.head === undefined) return 'alike';
   return headOf(describeCall(deps, wanted.spec, { run: view.run, tool, args })) === wanted.head ? 'alike' : undefined;
 }

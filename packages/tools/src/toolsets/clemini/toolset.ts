@@ -1,6 +1,7 @@
 import { duckDuckGoHtml } from '../../search/duckduckgo-html.ts';
 import type { SearchPort } from '../../search/port.ts';
 import { defineToolset, type Toolset } from '../../toolset.ts';
+import { advisoryArguments } from '../advisory-arguments.ts';
 import { askUser } from './ask-user.ts';
 import { bash } from './bash.ts';
 import { edit } from './edit.ts';
@@ -23,6 +24,7 @@ import { writeFile } from './write-file.ts';
 export function createCleminiToolset({ search }: { search: SearchPort }): Toolset {
   return defineToolset({
     name: 'clemini',
+    advisory: advisoryArguments.clemini,
     tools: [
       ...[readFile, writeFile, edit, glob, grep, bash, killShell, task, taskOutput, askUser, todoWrite],
       createWebSearch(search),

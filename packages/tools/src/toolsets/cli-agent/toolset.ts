@@ -1,4 +1,5 @@
 import { defineToolset } from '../../toolset.ts';
+import { advisoryArguments } from '../advisory-arguments.ts';
 import { approvalText } from './approval-text.ts';
 import { openaiFunctions } from './forms.ts';
 import { presentCliAgent } from './present.ts';
@@ -8,6 +9,7 @@ import { cliAgentTools } from './tools.ts';
 /** Ten tools of a command-line agent. A change or a reach to the web asks a person. */
 export const cliAgent = defineToolset({
   name: 'cli-agent',
+  advisory: advisoryArguments['cli-agent'],
   tools: cliAgentTools,
   settings: cliAgentSettings,
   asking(settings) {

@@ -1,6 +1,7 @@
 import { duckDuckGoHtml } from '../../search/duckduckgo-html.ts';
 import type { SearchPort } from '../../search/port.ts';
 import { defineToolset, type Toolset } from '../../toolset.ts';
+import { advisoryArguments } from '../advisory-arguments.ts';
 import { askUser } from './ask-user.ts';
 import { bash } from './bash.ts';
 import { codeGraph } from './code-graph.ts';
@@ -24,6 +25,7 @@ import { writeFile } from './write-file.ts';
 export function createHoldpointToolset({ search }: { search: SearchPort }): Toolset {
   return defineToolset({
     name: 'holdpoint',
+    advisory: advisoryArguments.holdpoint,
     tools: [
       readFile,
       writeFile,

@@ -1,4 +1,5 @@
 import { defineToolset } from '../../toolset.ts';
+import { advisoryArguments } from '../advisory-arguments.ts';
 import { executeBash } from './execute-bash.ts';
 import { mcp } from './forms.ts';
 import { presentRyan } from './present.ts';
@@ -9,6 +10,7 @@ import { ryanSettings } from './settings.ts';
 /** Two tools, for commands and for reading files. Both refuse dangerous calls. */
 export const ryan = defineToolset({
   name: 'ryan',
+  advisory: advisoryArguments.ryan,
   tools: [executeBash, readFile],
   settings: ryanSettings,
   rules: ryanRules,

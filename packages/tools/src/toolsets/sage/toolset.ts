@@ -1,5 +1,6 @@
 import type { GraphPort } from '../../graph/port.ts';
 import { defineToolset, type Toolset } from '../../toolset.ts';
+import { advisoryArguments } from '../advisory-arguments.ts';
 import { bash } from './bash.ts';
 import { edit } from './edit.ts';
 import { createGraphQuery } from './graph-query.ts';
@@ -16,6 +17,7 @@ import { write } from './write.ts';
 export function createSageToolset({ graph }: { graph?: GraphPort | undefined }): Toolset {
   return defineToolset({
     name: 'sage',
+    advisory: advisoryArguments.sage,
     tools: [read, write, edit, bash, createGraphQuery(graph)],
     settings: sageSettings,
     permissions: ['fs:read', 'graph:read'],

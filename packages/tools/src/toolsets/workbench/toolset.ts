@@ -2,6 +2,7 @@ import type { Json, PolicyRule } from '@holdpoint/contract';
 import { duckDuckGoHtml } from '../../search/duckduckgo-html.ts';
 import type { SearchPort } from '../../search/port.ts';
 import { defineToolset, type RuledRun, type Toolset } from '../../toolset.ts';
+import { advisoryArguments } from '../advisory-arguments.ts';
 import { deleteFile } from './delete-file.ts';
 import { listDirectory } from './list-directory.ts';
 import { moveFile } from './move-file.ts';
@@ -21,6 +22,7 @@ import { writeFile } from './write-file.ts';
 export function createWorkbenchToolset({ search }: { search: SearchPort }): Toolset {
   return defineToolset({
     name: 'workbench',
+    advisory: advisoryArguments.workbench,
     tools: [...[listDirectory, readFile, writeFile, deleteFile, moveFile, runCode, webFetch], createWebSearch(search)],
     settings: workbenchSettings,
     auto: listedFetches,
