@@ -7,7 +7,7 @@ const { client } = system;
 const turns = 10;
 const callsPerTurn = 5;
 
-test('a model that describes 50 calls anew, and gives them other time limits, is answered by one decision', async () => {
+test('a model that describes 50 calls in other words each time, and gives them other time limits, is answered by one decision', async () => {
   for (let turn = 0; turn < turns; turn++) {
     const toolCalls = Array.from({ length: callsPerTurn }, (_, at) => {
       const number = turn * callsPerTurn + at;
