@@ -11,7 +11,7 @@ export const rememberedRuleSchema = z.strictObject({
   leaves_out: z
     .array(z.string())
     .optional()
-    .describe('Arguments in which calls under the rule may differ. Absent: none'),
+    .describe('Arguments in which calls under the rule may differ'),
   effect: effectSchema,
   reaches: z.array(z.string()).optional(),
   expires_at: z.iso.datetime(),
