@@ -8,10 +8,7 @@ export const rememberedRuleSchema = z.strictObject({
   toolset: z.string(),
   tool: z.string(),
   args: payloadSchema,
-  leaves_out: z
-    .array(z.string())
-    .optional()
-    .describe('Arguments in which calls under the rule may differ'),
+  leaves_out: z.array(z.string()).optional().describe('Arguments in which calls under the rule may differ'),
   effect: effectSchema,
   reaches: z.array(z.string()).optional(),
   expires_at: z.iso.datetime(),
