@@ -133,3 +133,5 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
   await work();
   return performance.now() - from;
 }
+
+await import('./result-tokens.ts');

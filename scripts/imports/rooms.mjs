@@ -169,6 +169,7 @@ export const rooms = {
     'toolset tool-definition',
     'operations',
     'tool',
+    'result-text',
     'search',
     'network',
     'graph',

@@ -72,6 +72,7 @@ function turnEnds(sent: readonly SentMessage[]): number[] {
  */
 function toSentMessages(messages: readonly ModelMessage[], model: string, images: ChosenImages): SentMessage[] {
   const imagesInResults = takesImagesInResults(model);
+  const flagsErrors = flagsErrorsOf(model);
   /** The sent id by Holdpoint's id, for the sent calls. */
   const ids = new Map<string, string>();
   const taken = usedIds(messages);
@@ -82,7 +83,7 @@ function toSentMessages(messages: readonly ModelMessage[], model: string, images
       case 'assistant':
         return [{ role: 'assistant', content: sentAnswer(message.answer, model, { ids, taken }) }];
       case 'tool':
-        return sentResults(message.results, ids, { images, imagesInResults });
+        return sentResults(message.results, ids, { images, imagesInResults, flagsErrors });
       default:
         return message satisfies never;
     }
@@ -134,7 +135,7 @@ function rebuiltId(from: number, taken: Set<string>): string {
 function sentResults(
   results: readonly Result[],
   ids: Map<string, string>,
-  { images, imagesInResults }: { images: ChosenImages; imagesInResults: boolean },
+  { images, imagesInResults, flagsErrors }: { images: ChosenImages; imagesInResults: boolean; flagsErrors: boolean },
 ): SentMessage[] {
   const content: ResultPart[] = [];
   const orphans: string[] = [];
@@ -147,7 +148,7 @@ function sentResults(
       orphans.push(`Result of your call ${result.tool}: ${value}`);
       continue;
     }
-    const type = result.is_error ? 'error-text' : 'text';
+    const type = result.is_error && flagsErrors ? 'error-text' : 'text';
     const isWhole = shown !== undefined && (imagesInResults || shown.length === 1);
     const output: ResultPart['output'] = isWhole ? { type: 'content', value: shown } : { type, value };
     content.push({ type: 'tool-result', toolCallId, toolName: result.tool, output });
@@ -168,9 +169,15 @@ function takesImagesInResults(model: string): boolean {
   return provider === 'openai' || provider === 'anthropic' || provider === 'google';
 }
 
-/** Results for OpenAI-compatible servers have no error flag, so the text must name the error. */
+/** Formats with a place for errors. OpenAI's formats have none: the SDK would wrap the text in JSON, and escape all of it. */
+function flagsErrorsOf(model: string): boolean {
+  const { provider } = parseModelName(model);
+  return provider === 'anthropic' || provider === 'google';
+}
+
+/** Results for OpenAI have no error flag, so the text must name the error. The words of a person may stand before the line of the error. */
 function worded(result: Result): string {
-  return result.is_error && !/^error\b/i.test(result.text) ? `Error: ${result.text}` : result.text;
+  return result.is_error && !/^error\b/im.test(result.text) ? `Error: ${result.text}` : result.text;
 }
 
 /** `undefined`: there are none. */

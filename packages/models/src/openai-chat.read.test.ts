@@ -25,7 +25,7 @@ testParallelCalls({
         ],
       },
       { role: 'tool', tool_call_id: 'call_a', content: 'alpha' },
-      { role: 'tool', tool_call_id: 'call_b', content: '{"error":"Error: Denied by a reviewer: not this file."}' },
+      { role: 'tool', tool_call_id: 'call_b', content: 'Error: Denied by a reviewer: not this file.' },
     ],
   }),
 });

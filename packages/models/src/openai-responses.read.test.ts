@@ -24,7 +24,7 @@ testParallelCalls({
       { type: 'function_call', call_id: 'call_a', name: 'read_file', arguments: '{"path":"a.txt"}' },
       { type: 'function_call', call_id: 'call_b', name: 'read_file', arguments: '{"path":"b.txt"}' },
       { type: 'function_call_output', call_id: 'call_a', output: 'alpha' },
-      { type: 'function_call_output', call_id: 'call_b', output: expect.stringContaining('Denied by a reviewer') },
+      { type: 'function_call_output', call_id: 'call_b', output: 'Error: Denied by a reviewer: not this file.' },
     ],
   }),
 });

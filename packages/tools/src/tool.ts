@@ -18,6 +18,7 @@ import type {
 import type { z } from 'zod';
 import type { OwnGraph } from './graph/port.ts';
 import type { Network } from './network.ts';
+import type { RenderResult } from './result-text/result-text.ts';
 import type { TextWork } from './text-work/text-work.ts';
 
 /** Facts of the run with influence on a call's effect. */
@@ -127,6 +128,10 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   input: Input;
   /** The schema of `value` in a successful outcome; a different outcome is a defect of the tool: `EBADOUTPUT`. @default anything */
   output?: z.ZodType;
+  /**
+   * The text of a settled call for a model, where the toolset has no form of its own. Pure. @default a text as it is, any other value as JSON
+   */
+  render?: RenderResult;
   /** With `gate: 'input'`: the value made from a person's words. @default `{answer: words}` */
   answer?(args: z.output<Input>, words: string): Json;
   /** Runs the call concurrently with other calls of its turn, as a background command. @default the call runs after them */

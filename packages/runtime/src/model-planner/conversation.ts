@@ -1,12 +1,13 @@
-import { fixedTime, type RunSpec } from '@holdpoint/contract';
+import { fixedTime, type Json, type RunSpec } from '@holdpoint/contract';
 import type { PastTurn, SettledStep } from '@holdpoint/engine/worker';
 import type { ModelAnswer, ModelMessage } from '@holdpoint/models';
 import type { Registry } from '@holdpoint/tools';
 import { capResult, cutText } from './context/cap-result.ts';
+import { cutBody, leftOutNote } from './context/cut-body.ts';
 import { isSaidByPeople } from './context/verbatim.ts';
 import { decisionNote } from './decision-note.ts';
 
-type Deps = Pick<Registry, 'present' | 'list' | 'keepsList'>;
+type Deps = Pick<Registry, 'present' | 'render' | 'list' | 'keepsList'>;
 
 /** The messages of a past turn, in order. @param cap most bytes of each result in a request */
 export function turnMessages(registry: Deps, spec: RunSpec, turn: PastTurn, cap: number): ModelMessage[] {
@@ -16,7 +17,7 @@ export function turnMessages(registry: Deps, spec: RunSpec, turn: PastTurn, cap:
   if (answer !== undefined && !isEmpty(answer)) {
     const kept = new Set(turn.steps.filter((step) => isKept(registry, spec, step)).map(({ call_id }) => call_id));
     messages.push({ role: 'assistant', answer: cap < freshCap ? shortened(answer, kept, cap) : answer });
-    const results = turn.steps.map((step) => result(step, kept.has(step.call_id) ? freshCap : cap));
+    const results = turn.steps.map((step) => result(registry, spec, step, kept.has(step.call_id) ? freshCap : cap));
     results.push(...refusals(registry, spec, turn, answer));
     if (results.length > 0) messages.push({ role: 'tool', results });
   }
@@ -37,18 +38,20 @@ interface ToolResult {
 /** Every call of an answer needs a result, also the calls beyond the limit of a turn. They are no steps. */
 function refusals(
   registry: Deps,
-  { toolset, settings, modes }: RunSpec,
+  spec: RunSpec,
   { steps, refused: error, at }: PastTurn,
   answer: ModelAnswer,
 ): ToolResult[] {
   if (error === undefined) return [];
+  const { toolset, settings, modes } = spec;
   const made = new Set(steps.map((step) => step.call_id));
   const left = answer.calls.filter(({ id }) => !made.has(id));
   const when = modes.deterministic ? new Date(fixedTime).toISOString() : at;
   const times = { created_at: when, started_at: null, settled_at: when, queued_ms: 0, duration_ms: 0 };
   return left.map(({ id, tool, args }) => {
     const call = { tool, args, status: 'rejected' as const, error, times, settings, modes };
-    return { id, tool, text: JSON.stringify(registry.present(toolset, call)), is_error: true };
+    const native = registry.present(toolset, call);
+    return result(registry, spec, { id, call_id: id, ...{ tool, args, error, native }, status: call.status }, freshCap);
   });
 }
 
@@ -81,16 +84,25 @@ function shortened(answer: ModelAnswer, kept: ReadonlySet<string | undefined>, c
 const shortestArgs = 2000;
 const longestText = 16_000;
 
-function result(step: SettledStep, cap: number): ToolResult {
-  const is_error = step.status !== 'succeeded';
-  const { value, leftOut } = capResult(step.native ?? null, cap);
-  const text = JSON.stringify(value);
-  const left = leftOut === 0 ? '' : leftOutNote(leftOut);
-  const note = decisionNote(step);
-  // The text of an error begins with the cause.
-  const parts = is_error ? [text, left, note] : [note, left, text];
-  return { id: step.call_id ?? step.id, tool: step.tool, text: parts.filter(Boolean).join('\n'), is_error };
+/**
+ * A result begins with Holdpoint's own words: decisions of people, a note about text left out, and the head of the result. Content follows,
+ * so content of a hostile file or command never stands where Holdpoint speaks.
+ */
+function result(registry: Deps, { toolset }: RunSpec, step: SettledStep, cap: number): ToolResult {
+  const { tool, status, native = null } = step;
+  const shown = registry.render(toolset, { tool, status, result: native });
+  const { head, body, left } =
+    shown === undefined ? asJson(native, cap) : { head: shown.head, ...cutBody(shown.body, cap) };
+  const text = [decisionNote(step), left, head, body].filter(Boolean).join('\n');
+  return { id: step.call_id ?? step.id, tool, text, is_error: shown?.isError ?? status !== 'succeeded' };
 }
 
-const leftOutNote = (bytes: number): string =>
-  `[Holdpoint left ${bytes} bytes of this result out, so that the conversation does not become too long. Where you need more of it: read a file in parts, search in it, or make the call again with less output.]`;
+/** The result of a contract with a form of its own. */
+function asJson(native: Json, cap: number) {
+  const { value, leftOut } = capResult(native, cap);
+  return {
+    head: '',
+    body: JSON.stringify(value),
+    left: leftOut === 0 ? '' : leftOutNote(`${leftOut} bytes of this result`),
+  };
+}

@@ -26,6 +26,7 @@ const toolFields = {
   shell: z.literal(true).optional(),
   input: schema,
   output: schema.optional(),
+  render: fn.optional(),
   answer: fn.optional(),
   beside: z.strictObject({ task: fn, settle: fn }).optional(),
   touches: fn.optional(),

@@ -13,6 +13,7 @@ import {
   touchesSchema,
 } from '@holdpoint/contract';
 import { ToolsError } from '../errors.ts';
+import type { ResultText } from '../result-text/result-text.ts';
 import { TextWorkError } from '../text-work/text-work.ts';
 import type { LookContext, RunFacts, Tool, ToolContext } from '../tool.ts';
 import { definition, type ToolDefinition } from '../tool-definition.ts';
@@ -25,6 +26,7 @@ import { fillPlaceholders } from './fill-placeholders.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
 import type { ArgumentIssue } from './invalid-args.ts';
 import { presentCall } from './present-call.ts';
+import { type PresentedCall, renderCall, rendersText } from './render-call.ts';
 import { renderDefinitions } from './render-definitions.ts';
 import { runBeside } from './run-beside.ts';
 import { rulesOf } from './toolset-rules.ts';
@@ -53,6 +55,10 @@ export interface Registry {
   execute(call: ToolCall & { context: ToolContext; beside?: true | undefined }): Promise<ToolOutcome>;
   /** The result of a settled call by the contract of its toolset. Never throws. */
   present(toolset: string, call: SettledCall): Json;
+  /** The text of a settled call for a model; undefined where the contract of the toolset has a form of its own. Never throws. */
+  render(toolset: string, call: PresentedCall): ResultText | undefined;
+  /** Whether a model reads the results of the toolset as text. */
+  rendersText(toolset: string): boolean;
   /** The settings with all defaults, or the mistakes in the settings. @throws ToolsError `EUNKNOWNTOOLSET` */
   checkSettings(
     toolset: string,
@@ -181,6 +187,8 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
     },
 
     present: (toolset, call) => presentCall(named(toolset), call, log),
+    render: (toolset, call) => renderCall(named(toolset), call, log),
+    rendersText: (toolset) => rendersText(named(toolset)),
     checkSettings: (toolset, settings) => checkSettings(known(toolset), settings),
     grants(toolset) {
       const { permissions, protected: paths = [], tools } = known(toolset);

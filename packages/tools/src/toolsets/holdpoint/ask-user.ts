@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { ToolsError } from '../../errors.ts';
+import { renderAnswer } from '../../result-text/answer.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
 export const askUser = builtInTool({
@@ -17,6 +18,7 @@ export const askUser = builtInTool({
       .optional()
       .describe('Answers to choose from; the person may also write another'),
   }),
+  render: renderAnswer,
   async execute() {
     throw new ToolsError(
       'ENEEDSPERSON',

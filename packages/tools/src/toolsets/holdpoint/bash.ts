@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { commandArgument, previewCommand, titleOf } from '../../operations/command-argument.ts';
 import { pathArgument, relativePath } from '../../operations/path-argument.ts';
 import { runCommand } from '../../operations/run-command.ts';
+import { renderCommand } from '../../result-text/command-output.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
 const defaultTimeoutS = 120;
@@ -29,8 +30,8 @@ const input = z.strictObject({
 export const bash = builtInTool({
   name: 'bash',
   shell: true,
-  description: `Runs a command with bash in an isolated sandbox: it sees the workspace (/workspace) and the system's programs, and can reach only the hosts that the run allows. Returns {exit_code, signal, stdout, stderr, stdout_bytes, stderr_bytes, stdout_truncated, stderr_truncated, duration_ms}.
-A non-zero exit code is reported as EEXIT together with the output. Every call starts a new shell: variables, the current directory and processes started with & do not outlive it; only files of the workspace do. For a server, a watcher or anything long set run_in_background: the result is {task_id}, the command continues beside your other calls, and its changes become part of the workspace when it ends. There is no terminal and no standard input. A long output is cut to its first and last 32 KiB.
+  description: `Runs a command with bash in an isolated sandbox: it sees the workspace (/workspace) and the system's programs, and can reach only the hosts that the run allows. The result begins with a line such as exit 0; stdout and stderr follow as they are.
+Every call starts a new shell: variables, the current directory and processes started with & do not outlive it; only files of the workspace do. For a server, a watcher or anything long set run_in_background: the result names its task_id, the command continues beside your other calls, and its changes become part of the workspace when it ends. There is no terminal and no standard input. A long output is cut to its first and last 32 KiB.
 For reading, searching and changing files prefer read_file, grep, glob, edit and write_file.`,
   effect: (_args, { network }) => (network ? 'external' : 'workspace'),
   risk: 'high',
@@ -39,6 +40,7 @@ For reading, searching and changing files prefer read_file, grep, glob, edit and
     ...{ command, cwd: relativePath(cwd) },
     ...(run_in_background && { background: true }),
   }),
+  render: renderCommand,
   async execute(context, { command, timeout_s, cwd, run_in_background }) {
     // Reports a missing directory, or a directory outside, as data. For the sandbox a missing directory would be a failed set-up, to be
     // retried.

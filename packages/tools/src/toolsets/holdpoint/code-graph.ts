@@ -2,6 +2,7 @@ import type { Json } from '@holdpoint/contract';
 import { z } from 'zod';
 import { ownQueries } from '../../graph/own-graph.ts';
 import { askGraph } from '../../operations/ask-graph.ts';
+import { renderRows } from '../../result-text/table.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
 const input = z.strictObject({
@@ -14,11 +15,12 @@ const bounds = { timeout_ms: 110_000, max_bytes: 1024 * 1024 };
 
 export const codeGraph = builtInTool({
   name: 'code_graph',
-  description: `Asks the graph of the code in the workspace: its files, symbols, imports and references, by syntax, as of the last step. Use it to find where a name is declared or used, or what a file depends on; use grep for text. Returns {results, cursor?}; cursor asks for the next page. ${ownQueries}`,
+  description: `Asks the graph of the code in the workspace: its files, symbols, imports and references, by syntax, as of the last step. Use it to find where a name is declared or used, or what a file depends on; use grep for text. The result is a table, with the names of its columns first. ${ownQueries}`,
   effect: 'read',
   risk: 'low',
   input,
   touches: () => ({ graph: 'read' }),
+  render: renderRows,
   execute: (context, { params, ...asked }) =>
     askGraph(undefined, context, { ...asked, params: params as Record<string, Json>, ...bounds }),
 });

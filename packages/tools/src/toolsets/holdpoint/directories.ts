@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { pathArgument, relativePath } from '../../operations/path-argument.ts';
 import { touchedPaths } from '../../operations/touched.ts';
+import { renderEntries, renderPaths } from '../../result-text/path-lists.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
 export const listDirectory = builtInTool({
   name: 'list_directory',
   description: `Lists one directory of the workspace, hidden entries included, sorted by name.
-Returns {path, entries: [{name, type, bytes}], total, truncated}; type is file, directory, symlink or other. To find files in a whole tree use glob.`,
+A name that ends with / is a directory, with @ a symbolic link, with ? a pipe, socket or device; files have their bytes. To find files in a whole tree use glob.`,
   effect: 'read',
   risk: 'low',
   input: z.strictObject({
@@ -14,6 +15,7 @@ Returns {path, entries: [{name, type, bytes}], total, truncated}; type is file, 
     limit: z.int().min(1).max(2000).default(500).describe('How many entries to return at most'),
   }),
   touches: ({ path }) => touchedPaths('read', path),
+  render: renderEntries,
   async execute(context, { path, limit }) {
     const { entries: found, total } = await context.files.list(path, { limit }, context.signal);
     // Without times: a repeated call has the same result.
@@ -27,7 +29,7 @@ const pattern = z.string().min(1).max(1000);
 
 export const glob = builtInTool({
   name: 'glob',
-  description: `Finds files by name, e.g. "**/*.ts" or "src/{a,b}/*.test.js". Returns {paths, total, truncated}; paths are relative to the workspace root and sorted. Symbolic links are not followed. To search the contents of files use grep.`,
+  description: `Finds files by name, e.g. "**/*.ts" or "src/{a,b}/*.test.js". Paths are relative to the workspace root and sorted. Symbolic links are not followed. To search the contents of files use grep.`,
   effect: 'read',
   risk: 'low',
   input: z.strictObject({
@@ -43,6 +45,7 @@ export const glob = builtInTool({
     limit: z.int().min(1).max(2000).default(500).describe('How many paths to return at most'),
   }),
   touches: ({ path }) => touchedPaths('read', path),
+  render: renderPaths,
   async execute(context, { pattern, path, ignore, include_hidden, type, limit }) {
     const query = { cwd: path, patterns: [pattern], ignore, dot: include_hidden, type, limit };
     const { paths, total, truncated } = await context.files.glob(query, context.signal);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { editFile, previewEdit } from '../../operations/edit-file.ts';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { touchedPaths } from '../../operations/touched.ts';
+import { renderEdit } from '../../result-text/changed-file.ts';
 import { textArgument } from '../../text-work/text.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
@@ -25,12 +26,13 @@ const input = z
   });
 export const edit = builtInTool({
   name: 'edit',
-  description: `Replaces text in a file of the workspace; every other byte stays as it is. Returns {path, replacements, lines, bytes, sha256, diff, diff_truncated}.
-old_string must occur exactly once: include enough of the lines around it, or set replace_all. Copy it from read_file's content (no line numbers). ENOMATCH names the nearest line of the file and says when only whitespace or line endings differ; EMULTIPLE lists the line numbers. Create new files with write_file.`,
+  description: `Replaces text in a file of the workspace; every other byte stays as it is. The result shows the changed places as a diff.
+old_string must occur exactly once: include enough of the lines around it, or set replace_all. Copy it from read_file, without the line numbers and the tab behind them. ENOMATCH names the nearest line of the file and says when only whitespace or line endings differ; EMULTIPLE lists the line numbers. Create new files with write_file.`,
   effect: 'workspace',
   risk: 'medium',
   input,
   touches: ({ path }) => touchedPaths('write', path),
+  render: renderEdit,
   execute: editFile,
   preview: previewEdit,
 });

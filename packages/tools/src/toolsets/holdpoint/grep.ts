@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { searchText } from '../../operations/search-text.ts';
 import { touchedPaths } from '../../operations/touched.ts';
+import { renderMatches } from '../../result-text/matches.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
 const withoutNul = z.string().refine((text) => !text.includes('\0'), 'has a NUL byte');
@@ -29,11 +30,12 @@ const input = z.strictObject({
 
 export const grep = builtInTool({
   name: 'grep',
-  description: `Searches the contents of files by regular expression with ripgrep. By output_mode it returns {matches: [{path, line, text, before?, after?}]}, {files: [path]} or {counts: [{path, matches}]}, each with total (null when unknown) and truncated. Paths are relative to the workspace root and sorted.
-No match is an empty list, not an error. Long lines are cut. Hidden files and files that .gitignore names are skipped unless include_ignored is set. Binary files are never shown; binary_files names those that match. Escape ( ) [ ] { } . * + ? | ^ $ \\ to find them literally.`,
+  description: `Searches the contents of files by regular expression with ripgrep. Matching lines stand below the path of their file, as number:text; lines around them as number-text. Paths are relative to the workspace root and sorted.
+No match is not an error. Long lines are cut. Hidden files and files that .gitignore names are skipped unless include_ignored is set. Binary files are never shown; those that match are named. Escape ( ) [ ] { } . * + ? | ^ $ \\ to find them literally.`,
   effect: 'read',
   risk: 'low',
   input,
   touches: ({ path }) => touchedPaths('read', path),
+  render: renderMatches,
   execute: (context, { context: lines, ...query }) => searchText(context, { ...query, before: lines, after: lines }),
 });

@@ -1,17 +1,19 @@
 import { z } from 'zod';
 import { describeTask, isOver, noSuchTask } from '../../operations/describe-task.ts';
 import { failure } from '../../operations/failure.ts';
+import { renderTask } from '../../result-text/task-state.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
 export const killShell = builtInTool({
   name: 'kill_shell',
-  description: `Ends a background task: a command with everything it started, or a sub-agent. Returns {task_id, status, exit_code}; status is killed, or the earlier status of a task that was already over. A killed command has no exit code. Read its output with task_output.`,
+  description: `Ends a background task: a command with everything it started, or a sub-agent. The result is its status: killed, or how it had ended before. Read its output with task_output.`,
   // The tool ends only tasks of this run. A repeated call after a crash does nothing more.
   effect: 'read',
   sequential: true,
   risk: 'low',
   onTask: 'ends',
   input: z.strictObject({ task_id: z.string().min(1).describe('The task_id that bash or task returned') }),
+  render: renderTask,
   async execute(context, { task_id }) {
     const task = await context.tasks.kill(task_id);
     if (!task) return noSuchTask(context, task_id);

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { readLines } from '../../operations/read-lines.ts';
 import { touchedPaths } from '../../operations/touched.ts';
+import { renderLines } from '../../result-text/numbered-lines.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
 const input = z.strictObject({
@@ -13,11 +14,12 @@ const input = z.strictObject({
 export const readFile = builtInTool({
   name: 'read_file',
   description: `Reads a text file of the workspace.
-Returns {path, content, start_line, line_count, total_lines, bytes, sha256, line_endings, final_newline, truncated}. content is the exact text without line numbers, so parts of it can be passed to edit as they are. When truncated is true, continue with offset = next_offset. One result has at most 64 KiB; a longer line is cut and cut_line names it. bom: content leaves out a byte order mark. lossy: bytes that are not UTF-8 become U+FFFD.
+Each line comes with its number and a tab before it; edit takes the text without them. When the first line of the result says so, continue with the named offset. One result has at most 64 KiB; a longer line is cut.
 Read a file before you edit it. For a search over many files use grep.`,
   effect: 'read',
   risk: 'low',
   input,
   touches: ({ path }) => touchedPaths('read', path),
+  render: renderLines,
   execute: readLines,
 });

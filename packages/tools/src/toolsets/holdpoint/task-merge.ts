@@ -1,13 +1,15 @@
 import { z } from 'zod';
 import { failure } from '../../operations/failure.ts';
+import { renderMerge } from '../../result-text/task-state.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
 export const taskMerge = builtInTool({
   name: 'task_merge',
-  description: `Brings the changes of a sub-agent into this workspace, by a three-way merge with the changes made here since: all of them or none. Returns {task_id, paths}, and in left_out the sockets, pipes and devices of the copy, which cannot be merged. ECONFLICT names the files that both sides changed in the same place; resolve them here, or give the work to a new sub-agent on the current workspace.`,
+  description: `Brings the changes of a sub-agent into this workspace, by a three-way merge with the changes made here since: all of them or none. The result lists the merged paths. Sockets, pipes and devices cannot be merged. ECONFLICT names the files that both sides changed in the same place; resolve them here, or give the work to a new sub-agent on the current workspace.`,
   effect: 'workspace',
   risk: 'medium',
   input: z.strictObject({ task_id: z.string().min(1).describe('The id of a completed task') }),
+  render: renderMerge,
   async preview({ tasks }, { task_id }) {
     const found = await tasks.previewMerge(task_id);
     if (found.status === 'refused') return { kind: 'problem', message: found.problem.message };

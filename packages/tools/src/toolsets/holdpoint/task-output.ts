@@ -1,6 +1,7 @@
 import type { OutputPage, TaskView } from '@holdpoint/contract';
 import { z } from 'zod';
 import { describeTask, isOver, noSuchTask } from '../../operations/describe-task.ts';
+import { renderTask } from '../../result-text/task-state.ts';
 import type { ToolContext } from '../../tool.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
@@ -8,7 +9,7 @@ const cursor = z.int().min(0).max(Number.MAX_SAFE_INTEGER).default(0);
 
 export const taskOutput = builtInTool({
   name: 'task_output',
-  description: `Returns the status and output of a background task. Returns {task_id, kind, title, status, exit_code, stdout, stderr}; status is queued, running, completed (exit code 0), failed, killed, timed_out or lost (it died with its worker, and its progress is unknown). stdout and stderr are {text, next_cursor, total_bytes, omitted_bytes}: pass next_cursor to continue there. The first and last MiB of each are kept. A sub-agent has no output except message, its final message.
+  description: `Returns the status and output of a background task. The status is queued, running, completed (exit code 0), failed, killed, timed_out or lost (it died with its worker, and its progress is unknown). The first line of the result has the cursors to continue from. The first and last MiB of each are kept. A sub-agent has no output except its final message.
 With wait_s the call returns when the task is over, or after that many seconds.`,
   effect: 'read',
   risk: 'low',
@@ -20,6 +21,7 @@ With wait_s the call returns when the task is over, or after that many seconds.`
     stderr_cursor: cursor.describe('First byte of stderr to return'),
     max_bytes: z.int().min(1).max(65_536).default(32_768).describe('The most bytes of each stream'),
   }),
+  render: renderTask,
   async execute(context, args) {
     const task = await context.tasks.get(args.task_id);
     if (!task) return { ...(await noSuchTask(context, args.task_id)), touched: [] };

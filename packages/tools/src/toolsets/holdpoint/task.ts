@@ -2,6 +2,7 @@ import type { AgentGoal, AgentKind, KindBounds, TaskView, ToolOutcome } from '@h
 import { z } from 'zod';
 import { describeTask, isOver, noSuchTask, tooDeep } from '../../operations/describe-task.ts';
 import { failure } from '../../operations/failure.ts';
+import { renderTask } from '../../result-text/task-state.ts';
 import type { ToolContext } from '../../tool.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
@@ -62,13 +63,14 @@ type Args = z.output<typeof input>;
 
 export const task = builtInTool({
   name: 'task',
-  description: `Gives a part of the work to a sub-agent: a separate run on a private copy of the current workspace, with the same tools except questions to a person. Returns {task_id, status, message, run_id}; message is its final message. Its changes stay in its copy until task_merge brings them over.
+  description: `Gives a part of the work to a sub-agent: a separate run on a private copy of the current workspace, with the same tools except questions to a person. The result is its final message, with its task_id before it. Its changes stay in its copy until task_merge brings them over.
 Several calls in one turn run at the same time. With run_in_background the result is only the task_id: follow it with task_output, end it with kill_shell.`,
   // The call changes nothing here, and a repeated call after a crash finds the same sub-agent. The sub-agent's own run gates its calls.
   effect: 'read',
   risk: 'medium',
   takesKind: true,
   input,
+  render: renderTask,
   async execute(context, args): Promise<ToolOutcome> {
     if (context.deferred !== undefined) return result(context, context.deferred);
     if (context.depth >= context.maxDepth) return { status: 'failed', error: tooDeep(context.maxDepth) };

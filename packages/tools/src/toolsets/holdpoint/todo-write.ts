@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { renderTodos } from '../../result-text/todos.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
 const todo = z.strictObject({
@@ -8,7 +9,7 @@ const todo = z.strictObject({
 
 export const todoWrite = builtInTool({
   name: 'todo_write',
-  description: `Records the plan of longer work, which the person sees. Pass the whole list every time; it replaces the previous one. Keep exactly one item in_progress while you work, and mark an item completed as soon as it is done. Returns {todos, counts}.`,
+  description: `Records the plan of longer work, which the person sees. Pass the whole list every time; it replaces the previous one. Keep exactly one item in_progress while you work, and mark an item completed as soon as it is done.`,
   effect: 'read',
   risk: 'low',
   keepsList: true,
@@ -22,6 +23,7 @@ export const todoWrite = builtInTool({
       )
       .describe('The whole list, in order'),
   }),
+  render: renderTodos,
   async execute(_context, { todos }) {
     const count = (status: (typeof todos)[number]['status']) => todos.filter((item) => item.status === status).length;
     const counts = {

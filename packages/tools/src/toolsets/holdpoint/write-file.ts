@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { pathArgument } from '../../operations/path-argument.ts';
 import { touchedPaths } from '../../operations/touched.ts';
 import { previewWrite, writeWholeFile } from '../../operations/write-file.ts';
+import { renderWrite } from '../../result-text/changed-file.ts';
 import { textArgument } from '../../text-work/text.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
@@ -19,12 +20,13 @@ const input = z.strictObject({
 
 export const writeFile = builtInTool({
   name: 'write_file',
-  description: `Creates a file or replaces its whole content. Returns {path, created, bytes, sha256}.
+  description: `Creates a file or replaces its whole content.
 To change a part of an existing file use edit: it is safer and shorter. Set create_only when the file is meant to be new.`,
   effect: 'workspace',
   risk: 'medium',
   input,
   touches: ({ path }) => touchedPaths('write', path),
+  render: renderWrite,
   execute: writeWholeFile,
   preview: previewWrite,
 });

@@ -1,0 +1,58 @@
+import type { Json, Problem, StepStatus } from '@holdpoint/contract';
+import { z } from 'zod';
+import { presentPlainly } from '../present-plainly.ts';
+import { renderPlainly } from '../result-text/plain-value.ts';
+import type { PlainCall, ResultText } from '../result-text/result-text.ts';
+import { oneLine } from '../result-text/shown-text.ts';
+import type { Toolset } from '../toolset.ts';
+import type { DefectLog } from './defect-log.ts';
+
+/** A settled call with the result made by its toolset. */
+export interface PresentedCall {
+  tool: string;
+  status: StepStatus;
+  result: Json;
+}
+
+/** Whether a model reads results of the toolset as text. The form of a contract is the contract's own: a model reads it as JSON. */
+export const rendersText = (toolset: Toolset | undefined): boolean =>
+  toolset?.present === undefined || toolset.present === presentPlainly;
+
+/** The text of a settled call; undefined for a toolset with a form of its own. Pure. Never throws. */
+export function renderCall(
+  toolset: Toolset | undefined,
+  { tool, status, result }: PresentedCall,
+  log: DefectLog,
+): ResultText | undefined {
+  if (!rendersText(toolset)) return undefined;
+  const call = status === 'succeeded' ? { status, value: result } : failed(status, result);
+  const render = toolset?.tools.find(({ name }) => name === tool)?.render;
+  try {
+    return framed(status, textSchema.parse(render?.(call) ?? renderPlainly(call)));
+  } catch (err) {
+    log.error({ toolset: toolset?.name, tool, err }, 'a tool could not render a result');
+    return framed(status, renderPlainly(call));
+  }
+}
+
+const textSchema = z.object({ head: z.string(), body: z.string(), isError: z.boolean().optional() });
+
+/**
+ * Keeps the head in one line, so a path or an error text cannot begin the body. The words of a person who rejected the call keep their
+ * lines: nothing ran, so the result has no content which could imitate them.
+ */
+const framed = (status: StepStatus, { head, ...text }: ResultText): ResultText =>
+  status === 'rejected' || status === 'expired' ? { head, ...text } : { head: oneLine(head), ...text };
+
+const plainFailure = z.object({
+  error: z.object({ code: z.string(), message: z.string(), next: z.string().optional() }).optional(),
+  value: z.json().optional(),
+});
+
+/** Reads the form of `presentPlainly`. */
+function failed(status: StepStatus, result: Json): PlainCall {
+  const parsed = plainFailure.safeParse(result);
+  if (!parsed.success) return { status, value: result };
+  const { error, value } = parsed.data;
+  return { status, value, error: error as Problem | undefined };
+}

@@ -1,0 +1,33 @@
+import type { Json, Problem, StepStatus } from '@holdpoint/contract';
+import type { z } from 'zod';
+import { errorLine } from './error-line.ts';
+
+/**
+ * A settled call as text for a model. The head is one line of Holdpoint's own words and always stands first; the body is content. No output
+ * of a command, line of a file or page can stand before the head, so nothing in a body passes for Holdpoint's words.
+ */
+export interface ResultText {
+  head: string;
+  body: string;
+  /** @default any status but `succeeded` */
+  isError?: boolean;
+}
+
+/** A settled call whose result is the plain value of its tool. */
+export interface PlainCall {
+  status: StepStatus;
+  value?: Json | undefined;
+  error?: Problem | undefined;
+}
+
+/** Returns undefined for a value of another shape, for example of a dry run or of an older version: the value is shown as JSON then. */
+export type RenderResult = (call: PlainCall) => ResultText | undefined;
+
+/** Renders the value of a successful call. The text of a failed call is its error: its message says what the value says. */
+export const renderValue =
+  <Schema extends z.ZodType>(schema: Schema, render: (value: z.output<Schema>) => ResultText): RenderResult =>
+  ({ status, value, error }) => {
+    if (status !== 'succeeded') return { head: errorLine(status, error), body: '' };
+    const parsed = schema.safeParse(value);
+    return parsed.success ? render(parsed.data) : undefined;
+  };
