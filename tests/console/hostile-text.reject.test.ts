@@ -1,24 +1,14 @@
-import type { Page } from 'playwright-core';
-import { expect, test } from 'vitest';
+import { test } from 'vitest';
 import { allowBash, bash, finished, plan } from '../harness/runs.ts';
+import { expectInert, markup } from './expect-inert.ts';
 import { hostileWords } from './model-words.ts';
 import { useConsole, withBrowser } from './use-console.ts';
 
 const console = useConsole();
 
-/** A dialog is a problem of the watched page. */
-const markup = (place: string): string => `<img src=x onerror=alert('${place}')><script>alert('${place}')</script>`;
 const link = "[read](javascript:alert('link'))";
 const turned = 'invoice\u202Efdp.exe';
 const shownTurned = 'invoice<U+202E>fdp.exe';
-
-/** Nothing of a text has become an element, a link or a style. */
-async function expectInert(page: Page): Promise<void> {
-  expect(
-    await page.locator('#root img[src="x"], #root script, #root [onerror], #root a[href^="javascript" i]').count(),
-  ).toBe(0);
-  expect(await page.title()).not.toContain('\u202E');
-}
 
 withBrowser('hostile text', () => {
   test('in titles, labels, arguments, output and names of files, it stays text', async () => {

@@ -1,21 +1,10 @@
-import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { allowBash, bash, plan } from '../harness/runs.ts';
 import { until } from '../harness/until.ts';
+import { focused, tabTo } from './tab-to.ts';
 import { useConsole, withBrowser } from './use-console.ts';
 
 const console = useConsole();
-
-const focused = (page: Page): Promise<string> => page.evaluate<string>('document.activeElement.textContent');
-
-/** Presses Tab until the element with this text has the focus. */
-async function tabTo(page: Page, text: string): Promise<void> {
-  for (let press = 0; press < 60; press++) {
-    await page.keyboard.press('Tab');
-    if ((await focused(page)).trim() === text) return;
-  }
-  throw new Error(`no Tab reaches ${text}`);
-}
 
 withBrowser('the keyboard alone', () => {
   test('pauses a run, leaves a dialog without a trace, and cancels the run', async () => {

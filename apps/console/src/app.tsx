@@ -16,6 +16,19 @@ const ApprovalPage = lazy(async () => ({
 const InboxPage = lazy(async () => ({ default: (await import('./pages/inbox/inbox-page.tsx')).InboxPage }));
 const NewRunPage = lazy(async () => ({ default: (await import('./pages/new-run/new-run-page.tsx')).NewRunPage }));
 const RunsPage = lazy(async () => ({ default: (await import('./pages/runs/runs-page.tsx')).RunsPage }));
+const PoliciesPage = lazy(async () => ({ default: (await import('./pages/policies/policies-page.tsx')).PoliciesPage }));
+const PolicyPage = lazy(async () => ({ default: (await import('./pages/policies/policy-page.tsx')).PolicyPage }));
+const NewPolicyPage = lazy(async () => ({
+  default: (await import('./pages/policies/new-policy-page.tsx')).NewPolicyPage,
+}));
+const RulesPage = lazy(async () => ({ default: (await import('./pages/policies/rules-page.tsx')).RulesPage }));
+const ReplayPage = lazy(async () => ({ default: (await import('./pages/policies/replay-page.tsx')).ReplayPage }));
+const ProposalsPage = lazy(async () => ({
+  default: (await import('./pages/policies/proposals-page.tsx')).ProposalsPage,
+}));
+const AuditPage = lazy(async () => ({ default: (await import('./pages/audit/audit-page.tsx')).AuditPage }));
+const KeysPage = lazy(async () => ({ default: (await import('./pages/keys/keys-page.tsx')).KeysPage }));
+const SessionsPage = lazy(async () => ({ default: (await import('./pages/sessions/sessions-page.tsx')).SessionsPage }));
 const RunPage = lazy(async () => ({ default: (await import('./pages/run/run-page.tsx')).RunPage }));
 
 export function App() {
@@ -64,6 +77,31 @@ function Pages() {
             <NewRunPage />
           </Route>
           <Route path="/runs/:id/*?">{({ id }) => <RunPage key={id} id={id} />}</Route>
+          <Route path="/policies">
+            <PoliciesPage />
+          </Route>
+          <Route path="/policies/:name">{({ name }) => <PolicyPage key={name} name={name} />}</Route>
+          <Route path="/new-policy">
+            <NewPolicyPage />
+          </Route>
+          <Route path="/rules">
+            <RulesPage />
+          </Route>
+          <Route path="/replay">
+            <ReplayPage />
+          </Route>
+          <Route path="/proposals">
+            <ProposalsPage />
+          </Route>
+          <Route path="/audit">
+            <AuditPage />
+          </Route>
+          <Route path="/keys">
+            <KeysPage />
+          </Route>
+          <Route path="/sessions">
+            <SessionsPage />
+          </Route>
           <Route>
             <Missing />
           </Route>

@@ -1,4 +1,5 @@
 import { useQueryClient } from '@tanstack/react-query';
+import { Link } from 'wouter';
 import { ask } from '../api/request.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
@@ -7,6 +8,14 @@ import { useMe } from '../session/session.tsx';
 import { LettersSwitch } from './keys-help.tsx';
 import { PushSwitch } from './push-switch.tsx';
 import { themes, useTheme } from './theme.ts';
+
+/** Pages that are not opened each day. On a phone the navigation has no room for them. */
+const morePlaces = [
+  ['/policies', 'Policies'],
+  ['/audit', 'Audit'],
+  ['/keys', 'Keys'],
+  ['/sessions', 'Sessions'],
+] as const;
 
 /** Who is logged in, the colours, and the way out. */
 export function Account({ onClose }: { onClose: () => void }) {
@@ -30,6 +39,13 @@ export function Account({ onClose }: { onClose: () => void }) {
         <dt>Scopes</dt>
         <dd>{me.scopes.join(', ')}</dd>
       </dl>
+      <nav className="row" aria-label="More pages">
+        {morePlaces.map(([to, name]) => (
+          <Link key={to} href={to} className="button slim" onClick={onClose}>
+            {name}
+          </Link>
+        ))}
+      </nav>
       <fieldset className="stack">
         <legend className="label">Colours</legend>
         <div className="choices">

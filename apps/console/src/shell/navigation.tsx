@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { Link, useRoute } from 'wouter';
 import { useApprovalCounts } from '../api/approvals.ts';
 import { LiveState } from '../live/live-state.tsx';
@@ -7,10 +7,25 @@ import { Text } from '../parts/text.tsx';
 import { useMe } from '../session/session.tsx';
 import { Account } from './account.tsx';
 
-const places: readonly { to: string; below: string; icon: IconName; name: string }[] = [
+interface Named {
+  to: string;
+  below: string;
+  icon: IconName;
+  name: string;
+}
+
+const places: readonly Named[] = [
   { to: '/approvals', below: '/approvals/*?', icon: 'inbox', name: 'Inbox' },
   { to: '/runs', below: '/runs/*?', icon: 'runs', name: 'Runs' },
   { to: '/new', below: '/new', icon: 'plus', name: 'New run' },
+];
+
+/** On a phone they are in the dialog of `More`. */
+const more: readonly Named[] = [
+  { to: '/policies', below: '/policies/*?', icon: 'shield', name: 'Policies' },
+  { to: '/audit', below: '/audit', icon: 'check', name: 'Audit' },
+  { to: '/keys', below: '/keys', icon: 'lock', name: 'Keys' },
+  { to: '/sessions', below: '/sessions', icon: 'globe', name: 'Sessions' },
 ];
 
 export function Navigation() {
@@ -22,6 +37,11 @@ export function Navigation() {
       <ul>
         {places.map((place) => (
           <Place key={place.to} {...place} />
+        ))}
+        {more.map((place) => (
+          <li key={place.to} className="wide-only">
+            <NavLink {...place} />
+          </li>
         ))}
         <li>
           <button type="button" className="nav-link" onClick={() => setOpen(true)} aria-haspopup="dialog">
@@ -48,22 +68,30 @@ export const Brand = () => (
   </Link>
 );
 
-function Place({ to, below, icon, name }: (typeof places)[number]) {
-  const [isHere] = useRoute(below);
+function Place({ to, below, icon, name }: Named) {
   const { data } = useApprovalCounts();
   const count = to === '/approvals' ? (data?.by_status.pending ?? 0) : 0;
   return (
     <li>
-      <Link href={to} className="nav-link" aria-current={isHere ? 'page' : undefined}>
-        <Icon name={icon} />
-        {name}
+      <NavLink to={to} below={below} icon={icon} name={name}>
         {count > 0 && (
           <span className="count">
             {count > 999 ? '999+' : count}
             <span className="hidden-text"> waiting</span>
           </span>
         )}
-      </Link>
+      </NavLink>
     </li>
+  );
+}
+
+function NavLink({ to, below, icon, name, children }: Named & { children?: ReactNode }) {
+  const [isHere] = useRoute(below);
+  return (
+    <Link href={to} className="nav-link" aria-current={isHere ? 'page' : undefined}>
+      <Icon name={icon} />
+      {name}
+      {children}
+    </Link>
   );
 }

@@ -92,6 +92,9 @@ export const checkedPolicySchema = z
     ok: z.boolean(),
     rules: z.int().nullable().describe('Number of rules; null: the text is no policy'),
     digest: z.string().nullable().describe('As of the stored version'),
+    document: storedPolicySchema
+      .nullable()
+      .describe('What the text says, for PUT /v1/policies/{name}; null: it has mistakes'),
     mistakes: z.array(
       z.strictObject({
         pointer: z.string().describe('JSON pointer into the document'),

@@ -26,12 +26,12 @@ export function checkPolicyRoute(app: App): void {
       const { document } = parsed;
       const problems = checkRules(document.rules, toolsOf(deps));
       if (problems.length > 0) return refused(text, problems, document.rules.length);
-      return { ok: true, rules: document.rules.length, digest: policyDigest(document), mistakes: [] };
+      return { ok: true, rules: document.rules.length, digest: policyDigest(document), document, mistakes: [] };
     },
   );
 }
 
 const refused = (text: string, problems: readonly PolicyProblem[], rules: number | null): CheckedPolicy => ({
-  ...{ ok: false, rules, digest: null },
+  ...{ ok: false, rules, digest: null, document: null },
   mistakes: placeProblems(text, problems),
 });

@@ -5,6 +5,7 @@ import { ask } from '../../../api/request.ts';
 import { useNews } from '../../../live/live.ts';
 import { Loading } from '../../../parts/empty.tsx';
 import { ProblemNote } from '../../../parts/problem-note.tsx';
+import { LongText } from '../../../parts/reading.tsx';
 import { Text } from '../../../parts/text.tsx';
 import { wholeTime } from '../../../parts/time.tsx';
 import { useTop } from '../../../parts/use-top.ts';
@@ -60,9 +61,11 @@ function EventRow({ event }: { event: RunEvent }) {
           {wholeTime(time)}
         </time>
       </summary>
-      <pre className="text-block">
-        <Text most={100_000}>{JSON.stringify(event, null, 2)}</Text>
-      </pre>
+      <LongText label={`Event ${seq}`} counts={false}>
+        <pre>
+          <Text most={100_000}>{JSON.stringify(event, null, 2)}</Text>
+        </pre>
+      </LongText>
     </details>
   );
 }

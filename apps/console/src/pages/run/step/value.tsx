@@ -1,5 +1,6 @@
 import type { StepDetail } from '@holdpoint/contract/wire';
 import { OutputView } from '../../../output/output-view.tsx';
+import { LongText } from '../../../parts/reading.tsx';
 import { Text } from '../../../parts/text.tsx';
 
 type Json = StepDetail['args'];
@@ -19,9 +20,11 @@ export function Value({ value, name }: { value: Json; name: string }) {
   return (
     <div className="stack">
       {!isOnlyTexts && json.length <= longJson && (
-        <pre className="text-block">
-          <Text>{json}</Text>
-        </pre>
+        <LongText label={name} counts={false}>
+          <pre>
+            <Text>{json}</Text>
+          </pre>
+        </LongText>
       )}
       {!isOnlyTexts && json.length > longJson && <OutputView name={name} text={json} />}
       {texts.map(({ path, text }) => (
@@ -30,9 +33,11 @@ export function Value({ value, name }: { value: Json; name: string }) {
             <Text>{path}</Text>
           </p>
           {isShort(text) ? (
-            <pre className="text-block">
-              <Text>{text}</Text>
-            </pre>
+            <LongText label={path} counts={false}>
+              <pre>
+                <Text>{text}</Text>
+              </pre>
+            </LongText>
           ) : (
             <OutputView name={path} text={text} />
           )}
