@@ -1,6 +1,6 @@
-import { join } from 'node:path';
 import { Command } from 'commander';
 import type { Shell } from '../shell/index.ts';
+import { partScript } from '../system/index.ts';
 
 /** Runs a single part of the system: in a container, or under a supervisor like systemd. */
 const foregroundCommand = (
@@ -33,7 +33,7 @@ HOLDPOINT_MODEL, HOLDPOINT_WORKER_STEPS, … All workers of one Redis share one 
 /** Replaces this process, so signals, the exit code and the terminal need no forwarding. */
 function execute({ config }: Shell, app: 'api' | 'worker'): void {
   const environment = { ...config.environment, HOLDPOINT_DATA: config.dataDir };
-  const script = join(config.projectDir, 'apps', app, 'src/main.ts');
+  const script = partScript(config.projectDir, app);
   if (process.execve === undefined) throw new Error(`Run it with: node ${script}`);
   process.execve(process.execPath, [process.execPath, script], environment);
 }

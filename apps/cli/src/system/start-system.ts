@@ -5,6 +5,7 @@ import { metricsSettingsFrom } from '@holdpoint/telemetry/settings';
 import { CliError, type Config } from '../shell/index.ts';
 import { type LogLine, waitForLine } from './log-lines.ts';
 import { checkInstallation, openRedis } from './open-redis.ts';
+import { partScript } from './part-script.ts';
 import type { ProcessIdentity } from './processes.ts';
 import { quiet } from './quiet.ts';
 import { rotateLogs } from './rotate-log.ts';
@@ -110,7 +111,7 @@ function partsOf({ config, workers, ...input }: StartInput, redisAddress: string
       },
       {
         name,
-        script: join(config.projectDir, 'apps', app, 'src/main.ts'),
+        script: partScript(config.projectDir, app),
         environment: own,
         logFile: join(config.dataDir, 'logs', `${name}.log`),
       },
