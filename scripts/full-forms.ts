@@ -5,13 +5,60 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const mayHaveOne = ['packages/{engine,workspace}/src/**/*.test.ts', 'tests/runs/*.test.ts'];
 
+const filesWith = (mark: RegExp): string[] =>
+  globSync(mayHaveOne, { cwd: root })
+    .filter((file) => mark.test(readFileSync(join(root, file), 'utf8')))
+    .toSorted();
+
 /** Files that kill a process at every step, or try every case, in `npm run test:crash`, and at some in other suites. */
-export const fullForms = globSync(mayHaveOne, { cwd: root })
-  .filter((file) => /\bstride\b|HOLDPOINT_CRASH/.test(readFileSync(join(root, file), 'utf8')))
-  .toSorted();
+export const fullForms = filesWith(/\bstride\b|HOLDPOINT_CRASH/);
+
+/** Files of everyday tests with such a loop among them. `npm test` has them each day, with a fifth of the moments or cases. */
+export const fullLoops = filesWith(/\b(killPoints|someOf)\b/);
+
+/**
+ * Files that take five seconds or more because they try hundreds of cases, wait, move hundreds of megabytes or take all processors.
+ * `npm run test:faults` has them.
+ */
+export const manySeconds = [
+  'apps/api/src/bound-connections.limit.test.ts',
+  'apps/cli/src/commands/{data-format.reject,foreground.create}.test.ts',
+  'packages/code-graph/src/{graph.race,killed-worker.recover,parser.reject,store.recover}.test.ts',
+  'packages/code-graph/src/extract/extract.limit.test.ts',
+  'packages/engine/src/audit/{seal.recover,start-audit.race}.test.ts',
+  'packages/engine/src/handlers/look-at-runs.recover.test.ts',
+  'packages/engine/src/installation/migrations/migrate.recover.test.ts',
+  'packages/engine/src/policies/put-policy.race.test.ts',
+  'packages/runtime/src/adapters/remote-git.publish.test.ts',
+  'packages/runtime/src/jobs/shared-slots.race.test.ts',
+  'packages/policy/src/judge/judge.limit.test.ts',
+  'packages/sandbox/src/files/{search.limit,tool-host-failures.recover}.test.ts',
+  'packages/sandbox/src/process/with-frozen.race.test.ts',
+  'packages/sandbox/src/{sandbox.cancel,sandbox.limit,sandbox-end.race}.test.ts',
+  'packages/sandbox/src/bubblewrap/wall.reject.test.ts',
+  'packages/sandbox/src/cgroup/cgroups.limit.test.ts',
+  'packages/telemetry/src/traces/export.recover.test.ts',
+  'packages/workspace/src/diff/against-git.render.test.ts',
+  'packages/workspace/src/drivers/overlay/foreign-mounts.recover.test.ts',
+  'packages/workspace/src/left-out/{ignored-paths.list,large-file.publish}.test.ts',
+  'packages/workspace/src/materialise/{git-bomb.limit,memory.measure}.test.ts',
+  'packages/workspace/src/publish/merge/conflict-lines.create.test.ts',
+  'packages/workspace/src/source/git/upkeep.race.test.ts',
+  'tests/gate/{imports,new-event}.reject.test.ts',
+  'tests/runs/cancel-step.cancel.test.ts',
+  'tests/shell/walled.reject.test.ts',
+].flatMap((pattern) => globSync(pattern, { cwd: root }).toSorted());
 
 const parts = 5;
 const today = Math.floor(Date.now() / 86_400_000);
+/** Each test file runs in a single suite. */
+export const isEachOnce = process.env.HOLDPOINT_EACH_ONCE !== undefined;
+const isLeftOut = (_: string, at: number): boolean => at % parts !== today % parts;
 
-/** `npm test` runs another fifth of these files each day. */
-export const notToday = fullForms.filter((_, at) => at % parts !== today % parts);
+/**
+ * Files that `npm test` leaves out today: it runs another fifth of each list each day. `.ci/run`, which runs the suites with all of them, sets
+ * HOLDPOINT_EACH_ONCE.
+ */
+export const notToday = isEachOnce
+  ? [...fullForms, ...manySeconds]
+  : [...fullForms.filter(isLeftOut), ...manySeconds.filter(isLeftOut)];

@@ -7,6 +7,9 @@ const order = [
   // Files of test:crash with more than a minute: a late start would leave them alone at the end.
   /\/long-conversation\.recover\./,
   /\/(waiting|open-run)\.recover\.|\/lost-wake-up\.race\./,
+  // Two minutes, and what else takes most of a minute.
+  /\/copy\.reject\./,
+  /\/up\.(recover|create)\.|\/runs\/(traces|agents|prepare)\.|\/faults\/tree\.|\/remote-git\.|\/bad-receiver\./,
   // Measurements of memory or delays run in a new process.
   /\.measure\.test\.ts$/,
   /\/tests\/(power|repositories|faults)\//,

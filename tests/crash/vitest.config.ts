@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { fullForms } from '../../scripts/full-forms.ts';
+import { fullForms, fullLoops } from '../../scripts/full-forms.ts';
 import { LongestFirst } from '../../scripts/test-order.ts';
 import { pollMs } from '../../vitest.config.ts';
 
@@ -8,11 +8,12 @@ import { pollMs } from '../../vitest.config.ts';
 export default defineConfig({
   test: {
     root: fileURLToPath(new URL('../..', import.meta.url)),
-    include: ['tests/crash/**/*.test.ts', ...fullForms],
+    include: ['tests/crash/**/*.test.ts', ...fullForms, ...fullLoops],
     env: { HOLDPOINT_CRASH: 'full' },
     pool: 'forks',
     globalSetup: 'tests/harness/bundle-programs.ts',
-    maxWorkers: 2,
+    // Much of the time is waiting for locks of killed processes to expire.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,
     expect: { poll: { timeout: pollMs } },

@@ -1,5 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
+import { fullForms, isEachOnce, manySeconds } from '../../scripts/full-forms.ts';
+import { LongestFirst } from '../../scripts/test-order.ts';
 import { halfMinutes, pollMs } from '../../vitest.config.ts';
 
 /**
@@ -13,7 +15,10 @@ export default defineConfig({
       'tests/{faults,hostile,power,repositories}/**/*.test.ts',
       'tests/runs/*.{race,limit,recover}.test.ts',
       ...halfMinutes,
+      ...manySeconds,
     ],
+    exclude: isEachOnce ? fullForms : [],
+    sequence: { sequencer: LongestFirst },
     // For processes started by tests: each compiles 1,000 modules.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('../../.cache/compiled', import.meta.url)) },
     pool: 'forks',

@@ -66,8 +66,8 @@ export async function startApp(options: {
 }
 
 /**
- * The bundle of an app loads with a third of the CPU time of its 1,000 sources. `npm test` and `test:crash` make bundles; the other suites,
- * and `up` in all of them, start the sources as users do. A module loaded before the app finds no module of a bundle to change.
+ * The bundle of an app loads with a third of the CPU time of its 1,000 sources. `npm test` and `test:crash` make bundles, also for `up`; the
+ * other suites start the sources as users do. A module loaded before the app finds no module of a bundle to change.
  */
 function programOf({ entry, preload }: { entry: string; preload?: string }): { program: string[]; env: object } {
   const bundles = process.env.HOLDPOINT_TEST_PROGRAMS;

@@ -9,6 +9,7 @@ import { listSteps } from '../queries/index.ts';
 import { approveFirst, pendingApprovals } from '../testing/decide.ts';
 import { calm } from '../testing/deliver-all.ts';
 import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
+import { killPoints } from '../testing/kill-points.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 
@@ -114,7 +115,8 @@ test('both approvals show what changed; the first decision stays as it was', asy
 test.each(['before', 'after'] as const)(
   'a worker that dies %s any command of Redis leaves one effect, and never one on files that no person saw',
   async (when) => {
-    for (let n = 1; ; n++) {
+    const points = killPoints();
+    for (let n = points.from; ; n += points.every) {
       await engine.deps.redis.flushall();
       const shown = new Map<string, string[]>();
       const one = inMemoryWorker(engine, {

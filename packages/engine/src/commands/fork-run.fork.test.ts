@@ -4,6 +4,7 @@ import { readLog } from '../log/index.ts';
 import type { PastTurn, Planner } from '../ports/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
+import { killPoints } from '../testing/kill-points.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { forkRun } from './fork-run.ts';
@@ -170,8 +171,9 @@ test('the same fork asked for again, with its key, is the same run', async () =>
 test.each(['before', 'after'] as const)(
   'an API that dies %s any one command to Redis while it forks: asked again, there is one fork, and it runs',
   async (when) => {
-    let commands = 1;
-    for (let faulted = true; faulted; commands++) {
+    const points = killPoints();
+    let commands = points.from;
+    for (let faulted = true; faulted; commands += points.every) {
       const { deps, tree, treeOf } = inMemoryWorker(engine);
       const runId = await finished(deps, specOf([[write('a'), write('b')], [write('c')]]));
       const request = {

@@ -5,6 +5,7 @@ import type { PastTurn, Planner } from '../ports/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { pendingApprovals } from '../testing/decide.ts';
 import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
+import { killPoints } from '../testing/kill-points.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { retryRun } from './retry-run.ts';
@@ -188,8 +189,9 @@ test('a model does not see what was undone', async () => {
 test.each(['before', 'after'] as const)(
   'a process that dies %s any Redis command of an undo: the files match the log',
   async (when) => {
-    let commands = 1;
-    for (let faulted = true; faulted; commands++) {
+    const points = killPoints();
+    let commands = points.from;
+    for (let faulted = true; faulted; commands += points.every) {
       const faults = inMemoryWorker(engine);
       const { deps, tree } = faults;
       const runId = await pausedBefore(faults, specOf([[write('a'), write('b')], [write('c')], [write('d')]]), 3);

@@ -8,6 +8,7 @@ import { listSteps } from '../queries/index.ts';
 import { decideOn, pendingApprovals } from '../testing/decide.ts';
 import { calm } from '../testing/deliver-all.ts';
 import { Died, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
+import { someOf } from '../testing/kill-points.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { handleStep } from './handle-step.ts';
@@ -152,7 +153,7 @@ test('whatever is delivered first and wherever a worker dies, each call sees wha
         }
       },
     ),
-    { numRuns: 25 },
+    { numRuns: someOf(25) },
   );
 });
 

@@ -17,6 +17,7 @@ import { listSteps } from '../queries/index.ts';
 import { decideOn, pendingApprovals } from '../testing/decide.ts';
 import { calm } from '../testing/deliver-all.ts';
 import { Died, deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
+import { killPoints } from '../testing/kill-points.ts';
 import { soundLog as checkLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { handleStep } from './handle-step.ts';
@@ -403,8 +404,9 @@ test.each(['before', 'after'] as const)(
   'a worker that dies %s any one command to Redis loses nothing and doubles nothing',
   async (when) => {
     const groups = [[read('a'), write('b'), write('c')], [write('d')]];
-    let commands = 1;
-    for (let faulted = true; faulted; commands++) {
+    const points = killPoints();
+    let commands = points.from;
+    for (let faulted = true; faulted; commands += points.every) {
       const { deps, tree } = inMemoryWorker(engine);
       const runId = await submit(deps, specOf(groups));
       const dying = dyingAt(deps, commands, when);

@@ -11,6 +11,7 @@ import { requestTaskKill } from '../tasks/kill-task.ts';
 import { approveFirst } from '../testing/decide.ts';
 import { calm } from '../testing/deliver-all.ts';
 import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
+import { killPoints } from '../testing/kill-points.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { handleStep } from './handle-step.ts';
@@ -215,8 +216,9 @@ test.each(['before', 'after'] as const)(
   async (when) => {
     const sub = agent([{ steps: [{ tool: 'count', args: { effect: 'workspace' } }] }]);
     const merge = { args: { effect: 'workspace', merges: { $from: 'sub', pointer: '/task_id' } } };
-    let commands = 1;
-    for (let faulted = true; faulted; commands += 3) {
+    const points = killPoints({ every: 3 });
+    let commands = points.from;
+    for (let faulted = true; faulted; commands += points.every) {
       await engine.deps.redis.flushall();
       const { deps, treeOf } = inMemoryWorker(engine);
       const runId = await submit(deps, [[shell()], [wait, sub], [merge], [write()]]);

@@ -5,6 +5,7 @@ import { listSteps } from '../queries/index.ts';
 import { approveFirst } from '../testing/decide.ts';
 import { calm, deliverAll } from '../testing/deliver-all.ts';
 import { dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
+import { killPoints } from '../testing/kill-points.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { handleStep } from './handle-step.ts';
@@ -159,8 +160,9 @@ test('a cancel ends the commands, and an undo takes back what they changed', asy
 test.each(['before', 'after'] as const)(
   'a worker that dies %s any one command to Redis runs none of the commands twice',
   async (when) => {
+    const points = killPoints({ every: 4 });
     let faulted = true;
-    for (let commands = 1; faulted; commands += 4) {
+    for (let commands = points.from; faulted; commands += points.every) {
       const worker = inMemoryWorker(engine);
       const { deps, treeOf } = worker;
       await deps.redis.flushdb();

@@ -7,6 +7,7 @@ import { listSteps } from '../queries/index.ts';
 import { calm } from '../testing/deliver-all.ts';
 import { inForce } from '../testing/in-force.ts';
 import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
+import { killPoints } from '../testing/kill-points.ts';
 import { openSpec } from '../testing/run-spec.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
@@ -22,7 +23,8 @@ const submit = async (deps: InMemoryWorker['deps'], spec: RunSpec) =>
 
 test('a worker that dies at any command to Redis: each prepared command is in the files once, before the first step', async () => {
   for (const when of ['before', 'after'] as const) {
-    for (let n = 1; ; n++) {
+    const points = killPoints();
+    for (let n = points.from; ; n += points.every) {
       await engine.deps.redis.flushdb();
       const { deps, treeOf } = inMemoryWorker(engine);
       const runId = await submit(deps, preparing(specOf([[write]]), 'one', 'two'));

@@ -5,6 +5,7 @@ import { requestDiscarding, requestPublication, submitRun } from '../commands/in
 import { listSteps } from '../queries/index.ts';
 import { decideOn, pendingApprovals } from '../testing/decide.ts';
 import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
+import { killPoints } from '../testing/kill-points.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 
@@ -271,8 +272,9 @@ test('a published change set may go to another branch, too; a publish under way 
 test.each(['before', 'after'] as const)(
   'a worker that dies %s any one command to Redis publishes what was validated and approved, and nothing else',
   async (when) => {
-    let commands = 1;
-    for (let faulted = true; faulted; commands++) {
+    const points = killPoints();
+    let commands = points.from;
+    for (let faulted = true; faulted; commands += points.every) {
       const { deps, published, tree } = inMemoryWorker(engine, { conflict: true });
       const runId = await finished(deps, specOf(groups, { policy: { publish: 'hold' }, validators: ['1'] }));
       const before = [...tree];
