@@ -147,6 +147,19 @@ describe('publish to git', () => {
     expect(ownRefs(source)).toBe('');
   });
 
+  test.for<[string, (source: string) => void]>([
+    ['removed', (source) => git(source, 'update-ref', '-d', ownRefs(source))],
+    ['packed and locked', (source) => lockPackedRefs(source)],
+  ])('a private ref that is %s keeps no branch from moving', async ([, act], { t }) => {
+    const { source, final } = await start(t);
+    const disturbed = t.reopen({ onPoint: (point) => point === 'publish-git.intent' && act(source) });
+    expect(await publishNow(disturbed, { runId, snapshot: final.id })).toMatchObject({ status: 'published' });
+    expect(git(source, 'log', '-1', '--format=%s', branch)).not.toBe('base');
+    rmSync(join(source, '.git/packed-refs.lock'), { force: true });
+    expect(await t.publish({ snapshot: final.id })).toMatchObject({ status: 'published' });
+    expect(ownRefs(source)).toBe('');
+  });
+
   test('killed at any point leaves no private ref after the run is discarded', async () => {
     for (let dieAt = 1; ; dieAt++) {
       using t = temporary();
@@ -248,6 +261,11 @@ test('an empty workspace cannot be published', async ({ t }) => {
 });
 
 /** Names of the private refs. */
+function lockPackedRefs(source: string): void {
+  git(source, 'pack-refs', '--all');
+  writeFileSync(join(source, '.git/packed-refs.lock'), '');
+}
+
 const ownRefs = (source: string): string => git(source, 'for-each-ref', '--format=%(refname)', 'refs/holdpoint');
 
 /** The user's HEAD, index, work tree, branches and configuration. */

@@ -96,6 +96,7 @@ export async function makeTree(
         ).root,
         sides: { source: 'the branch', run: 'the run' },
         sourceGitDir: gitDir,
+        drivers: cleaned.drivers,
       });
   // A person's decision sets the state of a path, whatever the branch has there.
   const decided = applyChanges(merged.root, held.changes);

@@ -4,9 +4,10 @@ import type { Deps, PublishResult } from '../../deps.ts';
 import { pushCommit } from '../../remote/push-commit.ts';
 import { storeLfsObjects } from './attributes/lfs-store.ts';
 import type { GitInput } from './git-input.ts';
+import { dropOwnRef, moveBranch, ownRef, placeCommit } from './place-commit.ts';
 import { type GitPlan, planGit } from './plan-git.ts';
 import { preparePublish, writeIntent } from './publish-intent.ts';
-import { dropOwnRef, endWatch, moveBranch, openBranch, ownRef, placeCommit } from './source-refs.ts';
+import { endWatch, openBranch } from './source-branch.ts';
 
 /**
  * Publishes to a branch of the source repository: objects, a private ref to keep them, then the branch by compare-and-set. The user's work
@@ -14,13 +15,9 @@ import { dropOwnRef, endWatch, moveBranch, openBranch, ownRef, placeCommit } fro
  */
 export async function publishGit(deps: Deps, input: GitInput & { expect: string }): Promise<PublishResult> {
   const planned = await planGit(deps, input);
-  // An earlier call may have written the ref, too.
-  let isThere: true | undefined;
-  const result = await executePlan(deps, input, planned, () => {
-    isThere = true;
-  });
+  const result = await executePlan(deps, input, planned);
   if (planned.source !== undefined && planned.source.remote === undefined)
-    await dropOwnRef(deps, planned.source, { runId: input.folder.runId, isThere });
+    await dropOwnRef(deps, planned.source, input.folder.runId);
   deps.onPoint('publish-git.settled');
   return result;
 }
@@ -29,7 +26,6 @@ async function executePlan(
   deps: Deps,
   input: GitInput & { expect: string },
   { plan, target, source, parent, objects = [] }: GitPlan,
-  onPlaced: () => void,
 ): Promise<PublishResult> {
   const { folder, snapshot } = input;
   if (plan.digest !== input.expect) return { status: 'moved' };
@@ -45,7 +41,6 @@ async function executePlan(
   if (source.remote === undefined) {
     await storeLfsObjects(deps, { shadow: folder.shadow, source, objects });
     await placeCommit(deps, { folder, source, commit, has: parent });
-    onPlaced();
     deps.onPoint('publish-git.ref');
   }
   const { candidate, digest } = plan;
@@ -55,7 +50,7 @@ async function executePlan(
   const move = { branch, from, commit };
   const moved =
     source.remote === undefined
-      ? await moveBranch(deps, source, move)
+      ? await moveBranch(deps, source, { ...move, runId: folder.runId })
       : await pushCommit(deps, { ...move, folder, remote: source.remote, parent });
   deps.onPoint('publish-git.branch');
   return moved === undefined ? published : { status: 'moved' };
@@ -70,7 +65,7 @@ export async function removePublishRef(
   try {
     const own = await openBranch(deps, { record, branch: ownRef(folder.runId), runId: folder.runId });
     endWatch(own?.source);
-    if (own !== undefined) await dropOwnRef(deps, own.source, { runId: folder.runId, isThere: own.tip !== null });
+    if (own !== undefined) await dropOwnRef(deps, own.source, folder.runId);
   } catch (error) {
     deps.logger.warn({ run_id: folder.runId, err: error }, 'could not open the source repository');
   }

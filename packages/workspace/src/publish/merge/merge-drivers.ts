@@ -12,7 +12,11 @@ export async function readMergeDrivers(
   deps: Pick<Deps, 'git'>,
   query: Omit<AttributeQuery, 'names'>,
 ): Promise<Map<string, MergeDriver>> {
-  const found = await checkAttributes(deps, { ...query, names: ['merge'] });
+  return driversOf(await checkAttributes(deps, { ...query, names: ['merge'] }));
+}
+
+/** @param found attributes by path, `merge` among them */
+export function driversOf(found: Awaited<ReturnType<typeof checkAttributes>>): Map<string, MergeDriver> {
   const drivers = [...found].map(([path, of]): [string, MergeDriver] => [path, toDriver(of.get('merge') ?? '')]);
   return new Map(drivers.filter(([, { kind }]) => kind !== 'text'));
 }

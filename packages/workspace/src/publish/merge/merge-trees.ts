@@ -27,6 +27,8 @@ export interface MergeInput extends ThreeWay<Folder> {
   sides: Sides;
   /** The user's git directory, for its `info/attributes`. */
   sourceGitDir?: string;
+  /** The merge drivers of all paths of the run, where they are known already. @default git is asked */
+  drivers?: ReadonlyMap<string, MergeDriver> | undefined;
 }
 
 /**
@@ -39,7 +41,7 @@ export async function mergeTrees(deps: Deps, input: MergeInput): Promise<{ root:
   if (merged.contents.length > 0) await writer.flush();
   const paths = merged.contents.map(({ path }) => path);
   const query = { shadow: folder.shadow, source: input.sourceGitDir, root: input.source, paths };
-  const drivers = await readMergeDrivers(deps, query);
+  const drivers = input.drivers ?? (await readMergeDrivers(deps, query));
   const contents = await mergeContents(deps, { gitDir: folder.shadow, writer, files: merged.contents, drivers });
   const settled: Change[] = [];
   const unsettled: UnmergedPath[] = [];

@@ -14,6 +14,7 @@ import {
   type Leaf,
   modes,
 } from '../../../store/objects/index.ts';
+import type { MergeDriver } from '../../merge/merge-drivers.ts';
 import { cleanText, isTextWithCrlf } from './clean-text.ts';
 import { type Attributes, readAttributes } from './read-attributes.ts';
 
@@ -39,6 +40,8 @@ export interface CleanedChanges {
   objects: LfsObject[];
   /** Oids of the new LFS pointers, by path. */
   pointers: Map<string, string>;
+  /** The merge drivers of the branch, by path; undefined when the run changed a `.gitattributes`. */
+  drivers: ReadonlyMap<string, MergeDriver> | undefined;
 }
 
 interface Input {
@@ -72,8 +75,8 @@ type Cleaned = { leaf: Leaf; how?: Conversion; object?: LfsObject } | { problem:
  * `ident` by git's own rules, a pointer in place of LFS content. No filter of the host runs: a file with any other filter is held.
  */
 export async function cleanChanges(deps: Pick<Deps, 'git'>, input: Input): Promise<CleanedChanges> {
-  const result: CleanedChanges = { changes: [], converted: [], held: [], objects: [], pointers: new Map() };
-  const attributes = await attributesOf(deps, input);
+  const { conversions: attributes, drivers } = await attributesOf(deps, input);
+  const result: CleanedChanges = { changes: [], converted: [], held: [], objects: [], pointers: new Map(), drivers };
   if (attributes.size === 0) return { ...result, changes: [...input.changes] };
   const there = (path: string) => {
     const entry = find(input.before, path.split('/'));
@@ -117,16 +120,19 @@ export async function cleanChanges(deps: Pick<Deps, 'git'>, input: Input): Promi
 }
 
 /** Attributes of the changed paths with a conversion. A `.gitattributes` changed by the run counts in its new version. */
-async function attributesOf(deps: Pick<Deps, 'git'>, input: Input): Promise<Map<string, Attributes>> {
+async function attributesOf(
+  deps: Pick<Deps, 'git'>,
+  input: Input,
+): Promise<{ conversions: Map<string, Attributes>; drivers: CleanedChanges['drivers'] }> {
   const own = input.changes.filter(({ path }) => path.split('/').at(-1) === '.gitattributes');
   const { root } = applyChanges(input.at, own);
   const paths = input.changes.filter((change) => change.new !== null).map(({ path }) => path);
   const { shadow, source } = input;
-  const found = await readAttributes(deps, { shadow, source: source.gitDir, root, paths });
-  for (const [path, { lines, ident, filter, encoding }] of found) {
-    if (lines === 'unchanged' && !ident && filter === undefined && encoding === undefined) found.delete(path);
+  const { conversions, drivers } = await readAttributes(deps, { shadow, source: source.gitDir, root, paths });
+  for (const [path, { lines, ident, filter, encoding }] of conversions) {
+    if (lines === 'unchanged' && !ident && filter === undefined && encoding === undefined) conversions.delete(path);
   }
-  return found;
+  return { conversions, drivers: own.length === 0 ? drivers : undefined };
 }
 
 /** Text files of the repository with CRLF: `text=auto` keeps their line endings. */

@@ -53,7 +53,10 @@ test('cleanText equals `git add`', async () => {
           const at = { shadow: gitDir } as Parameters<typeof loadTree>[1]['folder'];
           const { root } = await loadTree({ git: hostGit }, { folder: at, state, treeish: tree });
           const paths = files.map((_, index) => `f${index}`);
-          const read = await readAttributes({ git: hostGit }, { shadow: gitDir, source: gitDir, root, paths });
+          const { conversions: read } = await readAttributes(
+            { git: hostGit },
+            { shadow: gitDir, source: gitDir, root, paths },
+          );
           for (const [index, { before, after }] of files.entries()) {
             const found = read.get(`f${index}`) ?? { lines: 'unchanged' as const, ident: false };
             const cleaned = cleanText(after, { ...found, keepsCrlf: before !== null && isTextWithCrlf(before) });

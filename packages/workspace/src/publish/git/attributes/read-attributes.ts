@@ -1,4 +1,5 @@
 import type { Deps } from '../../../deps.ts';
+import { driversOf, type MergeDriver } from '../../merge/merge-drivers.ts';
 import { type AttributeQuery, checkAttributes } from './check-attributes.ts';
 
 /** How `git add` converts a file. */
@@ -14,13 +15,16 @@ export interface Attributes {
 
 const asked = ['text', 'crlf', 'eol', 'ident', 'filter', 'working-tree-encoding'] as const;
 
-/** The conversions requested by the attributes of a tree, by path. */
+/** The conversions and the merge drivers requested by the attributes of a tree, by path. */
 export async function readAttributes(
   deps: Pick<Deps, 'git'>,
   query: Omit<AttributeQuery, 'names'>,
-): Promise<Map<string, Attributes>> {
-  const found = await checkAttributes(deps, { ...query, names: asked });
-  return new Map([...found].map(([path, of]) => [path, toAttributes((name) => of.get(name) ?? 'unspecified')]));
+): Promise<{ conversions: Map<string, Attributes>; drivers: Map<string, MergeDriver> }> {
+  const found = await checkAttributes(deps, { ...query, names: [...asked, 'merge'] });
+  const conversions = [...found].map(
+    ([path, of]) => [path, toAttributes((name) => of.get(name) ?? 'unspecified')] as const,
+  );
+  return { conversions: new Map(conversions), drivers: driversOf(found) };
 }
 
 /** Same rules as git's `convert_attrs`. */
