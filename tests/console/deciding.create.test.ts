@@ -62,7 +62,8 @@ withBrowser('deciding', () => {
       await page.getByText('Nothing waits for you').waitFor();
       const publishing = it.client.publish(run.id, {}).catch(() => undefined);
       await page.getByRole('link', { name: 'publish' }).click();
-      await page.getByText('new.txt').waitFor();
+      await page.getByText('new.txt').first().waitFor();
+      await page.getByRole('region', { name: 'Lines of the change' }).getByText('new', { exact: true }).waitFor();
       await checkAccess(page);
       await button(page, 'Publish').click();
       await confirm(page, /^Publish/).click();

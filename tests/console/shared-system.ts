@@ -4,7 +4,7 @@ import type { TestProject } from 'vitest/node';
 import { findBrowser } from '../../scripts/find-browser.ts';
 import { projectDir } from '../harness/processes.ts';
 import { startSystem } from '../harness/system.ts';
-import { hostileWords } from './model-words.ts';
+import { commentReplies, hostileWords } from './model-words.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -24,6 +24,7 @@ export async function setup(project: TestProject): Promise<(() => Promise<void>)
   execFileSync(process.execPath, ['apps/console/build.ts'], { cwd: projectDir, stdio: 'inherit' });
   const model = new LLMock({ port: 0, host: '127.0.0.1' });
   model.on({ userMessage: 'say hostile words' }, { content: hostileWords });
+  for (const reply of commentReplies) model.on(...reply);
   await model.start();
   const system = await startSystem({
     HOLDPOINT_MODEL: 'anthropic/claude-test',

@@ -1,3 +1,4 @@
+import type { Placed } from './comments/use-places.ts';
 import type { ChangedFile, DiffRow, FileDiff } from './diff-lines.ts';
 import { rowsOf, sizeOf } from './diff-lines.ts';
 
@@ -8,6 +9,7 @@ export type DiffItem =
   /** The lines of the file are read when this comes on the screen. */
   | { kind: 'wanted'; key: string; path: string }
   | { kind: 'large'; key: string; path: string; why: string }
+  | { kind: 'draft'; key: string; path: string; placed: Placed }
   | { kind: 'words'; key: string; path: string; text: string; next?: string | undefined };
 
 /** Above these, a person opens a file on purpose. */

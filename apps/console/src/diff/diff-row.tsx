@@ -1,4 +1,5 @@
 import { memo } from 'react';
+import { Button } from '../parts/button.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Text } from '../parts/text.tsx';
 import { modeChange } from './diff-items.ts';
@@ -12,9 +13,10 @@ interface HeadProps {
   isViewed: boolean;
   onToggle: () => void;
   onViewed: () => void;
+  onComment: () => void;
 }
 
-export function FileHead({ file, isOpen, isViewed, onToggle, onViewed }: HeadProps) {
+export function FileHead({ file, isOpen, isViewed, onToggle, onViewed, onComment }: HeadProps) {
   const mode = modeChange(file);
   return (
     <div className="file-head">
@@ -34,6 +36,13 @@ export function FileHead({ file, isOpen, isViewed, onToggle, onViewed }: HeadPro
         {mode !== undefined && <span className="muted">{mode}</span>}
         {file.additions > 0 && <span className="count-added numbers">+{file.additions}</span>}
         {file.deletions > 0 && <span className="count-removed numbers">−{file.deletions}</span>}
+        <Button slim kind="quiet" onClick={onComment}>
+          Comment
+          <span className="hidden-text">
+            {' '}
+            on a line of <Text>{file.path}</Text>
+          </span>
+        </Button>
         <label className="check">
           <input type="checkbox" checked={isViewed} onChange={onViewed} />
           Viewed
@@ -62,41 +71,40 @@ export const DiffRowView = memo(function DiffRowView({ row, coloured }: RowProps
         <div className="hunk">{row.line.text}</div>
       ) : (
         <div className={`code-line ${row.line.kind}`}>
-          <LineNumber of={row.line.old} />
-          <LineNumber of={row.line.new} />
+          <LineNumber of={row.line.old} side="old" />
+          <LineNumber of={row.line.new} side="new" />
           <Content line={row.line} coloured={coloured} />
         </div>
       );
     case 'pair':
       return (
         <div className="pair">
-          <Side line={row.left} number={row.left?.old} coloured={coloured} />
-          <Side line={row.right} number={row.right?.new} coloured={coloured} />
+          <Side line={row.left} side="old" coloured={coloured} />
+          <Side line={row.right} side="new" coloured={coloured} />
         </div>
       );
   }
 });
 
-function Side({
-  line,
-  number,
-  coloured,
-}: {
+interface SideProps {
   line: DiffLine | undefined;
-  number: number | undefined;
+  side: 'old' | 'new';
   coloured: Coloured | undefined;
-}) {
+}
+
+function Side({ line, side, coloured }: SideProps) {
   if (line === undefined) return <div className="code-line absent" />;
   return (
     <div className={`code-line ${line.kind}`}>
-      <LineNumber of={number} />
+      <LineNumber of={line[side]} side={side} />
       <Content line={line} coloured={coloured} />
     </div>
   );
 }
 
-const LineNumber = ({ of }: { of: number | undefined }) => (
-  <span className="line-number" aria-hidden="true">
+/** A click begins a comment; the button of the file does the same for keyboards. */
+const LineNumber = ({ of, side }: { of: number | undefined; side: 'old' | 'new' }) => (
+  <span className="line-number" aria-hidden="true" data-side={of === undefined ? undefined : side}>
     {of}
   </span>
 );

@@ -6,6 +6,12 @@ import { Loading } from '../parts/empty.tsx';
 import { Note } from '../parts/note.tsx';
 import { ProblemNote } from '../parts/problem-note.tsx';
 import { useTop } from '../parts/use-top.ts';
+import { CommentDialog } from './comments/comment-dialog.tsx';
+import { CommentsFoot } from './comments/comments-foot.tsx';
+import { DraftCard } from './comments/draft-card.tsx';
+import { lineAt } from './comments/line-at.ts';
+import { useComments } from './comments/use-comments.ts';
+import { useLineClicks } from './comments/use-line-clicks.ts';
 import { type DiffItem, itemsOf } from './diff-items.ts';
 import type { FileDiff } from './diff-lines.ts';
 import { DiffRowView, FileHead } from './diff-row.tsx';
@@ -33,10 +39,22 @@ function Changes({ stat }: { stat: DiffStat }) {
   const colours = useColours(known);
   const list = useRef<HTMLDivElement>(null);
   const top = useTop(list);
-  const items = useMemo(
+  const [commented, setCommented] = useState<string>();
+  const lines = useMemo(
     () => itemsOf(stat.files, { layout, closed, opened, read: (path) => files.get(path) }),
     [stat.files, layout, closed, opened, files],
   );
+  const comments = useComments(stat, lines);
+  const { items } = comments;
+  const begin = (path: string, line: number, side: 'old' | 'new') => {
+    setClosed(without(closed, path));
+    comments.begin(path, line, side);
+  };
+  useLineClicks(list, (index, side) => {
+    const item = items[index];
+    const line = item?.kind === 'row' ? lineAt(item.row, side)?.[side] : undefined;
+    if (item?.kind === 'row' && line !== undefined) begin(item.path, line, side);
+  });
   const virtual = useWindowVirtualizer({
     count: items.length,
     estimateSize: (at) => heightOf(items[at]),
@@ -50,7 +68,6 @@ function Changes({ stat }: { stat: DiffStat }) {
     setWanted,
   );
   const byPath = useMemo(() => new Map(known.map((file) => [file.path, file])), [known]);
-  if (stat.files.length === 0) return <p className="muted">Nothing differs between these snapshots.</p>;
   return (
     <div className="diff-page">
       <FileTree
@@ -65,6 +82,7 @@ function Changes({ stat }: { stat: DiffStat }) {
         }}
       />
       <div className="stack">
+        {stat.files.length === 0 && <p className="muted">Nothing differs between these snapshots.</p>}
         <div className="spread">
           <p className="numbers">
             {stat.files.length} {stat.files.length === 1 ? 'file' : 'files'}{' '}
@@ -107,7 +125,18 @@ function Changes({ stat }: { stat: DiffStat }) {
             );
           })}
         </div>
+        <CommentsFoot comments={comments} stat={stat} />
       </div>
+      {commented !== undefined && (
+        <CommentDialog
+          path={commented}
+          onChoose={(line, side) => {
+            setCommented(undefined);
+            begin(commented, line, side);
+          }}
+          onClose={() => setCommented(undefined)}
+        />
+      )}
     </div>
   );
 
@@ -125,11 +154,14 @@ function Changes({ stat }: { stat: DiffStat }) {
               setClosed(viewed.has(path) ? without(closed, path) : new Set([...closed, path]));
               toggle(path);
             }}
+            onComment={() => setCommented(path)}
           />
         );
       }
       case 'row':
         return <DiffRowView row={item.row} layout={layout} coloured={colours.get(byPath.get(item.path) as FileDiff)} />;
+      case 'draft':
+        return <DraftCard placed={item.placed} comments={comments} />;
       case 'wanted':
         return <p className="diff-words muted pulse">Reading the lines</p>;
       case 'large':
@@ -153,7 +185,7 @@ function Changes({ stat }: { stat: DiffStat }) {
 
 const without = (set: ReadonlySet<string>, path: string): ReadonlySet<string> => set.difference(new Set([path]));
 
-const heights: Record<DiffItem['kind'], number> = { file: 45, row: 20, wanted: 60, large: 52, words: 42 };
+const heights: Record<DiffItem['kind'], number> = { file: 45, row: 20, wanted: 60, large: 52, words: 42, draft: 120 };
 const heightOf = (item: DiffItem | undefined): number => (item === undefined ? 20 : heights[item.kind]);
 
 /** Asks for the lines of files that come on the screen. A file once read stays. */

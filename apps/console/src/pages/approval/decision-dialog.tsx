@@ -1,6 +1,7 @@
 import type { Approval, Decide, Tool } from '@holdpoint/contract/wire';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { Link } from 'wouter';
+import { useDrafts } from '../../diff/comments/drafts.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Note } from '../../parts/note.tsx';
@@ -36,6 +37,13 @@ export function DecisionDialog({ kind, approval: now, tool, unread, onClose }: P
   const decision = useDecision(approval);
   const confirm = useRef<() => void>(() => undefined);
   const { sent } = decision;
+  const drafts = useDrafts(approval.run_id);
+  const sentDrafts = useRef<readonly string[]>([]);
+  const isRejected = sent.is === 'done' && sent.now.status === 'rejected';
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once, when the decision counts
+  useEffect(() => {
+    if (isRejected) drafts.remove(sentDrafts.current);
+  }, [isRejected]);
   const isPublish = approval.step_id === null;
   const title =
     isPublish && kind === 'approve'
@@ -67,7 +75,7 @@ export function DecisionDialog({ kind, approval: now, tool, unread, onClose }: P
     <Dialog title={title} onClose={onClose} onConfirm={() => confirm.current()} wide={kind === 'edit'}>
       {kind === 'approve' && <ApproveForm {...form} unread={unread} />}
       {kind === 'edit' && <EditForm {...form} tool={tool} />}
-      {kind === 'reject' && <RejectForm {...form} />}
+      {kind === 'reject' && <RejectForm {...form} sentDrafts={sentDrafts} />}
       {kind === 'respond' && <RespondForm {...form} />}
       {sent.is === 'refused' && <ProblemNote error={sent.error} />}
       {sent.is === 'unknown' && (

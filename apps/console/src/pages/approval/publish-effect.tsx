@@ -3,6 +3,7 @@ import type { Approval } from '@holdpoint/contract/wire';
 import { useQuery } from '@tanstack/react-query';
 import { ask } from '../../api/request.ts';
 import { useRunDetail } from '../../api/runs.ts';
+import { DiffView } from '../../diff/diff-view.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Note } from '../../parts/note.tsx';
 import { LongText } from '../../parts/reading.tsx';
@@ -77,11 +78,24 @@ export function PublishEffect({ approval, plan }: { approval: Approval; plan: Pu
           </ul>
         </details>
       )}
+      {approval.kind === 'publish' && <Lines runId={approval.run_id} />}
       {approval.kind === 'publish' && <Validators runId={approval.run_id} />}
       {conflicts.length > 0 && approval.kind !== 'conflict' && (
         <Note tone="bad" title="With conflicts nothing can be published" />
       )}
     </div>
+  );
+}
+
+/** The lines of the change set, with drafts of comments: they go with a rejection, or as a message to the run. */
+function Lines({ runId }: { runId: string }) {
+  const { data: run } = useRunDetail(runId);
+  if (!run?.workspace.snapshot) return null;
+  return (
+    <section className="stack" aria-label="Lines of the change">
+      <h3>Lines</h3>
+      <DiffView runId={runId} to={run.workspace.snapshot} />
+    </section>
   );
 }
 

@@ -1,11 +1,24 @@
-import { useId, useState } from 'react';
+import { type RefObject, useId, useState } from 'react';
+import { useRunComments } from '../../diff/comments/use-run-comments.ts';
 import { CallLine, Foot, type FormProps } from './form-parts.tsx';
+import { WithComments } from './with-comments.tsx';
+
+interface Props extends FormProps {
+  /** The drafts that go with the decision. */
+  sentDrafts: RefObject<readonly string[]>;
+}
 
 /** Rejects, and asks why: the planner reads the reason and does better. */
-export function RejectForm({ approval, decision, confirm, onClose }: FormProps) {
+export function RejectForm({ approval, decision, confirm, onClose, sentDrafts }: Props) {
   const id = useId();
   const [message, setMessage] = useState('');
-  const reject = () => void decision.send({ decision: 'reject', message: message.trim() === '' ? undefined : message });
+  const drafts = useRunComments(approval.run_id);
+  const [hasComments, setComments] = useState(true);
+  const reject = () => {
+    const comments = hasComments && drafts.comments.length > 0 ? drafts.comments : undefined;
+    sentDrafts.current = comments === undefined ? [] : drafts.ids;
+    void decision.send({ decision: 'reject', message: message.trim() === '' ? undefined : message, comments });
+  };
   confirm.current = reject;
   return (
     <>
@@ -19,6 +32,7 @@ export function RejectForm({ approval, decision, confirm, onClose }: FormProps) 
             : 'The planner reads it with the refusal. It may be empty; nothing runs.'}
         </p>
       </div>
+      <WithComments comments={drafts.comments} isOn={hasComments} onChange={setComments} />
       <Foot word="Reject" kind="danger main" decision={decision} onConfirm={reject} onClose={onClose} />
     </>
   );
