@@ -3,6 +3,7 @@ export {
   type ApprovalFilter,
   type ApprovalView,
   cutParts,
+  decisionOf,
   defaultRuleSeconds,
   type ListedRule,
   longestRuleSeconds,

@@ -17,6 +17,7 @@ import {
   readPanel,
   requestResult,
   revokeRule,
+  rulesAbout,
   viewApproval,
 } from './approvals/index.ts';
 import {
@@ -232,6 +233,8 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       context: (view: ApprovalView) => readContext(deps, tenant, view),
       /** The full content of a long approval that shows only a beginning. */
       content: on(deps, readContent),
+      /** The remembered rules in force about the call of an approval. */
+      rulesAbout: on(deps, rulesAbout),
       /** Who decides on a call. */
       panel: on(deps, readPanel),
       describeEdit: on(deps, describeEdit),

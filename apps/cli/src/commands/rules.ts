@@ -6,7 +6,9 @@ import { sayEndOfPage } from '../output/layout.ts';
 import { type ApiOptions, apiCommand, count, type Shell } from '../shell/index.ts';
 
 export function rulesGroup(shell: Shell): Command {
-  const rules = new Command('rules').description('calls that need no decision any more, because a person said so');
+  const rules = new Command('rules').description(
+    'calls that are approved or rejected without a question, because a person said so',
+  );
   rules.addCommand(listRulesCommand(shell));
   rules.addCommand(revokeRuleCommand(shell));
   return rules;
@@ -19,7 +21,7 @@ interface ListOptions extends ApiOptions {
 }
 
 export const listRulesCommand = (shell: Shell) =>
-  apiCommand('list', 'list the calls that need no decision any more, newest first')
+  apiCommand('list', 'list the calls that are decided without a question, newest first')
     .option('--run <run>', 'only rules that were made in this run')
     .option('--limit <n>', 'list at most this many', count)
     .option('--cursor <cursor>', 'continue an earlier list')
@@ -27,13 +29,14 @@ export const listRulesCommand = (shell: Shell) =>
       const page = await (await shell.connect(url)).listRules({ run_id: run, limit, cursor });
       if (json) return shell.printJson(page);
       if (page.data.length === 0 && page.damaged === undefined) return shell.say('No remembered rules.');
-      const head = [{ id: 'RULE' }, { id: 'HOLDS IN' }, { text: 'CALL' }, { text: 'MADE BY' }, 'EXPIRES'];
+      const head = [{ id: 'RULE' }, 'DECISION', { id: 'HOLDS IN' }, { text: 'CALL' }, { text: 'MADE BY' }, 'EXPIRES'];
       for (const line of table(head, page.data.map(rowOf), shell.tableWidth)) shell.print(line);
       sayEndOfPage(shell, page);
     });
 
 const rowOf = (rule: RememberedRule): string[] => [
   rule.id,
+  rule.decision,
   rule.scope === 'run' ? rule.run_id : 'all runs',
   `${nameText(rule.tool)} ${shortArgs(rule.args)}`,
   oneLine(rule.created_by, 40),
@@ -41,7 +44,7 @@ const rowOf = (rule: RememberedRule): string[] => [
 ];
 
 export const revokeRuleCommand = (shell: Shell) =>
-  apiCommand('revoke', 'ask again before the call from now on')
+  apiCommand('revoke', 'ask about the call again from now on')
     .argument('<rule>', 'id of the rule')
     .action(async (id: string, { url, json }: ApiOptions) => {
       const rule = await (await shell.connect(url)).revokeRule(id);

@@ -64,31 +64,33 @@ async function decideOnce(deps: Deps, approval: Approval, asking: Asking): Promi
     await showWhole(deps, approval);
     return decideOnce(deps, approval, { ...asking, unseen: undefined });
   }
-  const decision = choice === 'always' ? 'approve' : choice;
+  const decision = choice === 'always' ? 'approve' : choice === 'never' ? 'reject' : choice;
   const details = await askDetails(deps, decision, approval, asking);
   if (details === undefined) return asking.signal?.aborted ? 'gone' : 'again';
   const decided = await client.decideApproval(approval.id, {
     decision,
     action_digest: approval.action_digest,
     ...details,
-    ...(choice === 'always' ? rememberedBy(approval) : {}),
+    ...(choice === 'always' && { remember: 'run', remember_external: approval.remembers?.needs_external }),
+    ...(choice === 'never' && { remember: 'run' }),
   });
   log.success(`${decided.id} is ${decided.status}`);
   return 'decided';
 }
 
-type Choice = Decision | 'always' | 'details' | 'later';
+type Choice = Decision | 'always' | 'never' | 'details' | 'later';
 
 function choicesFor(
   { allowed_decisions: allowed, kind, remembers }: Approval,
   { unseen }: Asking,
 ): SelectOptions<Choice>['options'] {
-  const always = remembers === null || !allowed.includes('approve') ? [] : [alwaysOption];
+  const after: Partial<Record<Decision, SelectOptions<Choice>['options']>> =
+    remembers === null ? {} : { approve: [alwaysOption], reject: [neverOption] };
   const decisions = order.filter((one) => allowed.includes(one));
   return [
     ...decisions.flatMap((value) => [
       { value, label: labels[value], hint: hints[kind][value] ?? '' },
-      ...(value === 'approve' ? always : []),
+      ...(after[value] ?? []),
     ]),
     ...(unseen === undefined ? [] : [{ value: 'details' as const, label: 'details', hint: 'show all of it' }]),
     { value: 'later', label: 'later', hint: 'leave it open' },
@@ -104,10 +106,11 @@ const alwaysOption = {
   hint: 'in this run: each call with exactly these parameters, whatever its files are by then',
 } as const;
 
-const rememberedBy = ({ remembers }: Approval): Pick<Decide, 'remember' | 'remember_external'> => ({
-  remember: 'run',
-  remember_external: remembers?.needs_external,
-});
+const neverOption = {
+  value: 'never',
+  label: 'no, never',
+  hint: 'in this run: each call with exactly these parameters is rejected without a question',
+} as const;
 
 export async function showWhole(deps: Deps, approval: Approval): Promise<void> {
   const brief = approvalText(approval, { colors: deps.shell.colors, now: Date.now() });

@@ -1,4 +1,4 @@
-import type { Approval } from '@holdpoint/contract/wire';
+import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { codeText, nameText, oneLine, plain } from '@holdpoint/readable';
 
 type Deciders = Approval['deciders'][number];
@@ -64,17 +64,33 @@ const valueLines = (mark: string, value: unknown): string[] =>
     .split('\n')
     .map((line) => `  ${mark} ${line}`);
 
-/** The rule made by remembering the decision. */
-export function proposalText({ remembers }: Approval): string[] {
+/** The rule made by remembering the decision, and the rules that are there. */
+export function proposalText({ remembers, remembered }: Approval, decision: Decide['decision']): string[] {
   if (remembers === null) return [];
   const { toolset, tool, args, effect, reaches, leaves_out, call_digest, tenant } = remembers;
   return [
-    'The same call would need no decision any more, whatever its files are by then:',
+    decision === 'reject'
+      ? 'The same call would be rejected without a question, and the planner reads not to try it again:'
+      : 'The same call would need no decision any more, whatever its files are by then:',
     `  call      ${nameText(toolset)}/${nameText(tool)} (${effect})`,
     `  network   ${reaches === null || reaches.length === 0 ? 'none' : names(reaches)}`,
     `  arguments exactly ${codeText(JSON.stringify(args) ?? '')}`,
     ...(leaves_out.length === 0 ? [] : [`  but for   ${names(leaves_out)}, which may differ`]),
     `  digest    ${call_digest}`,
     `  tenant    ${tenant}`,
+    ...contradictionText({ remembered }, decision),
   ];
 }
+
+/** The remembered rules about the call that say the opposite of a decision. */
+export const contradictionText = (
+  { remembered }: Pick<Approval, 'remembered'>,
+  decision: Decide['decision'],
+): string[] =>
+  (remembered ?? [])
+    .filter((rule) => rule.decision !== decision)
+    .map((rule) => {
+      const verb = rule.decision === 'approve' ? 'approves' : 'rejects';
+      const scope = rule.scope === 'run' ? 'in this run' : 'in all runs';
+      return `  but       ${rule.rule_id} of ${nameText(rule.created_by)} ${verb} this call ${scope}; a rejection wins`;
+    });

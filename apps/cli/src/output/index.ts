@@ -3,7 +3,7 @@ export { actionText, approvalTable, approvalText, briefApproval, isAboutPublish,
 export { payloadValue, shortArgs } from './call-text.ts';
 export { conflictText, hunkText } from './conflict-text.ts';
 export { contextText } from './context-text.ts';
-export { proposalText } from './decider-text.ts';
+export { contradictionText, proposalText } from './decider-text.ts';
 export { diffStat, diffText, foldedPatch, leftOutText, patchLines } from './diff-text.ts';
 export { fit, fold, pairs, table } from './layout.ts';
 export { publishPlanText, validationText } from './publish-text.ts';

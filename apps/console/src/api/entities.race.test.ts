@@ -20,3 +20,12 @@ it('never goes back from a decision to waiting', () => {
   for (const status of ['pending', 'approved', 'pending'] as const) approvals.put([{ id, status } as Approval]);
   expect(states).toEqual(['pending', 'approved']);
 });
+
+it('keeps the remembered rules of a page when a list, which looks up none, comes later', () => {
+  const id = crypto.randomUUID();
+  approvals.put([{ id, status: 'pending', remembered: [{ rule_id: 'rule_1' }] } as Approval]);
+  approvals.put([{ id, status: 'approved', remembered: null } as Approval]);
+  expect(approvals.get(id)).toMatchObject({ status: 'approved', remembered: [{ rule_id: 'rule_1' }] });
+  approvals.put([{ id, status: 'approved', remembered: [] as unknown } as Approval]);
+  expect(approvals.get(id)?.remembered).toEqual([]);
+});

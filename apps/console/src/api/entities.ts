@@ -10,7 +10,10 @@ export interface Entities<Item extends { id: string }> {
   listen(id: string, listener: () => void): () => void;
 }
 
-function createEntities<Item extends { id: string }>(isOlder: (item: Item, than: Item) => boolean): Entities<Item> {
+function createEntities<Item extends { id: string }>(
+  isOlder: (item: Item, than: Item) => boolean,
+  complete: (item: Item, known: Item) => Item = (item) => item,
+): Entities<Item> {
   const items = new Map<string, Item>();
   const listeners = new Map<string, Set<() => void>>();
   return {
@@ -18,7 +21,7 @@ function createEntities<Item extends { id: string }>(isOlder: (item: Item, than:
       for (const item of some) {
         const known = items.get(item.id);
         if (known !== undefined && isOlder(item, known)) continue;
-        items.set(item.id, item);
+        items.set(item.id, known === undefined ? item : complete(item, known));
         for (const listener of listeners.get(item.id) ?? []) listener();
       }
     },
@@ -38,9 +41,10 @@ function createEntities<Item extends { id: string }>(isOlder: (item: Item, than:
 /** The sequence number of its log orders the states of a run. */
 export const runs = createEntities<Run>((item, than) => item.seq < than.seq);
 
-/** A decision is final: a late answer that still says `pending` is older. */
+/** A decision is final: a late answer that still says `pending` is older. A list looks up no remembered rules: those of the page stay. */
 export const approvals = createEntities<Approval>(
   (item, than) => item.status === 'pending' && than.status !== 'pending',
+  (item, known) => ({ ...item, remembered: item.remembered ?? known.remembered }),
 );
 
 function useEntity<Item extends { id: string }>(entities: Entities<Item>, id: string): Item | undefined {

@@ -19,7 +19,7 @@ export const ruleRequests = ({ ask }: Transport) => ({
   getRule: async (id: string, { signal }: Options = {}): Promise<RememberedRule> =>
     (await ask({ path: at('rules', id), signal }, rememberedRuleSchema)).body,
 
-  /** No later call passes by this rule. Again: no-op. */
+  /** The rule decides no later call. Again: no-op. */
   revokeRule: async (id: string, { signal }: Options = {}): Promise<RememberedRule> =>
     (await ask({ method: 'DELETE', path: at('rules', id), signal }, rememberedRuleSchema)).body,
 });

@@ -13,7 +13,7 @@ import {
   taskStatusSchema,
 } from '../vocabulary.ts';
 import { integerParameter, pageOf } from './page.ts';
-import { proposedRuleSchema } from './remembered-rule.ts';
+import { proposedRuleSchema, ruleInForceSchema } from './remembered-rule.ts';
 
 const time = z.iso.datetime();
 
@@ -83,6 +83,12 @@ export const approvalSchema = z
       .nullable()
       .describe(
         'The rule that `remember` would make: exactly this call but for `leaves_out`, whatever the files that it reads or runs are by then. null: this decision cannot be remembered',
+      ),
+    remembered: z
+      .array(ruleInForceSchema)
+      .nullable()
+      .describe(
+        'The remembered rules in force about this very call, one made with this decision among them. Where they contradict each other, a rejection wins. null: in a list, which does not look them up, and for a publish',
       ),
     risk: riskSchema,
     reason: z.string().describe('Why it is held'),

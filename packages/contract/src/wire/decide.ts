@@ -11,10 +11,13 @@ const remember = {
     .enum(['none', 'run', 'policy'])
     .default('none')
     .describe(
-      'With approve: the same call needs no decision any more in this run, or in all runs of the tenant (needs the scope policies:write). `remembers` of the approval shows the rule',
+      'With approve or reject: the same call is decided in the same way without a question, in this run, or in all runs of the tenant (needs the scope policies:write). `remembers` of the approval shows the rule, `remembered` those that are there',
     ),
   remember_s: z.int().min(1).max(longestRule).optional().describe('Seconds until the rule expires. Default: 30 days'),
-  remember_external: z.boolean().default(false).describe('Also for a call with effects outside the workspace'),
+  remember_external: z
+    .boolean()
+    .default(false)
+    .describe('With approve: also for a call with effects outside the workspace'),
 };
 
 const message = z

@@ -5,7 +5,7 @@ import { cursorOf, integerParameter, pageOf } from './page.ts';
 
 const time = z.iso.datetime();
 
-/** A call permitted by a remembered rule: exactly these parameters but those left out. */
+/** A call decided by a remembered rule: exactly these parameters but those left out. */
 const rememberedCall = {
   toolset: z.string(),
   tool: z.string(),
@@ -19,7 +19,9 @@ const rememberedCall = {
     ),
   call_digest: z
     .string()
-    .describe('Digest of all of these, without the arguments left out. A call with another one is not let through'),
+    .describe(
+      'Digest of all of these, without the arguments left out. The rule does not decide a call with another one',
+    ),
 };
 
 /** The rule made from an approval by `remember`. */
@@ -27,7 +29,21 @@ export const proposedRuleSchema = z.strictObject({
   ...rememberedCall,
   tenant: z.string().describe('With `policy` the rule holds in all runs of this tenant; with `run` in this run'),
   expires_s: z.int().describe('Seconds until it expires, unless the decision says otherwise'),
-  needs_external: z.boolean().describe('The call has effects outside the workspace: remember needs `external`'),
+  needs_external: z
+    .boolean()
+    .describe('The call has effects outside the workspace: to remember an approval needs `remember_external`'),
+});
+
+const rememberedDecisionSchema = z.enum(['approve', 'reject']);
+
+/** A remembered rule about the call of an approval, in short. */
+export const ruleInForceSchema = z.strictObject({
+  rule_id: z.string(),
+  decision: rememberedDecisionSchema,
+  scope: z.enum(['run', 'policy']),
+  created_by: z.string(),
+  created_at: time,
+  expires_at: time,
 });
 
 /** A remembered rule. */
@@ -37,6 +53,11 @@ export const rememberedRuleSchema = z
     scope: z.enum(['run', 'policy']).describe('`run`: in the run alone; `policy`: in all runs of the tenant'),
     run_id: z.string().describe('The run in which it was made'),
     approval_id: z.string().describe('The approval that it was made of'),
+    decision: rememberedDecisionSchema.describe('How such calls are decided. A rejection wins over every approval'),
+    message: z
+      .string()
+      .nullable()
+      .describe('Why, for the planner of each rejected call. null: none was given, or an approval'),
     ...rememberedCall,
     created_at: time,
     created_by: z.string(),

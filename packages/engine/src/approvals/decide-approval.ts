@@ -13,7 +13,7 @@ import {
 } from '../domain/index.ts';
 import { append, fromPayload, retryWhileContended, toPayload, untrackApproval } from '../log/index.ts';
 import { assertOpened } from './content.ts';
-import { answerByNewRule, decideStep } from './decide-step.ts';
+import { answerByRules, decideStep } from './decide-step.ts';
 import type { Checked, DecisionRequest } from './decision-request.ts';
 import { describeEdit } from './describe-edit.ts';
 import { listApprovals } from './list-approvals.ts';
@@ -71,7 +71,7 @@ function whyClosed({ id, status, superseded }: ApprovalState): EngineError {
   });
 }
 
-/** Answers the waiting calls of the run with a new rule, at once. A call that the rule does not cover waits for its own decision. */
+/** Answers the waiting calls of the run after a new rule, at once. A call that the rule does not cover waits for its own decision. */
 async function answerOpen(deps: EngineDeps, run: RunState, rule: RememberedRule): Promise<void> {
   try {
     const filter = { run_id: run.id, tool: rule.tool, tenant: run.tenant };
@@ -79,7 +79,7 @@ async function answerOpen(deps: EngineDeps, run: RunState, rule: RememberedRule)
     for (const { approval } of items) {
       await retryWhileContended(approval.id, async () => {
         const view = await viewApproval(deps, approval.id);
-        const transition = view.subject === 'step' ? await answerByNewRule(deps, view, rule) : undefined;
+        const transition = view.subject === 'step' ? await answerByRules(deps, view) : undefined;
         if (transition === undefined) return true;
         const { ok } = await append(deps, run.id, transition);
         if (ok) await Promise.all([wake(deps, view), reportDecided(deps, view)]);
@@ -173,10 +173,13 @@ async function checkDecision(deps: EngineDeps, view: ApprovalView, request: Deci
       `the approval ${approval.id} does not allow ${request.decision}: its allowed_decisions are ${allowed.join(', ')}`,
     );
   }
-  if (request.remember !== undefined && (view.subject !== 'step' || request.decision !== 'approve')) {
+  if (
+    request.remember !== undefined &&
+    (view.subject !== 'step' || !['approve', 'reject'].includes(request.decision))
+  ) {
     throw new EngineError(
       'invalid_decision',
-      'remember belongs to the decision approve about a call, and this is another decision or a publish',
+      'remember belongs to the decisions approve and reject about a call, and this is another decision or a publish',
     );
   }
   if (view.subject === 'publication') return decidePublication(deps, view, request);

@@ -1,4 +1,4 @@
-import type { Json, Problem, RememberedRule, Vote } from '@holdpoint/contract';
+import type { Json, Problem, Vote } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import {
   type Decider,
@@ -10,6 +10,7 @@ import {
   needsSeveral,
   type Panel,
   panelOf,
+  remembersRejection,
   type Transition,
   vote,
   votesOn,
@@ -17,11 +18,12 @@ import {
   whyNot,
 } from '../domain/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
+import { chooseRule, decisionOf } from './choose-rule.ts';
 import type { Checked, DecisionRequest } from './decision-request.ts';
 import { describeEdit } from './describe-edit.ts';
 import { judgeDescribed } from './judge-described.ts';
 import { readPersons } from './read-persons.ts';
-import { isCovered, newRule, whyNotRemembered } from './remember-rule.ts';
+import { newRule, rulesAbout, whyNotRemembered } from './remember-rule.ts';
 import { submittersOf } from './submitters.ts';
 import type { StepApproval } from './view-approval.ts';
 
@@ -51,10 +53,16 @@ export async function decideStep(deps: EngineDeps, view: StepApproval, request: 
   if (checked !== undefined && 'invalid' in checked) {
     const { invalid } = checked;
     if (request.settlesInvalid !== true) throw new EngineError('invalid_decision', invalid.message);
-    return decide(view.run, view.step, view.approval, { kind: 'reject', digest: view.digest, by, message, invalid });
+    return decide(view.run, view.step, view.approval, {
+      kind: 'reject',
+      digest: view.digest,
+      by,
+      message,
+      error: invalid,
+    });
   }
   const edited = checked;
-  const rule = request.remember && (await newRule(deps, view, { panel, caller, remember: request.remember }));
+  const rule = request.remember && (await newRule(deps, view, { panel, caller, request, remember: request.remember }));
   const all = votes !== undefined && votes.all.length > 1 ? votes.all : undefined;
   return decide(view.run, view.step, view.approval, {
     ...{ kind, digest: view.digest, by, message, edited, rule },
@@ -64,20 +72,21 @@ export async function decideStep(deps: EngineDeps, view: StepApproval, request: 
 }
 
 /**
- * A rule's decision about a call that was already waiting when the rule was made; undefined when the rule or its maker does not decide on
- * the call.
+ * The decision of the rules in force about a call that was already waiting when one of them was made; undefined when none of them, or no
+ * maker, decides on the call.
  */
-export async function answerByNewRule(
-  deps: EngineDeps,
-  view: StepApproval,
-  { rule_id: ruleId, call_digest, by, kind }: RememberedRule,
-): Promise<Transition | undefined> {
+export async function answerByRules(deps: EngineDeps, view: StepApproval): Promise<Transition | undefined> {
   const { run, step, approval, digest } = view;
   if (approval.status !== 'pending' || whyNotRemembered(view) !== undefined) return undefined;
-  if (!isCovered(deps, view, call_digest)) return undefined;
-  if (!approval.request.allowed_decisions.includes('approve')) return undefined;
-  if (!decidesAlone(await readPanel(deps, view, [by]), { name: by, kind })) return undefined;
-  return decide(run, step, approval, { kind: 'approve', digest, by, ruleId });
+  const rules = await rulesAbout(deps, view);
+  if (rules.length === 0) return undefined;
+  const makers = rules.map(({ rule }) => rule.made.by);
+  const rule = chooseRule(rules, await readPanel(deps, view, makers), approval.request.allowed_decisions);
+  if (rule === undefined) return undefined;
+  const { by, message } = rule.made;
+  const kind = decisionOf(rule);
+  const error = kind === 'reject' ? remembersRejection(rule) : undefined;
+  return decide(run, step, approval, { kind, digest, by, message, error, ruleId: rule.id });
 }
 
 const notAlone = 'a call on which several callers decide cannot be remembered by one of them';

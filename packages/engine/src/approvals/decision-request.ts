@@ -13,7 +13,7 @@ export interface DecisionRequest {
    */
   settlesInvalid?: boolean | undefined;
   message?: string | undefined;
-  /** With `approve`: the same call needs no decision from now on. */
+  /** With `approve` and `reject`: the same call is decided in the same way from now on. */
   remember?: Remember | undefined;
   /** Digest of the full content, when the approval shows only a beginning. */
   content_digest?: string | undefined;

@@ -1,4 +1,5 @@
 export { awaitDecision } from './await-decision.ts';
+export { decisionOf } from './choose-rule.ts';
 export { cutParts, readContent } from './content.ts';
 export { readContext } from './context/read-context.ts';
 export { countApprovals } from './count-approvals.ts';
@@ -11,7 +12,7 @@ export { judgeStep } from './judge-step.ts';
 export { type ApprovalFilter, listApprovals } from './list-approvals.ts';
 export { getRule, type ListedRule, listRules, revokeRule } from './manage-rules.ts';
 export { previewCall } from './preview-call.ts';
-export { defaultRuleSeconds, longestRuleSeconds, proposedRule, whyNotRemembered } from './remember-rule.ts';
+export { defaultRuleSeconds, longestRuleSeconds, proposedRule, rulesAbout, whyNotRemembered } from './remember-rule.ts';
 export { type Open, pendingApproval, requestApproval } from './request-approval.ts';
 export { currentApproval, requestResult } from './request-preview.ts';
 export { type ApprovalView, type PublishApproval, type StepApproval, viewApproval } from './view-approval.ts';

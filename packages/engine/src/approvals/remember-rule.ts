@@ -3,6 +3,8 @@ import type { EngineDeps } from '../deps.ts';
 import { callDigest, coveringDigests, type Decider, decidesAlone, EngineError, type Panel } from '../domain/index.ts';
 import { toPayload } from '../log/index.ts';
 import { advisoryOf } from './advisory-arguments.ts';
+import type { DecisionRequest } from './decision-request.ts';
+import { rulesFor } from './rule-index.ts';
 import type { StepApproval } from './view-approval.ts';
 
 export interface Remember {
@@ -27,9 +29,9 @@ export function proposedRule({ catalog }: Pick<EngineDeps, 'catalog'>, view: Ste
   return { ...call, leaves_out, call_digest: callDigest(call, leaves_out) };
 }
 
-/** Whether a rule with this digest is about the call. */
-export const isCovered = ({ catalog }: Pick<EngineDeps, 'catalog'>, view: StepApproval, digest: string): boolean =>
-  coveringDigests(callOf(view), advisoryOf(catalog, callOf(view))).includes(digest);
+/** The rules in force about the call of an approval. */
+export const rulesAbout = (deps: Pick<EngineDeps, 'redis' | 'catalog' | 'now'>, view: StepApproval) =>
+  rulesFor(deps, view.run, coveringDigests(callOf(view), advisoryOf(deps.catalog, callOf(view))));
 
 const callOf = ({ run, step, args, effect, approval }: StepApproval) => ({
   toolset: run.header.toolset,
@@ -40,20 +42,28 @@ const callOf = ({ run, step, args, effect, approval }: StepApproval) => ({
 /** Why an approval cannot make a rule; undefined when it can. */
 export function whyNotRemembered({ approval, step }: StepApproval): string | undefined {
   const { kind, rule } = approval.request;
-  if (kind !== 'action' || step.call.gate === 'input') return 'only the approval of a call can be remembered';
+  if (kind !== 'action' || step.call.gate === 'input') return 'only a decision on a call can be remembered';
   return rule === undefined ? 'the tool asks because of what the workspace holds, which can change' : undefined;
+}
+
+interface Asked {
+  panel: Panel;
+  caller: Decider;
+  request: Pick<DecisionRequest, 'decision' | 'message'>;
+  remember: Remember;
 }
 
 /** @throws EngineError `invalid_decision` */
 export async function newRule(
   deps: Pick<EngineDeps, 'blobs' | 'catalog' | 'newId' | 'now'>,
   view: StepApproval,
-  { panel, caller, remember }: { panel: Panel; caller: Decider; remember: Remember },
+  { panel, caller, request, remember }: Asked,
 ): Promise<RememberedRule> {
   const { scope, expires_s: seconds = defaultRuleSeconds, external } = remember;
+  const isRejected = request.decision === 'reject';
   const reason = whyNotRemembered(view);
   if (reason !== undefined) throw new EngineError('invalid_decision', reason);
-  if (!decidesAlone(panel, caller)) {
+  if (!isRejected && !decidesAlone(panel, caller)) {
     const message = 'a call on which several callers decide cannot be remembered by one of them';
     throw new EngineError('invalid_decision', message);
   }
@@ -64,7 +74,7 @@ export async function newRule(
     );
   }
   const { args, leaves_out, ...call } = proposedRule(deps, view);
-  if (call.effect === 'external' && external !== true) {
+  if (!isRejected && call.effect === 'external' && external !== true) {
     const message =
       'the call has effects outside the workspace, and such a call is remembered only with external: true';
     throw new EngineError('invalid_decision', message);
@@ -72,6 +82,7 @@ export async function newRule(
   return {
     ...call,
     ...{ rule_id: deps.newId('rule'), scope, by: caller.name, kind: caller.kind },
+    ...(isRejected && { decision: 'reject', message: request.message }),
     args: await toPayload(deps.blobs, args),
     leaves_out: leaves_out.length === 0 ? undefined : leaves_out,
     expires_at: new Date(deps.now() + seconds * 1000).toISOString(),

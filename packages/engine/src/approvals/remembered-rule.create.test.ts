@@ -187,7 +187,7 @@ test('a decision that makes no valid rule changes nothing', async () => {
   for (const request of [
     { remember: { scope: 'run' as const } },
     { remember: { scope: 'run' as const, expires_s: 366 * 24 * 3600 } },
-    { decision: 'reject' as const, remember: { scope: 'run' as const } },
+    { decision: 'reject' as const, remember: { scope: 'run' as const, expires_s: 0 } },
   ]) {
     await expect(decideOn(deps, view, request)).rejects.toMatchObject({ code: 'invalid_decision' });
   }

@@ -37,6 +37,7 @@ export { budgetReached, limitReached, reportOf, usedSinceResume } from './limits
 export { isLooping, trackRepetition } from './loop-detection.ts';
 export { narrowSpec, specOfAgent, withOpenHosts } from './narrow-spec.ts';
 export { giveNotice, nextNotice, noticesGiven } from './notices.ts';
+export { remembersRejection } from './remembered-rejection.ts';
 export { scopeOf } from './secret-scope.ts';
 export {
   type ApprovalState,

@@ -3,6 +3,7 @@ import type { Approval } from '@holdpoint/contract/wire';
 import {
   type ApprovalView,
   cutParts,
+  decisionOf,
   defaultRuleSeconds,
   type PublishApproval,
   proposedRule,
@@ -16,11 +17,25 @@ import { planOf } from './publish-plan.ts';
 import { cutArgs, readable } from './readable.ts';
 import { uncertainFiles } from './uncertain-files.ts';
 
+/** One approval, with the remembered rules about its call. */
+export async function toApproval(deps: Deps, view: ApprovalView): Promise<Approval> {
+  const [approval, remembered] = await Promise.all([toListed(deps, view), rememberedOf(deps, view)]);
+  return { ...approval, remembered };
+}
+
+async function rememberedOf({ engine }: Pick<ApiDeps, 'engine'>, view: ApprovalView): Promise<Approval['remembered']> {
+  if (view.subject !== 'step') return null;
+  const rules = await engine.approvals.rulesAbout(view);
+  return rules.map(({ rule }) => {
+    const { scope, by: created_by, made_at: created_at, expires_at } = rule.made;
+    return { rule_id: rule.id, decision: decisionOf(rule), scope, created_by, created_at, expires_at };
+  });
+}
+
+type Deps = Pick<ApiDeps, 'engine' | 'workspaces' | 'catalog' | 'logger'>;
+
 /** An approval in the form for a person's decision. */
-export async function toApproval(
-  deps: Pick<ApiDeps, 'engine' | 'workspaces' | 'catalog' | 'logger'>,
-  view: ApprovalView,
-): Promise<Approval> {
+export async function toListed(deps: Deps, view: ApprovalView): Promise<Approval> {
   const { run, approval, digest } = view;
   const { request, decision } = approval;
   const preview = request.preview === undefined ? null : await deps.engine.read(request.preview);
@@ -40,6 +55,7 @@ export async function toApproval(
     risk: request.risk,
     reason: plain(request.reason),
     ...termsOf(deps, view),
+    remembered: null,
     allowed_decisions: request.allowed_decisions,
     requested_at: request.requested_at,
     expires_at: request.expires_at,

@@ -49,7 +49,7 @@ describe('an approval', () => {
       decision: null,
     });
     expect(Date.parse(approval.expires_at)).toBeGreaterThan(Date.parse(approval.requested_at));
-    expect(await api.client.getApproval(approval.id)).toEqual(approval);
+    expect(await api.client.getApproval(approval.id)).toEqual({ ...approval, remembered: [] });
   });
 
   test('is in the list until it is decided; then in that of its run', async () => {
@@ -243,7 +243,7 @@ describe('a decision is refused, and nothing is decided,', () => {
     ],
     ['with an unknown field', () => ({ reminder: 'run' }), 422, 'invalid_request', '/reminder'],
     ['to remember for ever', () => ({ remember: 'run', remember_s: 10 ** 9 }), 422, 'invalid_request', '/remember_s'],
-    ['to reject and remember', () => ({ decision: 'reject', remember: 'run' }), 422, 'invalid_decision'],
+    ['to answer and remember', () => ({ decision: 'respond', message: 'a', remember: 'run' }), 422, 'invalid_decision'],
   ];
 
   test.each(cases)('%s', async (_name, change, status, code, pointer) => {

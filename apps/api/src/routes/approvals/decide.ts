@@ -26,6 +26,7 @@ export function decideRoute(app: App): void {
           'the call does not run: it is parked again, and this approval names the new one (`superseded_by`). ' +
           'Where several callers have to approve, the approval stays `pending` until the last of them did; one rejection decides. ' +
           'A caller that `deciders` does not name gets 403 `not_a_decider`. ' +
+          'With `remember` later calls are decided in the same way; `remembered` of the answer has every rule about the call, so a rule that says the opposite is seen. ' +
           'An approval that is `cut` is approved with the `content_digest` of its content; otherwise 409 `not_opened`.',
         params: idParamsSchema,
         body: decideSchema,

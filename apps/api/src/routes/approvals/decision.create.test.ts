@@ -111,6 +111,35 @@ test('a remembered rule is shown exactly before it is made, is listed, and is re
   await api.client.revokeRule(made);
 });
 
+test('a remembered rejection decides the same call, and a rule that says the opposite is shown before and after', async () => {
+  const [first, second] = [await heldRun([write('c.txt')]), await heldRun([write('c.txt')])];
+  const approved = await pendingOf(second);
+  const forAll = { remember: 'policy' as const };
+  const made = await api.client.decideApproval(approved.id, approve(approved, forAll));
+  expect(made.remembered).toMatchObject([{ decision: 'approve', rule_id: made.decision?.made_rule }]);
+  const shown = await api.client.getApproval((await pendingOf(first)).id);
+  expect(shown.remembered).toMatchObject([{ decision: 'approve', created_by: 'admin', scope: 'policy' }]);
+  const decided = await api.client.decideApproval(shown.id, {
+    ...{ decision: 'reject', action_digest: shown.action_digest, message: 'not this file', ...forAll },
+  });
+  const rule = decided.decision?.made_rule ?? '';
+  expect(decided.remembered?.map(({ decision }) => decision).sort()).toEqual(['approve', 'reject']);
+  expect(await api.client.getRule(rule)).toMatchObject({
+    decision: 'reject',
+    message: 'not this file',
+    in_force: true,
+  });
+  await worker.drive(first);
+  const steps = (await api.client.listSteps(first)).data;
+  expect(steps.map(({ status }) => status)).toEqual(['rejected']);
+  const again = await heldRun([write('c.txt')]);
+  const [step] = (await api.client.listSteps(again)).data;
+  expect(await api.client.getStep(step?.id ?? '')).toMatchObject({
+    ...{ status: 'rejected', result: { error: { code: 'EREJECTED', next: expect.stringContaining('Do not try') } } },
+  });
+  for (const id of [rule, made.decision?.made_rule ?? '']) await api.client.revokeRule(id);
+});
+
 test('both versions of an edited call are shown, with the differences', async () => {
   const runId = await heldRun();
   const shown = await pendingOf(runId);

@@ -13,7 +13,7 @@ import type { ApprovalFilter, ApprovalView, Engine } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { showEach } from '../../errors/show-damaged.ts';
 import { checkRunId } from '../runs/find-run.ts';
-import { toApproval } from './approval-view.ts';
+import { toApproval, toListed } from './approval-view.ts';
 
 export function readApprovalsRoutes(app: App): void {
   app.get(
@@ -34,7 +34,7 @@ export function readApprovalsRoutes(app: App): void {
         limit,
         cursor: cursor?.replace(':', ' '),
       });
-      const shown = await showEach(deps, listed, { idOf: idOfView, show: (view) => toApproval(deps, view) });
+      const shown = await showEach(deps, listed, { idOf: idOfView, show: (view) => toListed(deps, view) });
       return { ...shown, next_cursor: next?.replace(' ', ':') ?? null, has_more: next !== undefined };
     },
   );

@@ -1,7 +1,7 @@
 import { approvalContentSchema, idParamsSchema } from '@holdpoint/contract/wire';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
-import { toApproval } from './approval-view.ts';
+import { toListed } from './approval-view.ts';
 import { jsonText } from './readable.ts';
 
 /** GET /v1/approvals/{id}/content: the whole, however long. */
@@ -36,7 +36,7 @@ export function readContentRoute(app: App): void {
 
 /** The approval of a publish is never cut. */
 async function contentOfPublish(deps: ApiDeps, id: string) {
-  const { action, preview, action_digest } = await toApproval(deps, await deps.engine.approvals.get(id));
+  const { action, preview, action_digest } = await toListed(deps, await deps.engine.approvals.get(id));
   return { args: action.args, preview, content_digest: action_digest };
 }
 

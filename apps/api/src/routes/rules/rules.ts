@@ -5,7 +5,7 @@ import {
   rememberedRulePageSchema,
   rememberedRuleSchema,
 } from '@holdpoint/contract/wire';
-import type { ListedRule } from '@holdpoint/engine';
+import { decisionOf, type ListedRule } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { showEach } from '../../errors/show-damaged.ts';
@@ -13,7 +13,7 @@ import { checkRunId } from '../runs/find-run.ts';
 
 const tags = ['rules'];
 
-/** The lasting permissions given by people: made with a decision, listed and revoked here. */
+/** The lasting decisions of people: made with a decision, listed and revoked here. */
 export function rulesRoutes(app: App): void {
   app.get(
     '/v1/rules',
@@ -59,7 +59,7 @@ export function rulesRoutes(app: App): void {
         operationId: 'revokeRule',
         summary: 'Revoke a remembered rule',
         description:
-          'After the answer no call is let through by it. A rule for all runs of the tenant needs the scope policies:write as well. Revoking again changes nothing.',
+          'After the answer it decides no call. A rule for all runs of the tenant needs the scope policies:write as well. Revoking again changes nothing.',
         params: idParamsSchema,
         response: { 200: rememberedRuleSchema },
       },
@@ -85,6 +85,7 @@ async function toRule(
 ): Promise<RememberedRule> {
   const {
     scope,
+    message = null,
     approval_id,
     toolset,
     tool,
@@ -111,6 +112,7 @@ async function toRule(
       call_digest,
       expires_at,
     },
+    ...{ decision: decisionOf(rule), message },
     args: await engine.read(args),
     created_at: made_at,
     created_by: by,

@@ -3,7 +3,7 @@ import type { Client } from '@holdpoint/client';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { hunksText } from '../../deciding/conflicts.ts';
 import { openContent } from '../../deciding/open-content.ts';
-import { approvalText, proposalText } from '../../output/index.ts';
+import { approvalText, contradictionText, proposalText } from '../../output/index.ts';
 import { CliError, commandLine, type Shell } from '../../shell/index.ts';
 
 export interface DecideInput extends Omit<Decide, 'action_digest' | 'args'> {
@@ -32,7 +32,7 @@ export async function decide(deps: { shell: Shell; client: Client }, input: Deci
   refuseDisallowed(shown, decision.decision);
   const given = typeof args === 'function' ? args(shown) : args;
   const remembers = decision.remember !== undefined && decision.remember !== 'none';
-  if (remembers && !json) for (const line of proposalText(shown)) shell.say(line);
+  if (remembers && !json) for (const line of proposalText(shown, decision.decision)) shell.say(line);
   const mustOpen = decision.decision === 'approve' && shown.cut !== null && shown.status === 'pending';
   // A script does not read the printed lines: the script opens the content first.
   const content_digest = decision.content_digest ?? (mustOpen && !json ? await openContent(deps, shown) : undefined);
@@ -47,6 +47,7 @@ export async function decide(deps: { shell: Shell; client: Client }, input: Deci
   });
   if (json) return shell.printJson(decided);
   shell.print(`${decided.id} is ${decided.status}`);
+  if (remembers) for (const line of contradictionText(decided, decision.decision)) shell.say(line);
   shell.say(`follow:   ${commandLine('watch', decided.run_id)}`);
 }
 

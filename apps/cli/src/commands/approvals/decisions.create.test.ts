@@ -47,6 +47,17 @@ it('shows a rule before it is made, lists it and revokes it', async () => {
   expect((await holdpoint('rules', 'list', '--run', approval.run_id)).stderr).toContain('No remembered rules.');
 });
 
+it('remembers a rejection: the same call is rejected without a question, and the list says so', async () => {
+  const approval = await heldRun([a, a]);
+  const digest = ['--digest', approval.action_digest];
+  const made = await holdpoint('approvals', 'reject', approval.id, ...digest, '--remember', 'run', '--message', 'no');
+  expect(made).toMatchObject({ code: 0, stdout: `${approval.id} is rejected\n` });
+  expect(made.stderr).toContain('The same call would be rejected without a question');
+  const listed = JSON.parse((await holdpoint('rules', 'list', '--run', approval.run_id, '--json')).stdout);
+  expect(listed.data).toMatchObject([{ decision: 'reject', message: 'no', scope: 'run' }]);
+  expect((await holdpoint('rules', 'list')).stdout).toMatch(/reject +run_/);
+});
+
 it('prints the whole of a call that is shown in part before it is approved', async () => {
   const approval = await heldRun([long]);
   const digest = ['--digest', approval.action_digest];

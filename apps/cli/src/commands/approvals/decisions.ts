@@ -13,10 +13,25 @@ export const withDigest = (command: Command): Command =>
     'decide only if the call still has this digest (default: confirm on the terminal)',
   );
 
-interface ApproveOptions extends DecisionOptions {
-  content?: string;
+interface RememberOptions {
   remember?: 'run' | 'policy';
   rememberFor?: number;
+}
+
+const withRemember = (command: Command, what: string): Command =>
+  command
+    .addOption(
+      new Option('--remember <scope>', `the same call ${what}, in this run or in all`).choices(['run', 'policy']),
+    )
+    .option('--remember-for <seconds>', 'for this time (default: 30 days)', seconds);
+
+const rememberOf = ({ remember, rememberFor }: RememberOptions) => ({
+  remember,
+  remember_s: rememberFor === undefined ? undefined : Math.round(rememberFor / 1000),
+});
+
+interface ApproveOptions extends DecisionOptions, RememberOptions {
+  content?: string;
   rememberExternal?: true;
 }
 
@@ -24,23 +39,19 @@ export function approveCommand(shell: Shell): Command {
   const command = apiCommand('approve', 'approve a held call or publish exactly as shown')
     .argument('<approval>', 'id of the approval')
     .option('--message <text>', 'note for the log')
-    .option('--content <sha256:…>', 'digest of the whole content, where the approval shows only its beginning')
-    .addOption(
-      new Option('--remember <scope>', 'the same call needs no decision any more, in this run or in all').choices([
-        'run',
-        'policy',
-      ]),
-    )
-    .option('--remember-for <seconds>', 'for this time (default: 30 days)', seconds)
-    .option('--remember-external', 'also a call with effects outside the workspace');
+    .option('--content <sha256:…>', 'digest of the whole content, where the approval shows only its beginning');
+  withRemember(command, 'needs no decision any more').option(
+    '--remember-external',
+    'also a call with effects outside the workspace',
+  );
   return withDigest(command).action(async (approvalId: string, options: ApproveOptions) => {
     const { url, content, remember, rememberFor, rememberExternal, ...rest } = options;
     const client = await shell.connect(url);
     await decide(
       { shell, client },
       {
-        ...{ approvalId, decision: 'approve', content_digest: content, remember, ...rest },
-        remember_s: rememberFor === undefined ? undefined : Math.round(rememberFor / 1000),
+        ...{ approvalId, decision: 'approve', content_digest: content, ...rememberOf({ remember, rememberFor }) },
+        ...rest,
         remember_external: rememberExternal,
       },
     );
@@ -54,9 +65,14 @@ export function rejectCommand(shell: Shell): Command {
   )
     .argument('<approval>', 'id of the approval')
     .option('--message <text>', 'reason, for the planner');
-  return withDigest(command).action(async (approvalId: string, { url, ...options }: DecisionOptions) => {
+  withRemember(command, 'is rejected without a question');
+  return withDigest(command).action(async (approvalId: string, options: DecisionOptions & RememberOptions) => {
+    const { url, remember, rememberFor, ...rest } = options;
     const client = await shell.connect(url);
-    await decide({ shell, client }, { approvalId, decision: 'reject', ...options });
+    await decide(
+      { shell, client },
+      { approvalId, decision: 'reject', ...rememberOf({ remember, rememberFor }), ...rest },
+    );
   });
 }
 

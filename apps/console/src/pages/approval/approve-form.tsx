@@ -38,7 +38,9 @@ export function ApproveForm({ approval, decision, confirm, onClose, unread }: Fo
           </label>
         </Note>
       )}
-      {approval.remembers !== null && <Remember approval={approval} value={remembering} onChange={setRemembering} />}
+      {approval.remembers !== null && (
+        <Remember approval={approval} decision="approve" value={remembering} onChange={setRemembering} />
+      )}
       {problem !== undefined && <ProblemNote error={problem} />}
       <Foot
         word={approval.step_id === null ? 'Publish' : 'Approve'}

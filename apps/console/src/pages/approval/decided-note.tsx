@@ -4,6 +4,7 @@ import { Note } from '../../parts/note.tsx';
 import { LongText } from '../../parts/reading.tsx';
 import { Text } from '../../parts/text.tsx';
 import { Ago } from '../../parts/time.tsx';
+import { Contradictions } from './contradictions.tsx';
 
 const words: Record<Approval['status'], [Tone, string]> = {
   pending: ['info', 'Approved by some; more have to'],
@@ -16,7 +17,8 @@ const words: Record<Approval['status'], [Tone, string]> = {
 };
 
 /** Who decided, when, how and why. */
-export function DecidedNote({ approval: { status, decision, quorum } }: { approval: Approval }) {
+export function DecidedNote({ approval }: { approval: Approval }) {
+  const { status, decision, quorum } = approval;
   const [tone, word] = words[status];
   return (
     <Note tone={tone} title={word}>
@@ -36,6 +38,14 @@ export function DecidedNote({ approval: { status, decision, quorum } }: { approv
             <blockquote className="words">
               <Text>{decision.message}</Text>
             </blockquote>
+          )}
+          {decision.made_rule !== null && (decision.decision === 'approve' || decision.decision === 'reject') && (
+            <>
+              <p>
+                It is remembered: <code>{decision.made_rule}</code>
+              </p>
+              <Contradictions approval={approval} decision={decision.decision} />
+            </>
           )}
           {decision.changes.length > 0 && (
             <ul className="stack">

@@ -1,6 +1,7 @@
 import { type RefObject, useId, useState } from 'react';
 import { useRunComments } from '../../diff/comments/use-run-comments.ts';
 import { CallLine, Foot, type FormProps } from './form-parts.tsx';
+import { defaultRemembering, Remember, type Remembering } from './remember.tsx';
 import { WithComments } from './with-comments.tsx';
 
 interface Props extends FormProps {
@@ -14,10 +15,16 @@ export function RejectForm({ approval, decision, confirm, onClose, sentDrafts }:
   const [message, setMessage] = useState('');
   const drafts = useRunComments(approval.run_id);
   const [hasComments, setComments] = useState(true);
+  const [remembering, setRemembering] = useState<Remembering>(defaultRemembering);
   const reject = () => {
     const comments = hasComments && drafts.comments.length > 0 ? drafts.comments : undefined;
     sentDrafts.current = comments === undefined ? [] : drafts.ids;
-    void decision.send({ decision: 'reject', message: message.trim() === '' ? undefined : message, comments });
+    void decision.send({
+      decision: 'reject',
+      message: message.trim() === '' ? undefined : message,
+      comments,
+      ...remembering,
+    });
   };
   confirm.current = reject;
   return (
@@ -33,6 +40,7 @@ export function RejectForm({ approval, decision, confirm, onClose, sentDrafts }:
         </p>
       </div>
       <WithComments comments={drafts.comments} isOn={hasComments} onChange={setComments} />
+      <Remember approval={approval} decision="reject" value={remembering} onChange={setRemembering} />
       <Foot word="Reject" kind="danger main" decision={decision} onConfirm={reject} onClose={onClose} />
     </>
   );

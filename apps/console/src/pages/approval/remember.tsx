@@ -3,24 +3,26 @@ import { useId } from 'react';
 import { spanText } from '../../parts/span-text.ts';
 import { Text } from '../../parts/text.tsx';
 import { useWhyNot } from '../../session/session.tsx';
+import { Contradictions } from './contradictions.tsx';
 
 export type Remembering = Pick<Decide, 'remember' | 'remember_external'>;
 export const defaultRemembering: Remembering = { remember: 'none' };
 
 interface Props {
   approval: Approval;
+  decision: 'approve' | 'reject';
   value: Remembering;
   onChange: (value: Remembering) => void;
 }
 
 /** Whether later calls with the same parameters are decided by this, and which calls these are. */
-export function Remember({ approval, value, onChange }: Props) {
+export function Remember({ approval, decision, value, onChange }: Props) {
   const name = useId();
   const whyNotPolicy = useWhyNot('policies:write');
   const rule = approval.remembers;
   if (rule === null) return null;
   const choose = (remember: Remembering['remember']) =>
-    onChange({ remember, remember_external: remember !== 'none' && rule.needs_external });
+    onChange({ remember, remember_external: decision === 'approve' && remember !== 'none' && rule.needs_external });
   const choices = [
     ['none', 'Ask each time', undefined],
     ['run', 'Remember it in this run', undefined],
@@ -60,10 +62,14 @@ export function Remember({ approval, value, onChange }: Props) {
               , to <Text>{rule.reaches.join(', ')}</Text>
             </>
           )}
-          ) needs no decision for {spanText(rule.expires_s * 1000)}, whatever its files are by then.
-          {rule.needs_external && ' It has effects outside the workspace.'}
+          ){' '}
+          {decision === 'approve'
+            ? `needs no decision for ${spanText(rule.expires_s * 1000)}, whatever its files are by then.`
+            : `is rejected for ${spanText(rule.expires_s * 1000)} without a question, and the planner reads not to try it again.`}
+          {decision === 'approve' && rule.needs_external && ' It has effects outside the workspace.'}
         </p>
       )}
+      {value.remember !== 'none' && <Contradictions approval={approval} decision={decision} />}
     </fieldset>
   );
 }

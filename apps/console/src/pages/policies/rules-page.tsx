@@ -40,7 +40,7 @@ function RuleList() {
       {list.isPending && <Loading of="the rules" />}
       {list.isSuccess && rules.length === 0 && (
         <Empty icon="check" title="No decision is remembered">
-          <p>Approve a call with “remember”, and later calls like it need no decision.</p>
+          <p>Approve or reject a call with “remember”, and later calls like it are decided in the same way.</p>
         </Empty>
       )}
       {rules.length > 0 && (
@@ -57,7 +57,8 @@ function RuleList() {
 }
 
 function RuleLine({ rule, onRevoke }: { rule: RememberedRule; onRevoke: () => void }) {
-  const { tool, args, scope, run_id, approval_id, created_by, created_at, expires_at } = rule;
+  const { decision, tool, args, leaves_out, message, scope, run_id, approval_id, created_by, created_at, expires_at } =
+    rule;
   const decide = useWhyNot('approvals:decide');
   const change = useWhyNot('policies:write');
   return (
@@ -67,11 +68,22 @@ function RuleLine({ rule, onRevoke }: { rule: RememberedRule; onRevoke: () => vo
           <strong>
             <Text most={80}>{tool}</Text>
           </strong>
+          <Badge tone={decision === 'reject' ? 'bad' : 'good'}>{decision === 'reject' ? 'rejected' : 'approved'}</Badge>
           <Badge tone={scope === 'policy' ? 'warn' : 'quiet'}>{scope === 'policy' ? 'all runs' : 'one run'}</Badge>
         </span>
         <code className="small">
           <Text most={2000}>{JSON.stringify(args)}</Text>
         </code>
+        {leaves_out.length > 0 && (
+          <span className="muted small">
+            <Text>{leaves_out.join(', ')}</Text> may differ
+          </span>
+        )}
+        {message !== null && (
+          <blockquote className="words">
+            <Text most={2000}>{message}</Text>
+          </blockquote>
+        )}
         <span className="muted small">
           <Text>{created_by}</Text> <Ago at={created_at} /> · expires <Until at={expires_at} /> ·{' '}
           <Link href={`/approvals/${approval_id}`}>the decision</Link> · <Link href={`/runs/${run_id}`}>the run</Link>

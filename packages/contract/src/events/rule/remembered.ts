@@ -1,9 +1,11 @@
 import { approvalIdSchema, callerKindSchema, effectSchema, event, payloadSchema, ruleIdSchema, z } from '../event.ts';
 
-/** A call approved from now on without a question: exactly these parameters but those left out, in a run or in a tenant. */
+/** A call decided from now on without a question: exactly these parameters but those left out, in a run or in a tenant. */
 export const rememberedRuleSchema = z.strictObject({
   rule_id: ruleIdSchema,
   scope: z.enum(['run', 'policy']),
+  decision: z.literal('reject').optional().describe('The call is rejected. Without it: approved'),
+  message: z.string().optional().describe('With `decision`: why, for the planner of each rejected call'),
   call_digest: z.string().describe('Digest of toolset, tool, arguments but those left out, effect and hosts'),
   toolset: z.string(),
   tool: z.string(),
@@ -19,8 +21,9 @@ export type RememberedRule = z.infer<typeof rememberedRuleSchema>;
 
 export const ruleRemembered = event('rule.remembered', {
   data: { ...rememberedRuleSchema.shape, approval_id: approvalIdSchema },
-  line({ data: { rule_id, tool, scope, expires_at, by } }) {
+  line({ data: { rule_id, decision, tool, scope, expires_at, by } }) {
     const where = scope === 'run' ? 'in this run' : 'in all runs of the tenant';
-    return `${rule_id}: the same ${tool} call needs no decision ${where} until ${expires_at}, by ${by}`;
+    const what = decision === 'reject' ? 'is rejected without a question' : 'needs no decision';
+    return `${rule_id}: the same ${tool} call ${what} ${where} until ${expires_at}, by ${by}`;
   },
 });

@@ -20,6 +20,7 @@ import {
   stepIs,
   type Transition,
 } from '../model.ts';
+import { nextAfterRemembered } from '../remembered-rejection.ts';
 import { parkedChange } from './waiting.ts';
 
 /** A checked decision of a person: the digest matches, edited arguments are valid and pass the policy. */
@@ -29,8 +30,8 @@ export interface Decision {
   by: string;
   message?: string | undefined;
   edited?: { args: Payload; effect: Effect } | undefined;
-  /** With `reject`: why the call cannot run with the arguments written by a person. */
-  invalid?: Problem | undefined;
+  /** With `reject`: the error of the call, where the rejection by a person is not all there is to say. */
+  error?: Problem | undefined;
   /** The result of a question, made from the words of a person. */
   answer?: { value: Payload } | { error: Problem } | undefined;
   /** For an approval by several callers: all votes, the last vote included. */
@@ -157,6 +158,8 @@ const unknownOutcome: Problem = {
   next: 'Find out what happened before you try it again.',
 };
 
+const nextAfterRejection = 'Do not repeat the same call. Follow the message of the person, or find another way.';
+
 const approvedBy = ({ by, expired }: Decision): string =>
   expired ? `approved by ${by}: no decision came in time` : `approved by ${by}`;
 
@@ -192,10 +195,10 @@ function consequence(step: StepState, approval: ApprovalState, decision: Decisio
         step_id,
         data: {
           attempt: null,
-          error: decision.invalid ?? {
+          error: decision.error ?? {
             code: 'EREJECTED',
             message: `Not run: a person rejected this call.${says}`,
-            next: 'Do not repeat the same call. Follow the message of the person, or find another way.',
+            next: decision.rule === undefined ? nextAfterRejection : nextAfterRemembered,
           },
         },
       };

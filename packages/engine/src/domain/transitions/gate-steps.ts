@@ -9,6 +9,7 @@ import {
 import { termsOf } from '../approval-terms.ts';
 import { denialOf } from '../judge-grants.ts';
 import { type RuleState, type RunState, type StepState, snapshotIs, stepIs, type Transition } from '../model.ts';
+import { remembersRejection } from '../remembered-rejection.ts';
 import { unblocked } from '../turn-order.ts';
 import { parkedChange } from './waiting.ts';
 
@@ -19,7 +20,7 @@ export type Gate =
   | Held
   | Answered;
 
-/** A call held by the policy and approved by a remembered rule. */
+/** A call held by the policy and decided by a remembered rule. */
 export interface Answered extends Omit<Held, 'action'> {
   action: 'answer';
   rule: RuleState;
@@ -113,10 +114,11 @@ const requested = ({ step, verdict, ...gate }: Held, snapshot: string): NewEvent
   },
 });
 
-/** As if the maker of the rule had approved, in the same append as the question. */
+/** As if the maker of the rule had decided, in the same append as the question. */
 function answered({ action: _, rule, digest, ...gate }: Answered, snapshot: string): NewEvent[] {
   const { step, approvalId } = gate;
-  const { by } = rule.made;
+  const { by, decision = 'approve', message } = rule.made;
+  const isRejected = decision === 'reject';
   return [
     requested({ ...gate, action: 'hold' }, snapshot),
     {
@@ -124,19 +126,20 @@ function answered({ action: _, rule, digest, ...gate }: Answered, snapshot: stri
       step_id: step.id,
       data: {
         approval_id: approvalId,
-        decision: 'approve',
+        ...{ decision, message, by },
         action_digest: digest,
         snapshot,
-        by,
         rule_id: rule.id,
         // Its approval was asked in the same append.
-        writes: step.effect !== 'read' || undefined,
+        writes: (!isRejected && step.effect !== 'read') || undefined,
       },
     },
-    {
-      type: 'step.queued',
-      step_id: step.id,
-      data: { reason: `approved by the rule ${rule.id}, which ${by} made` },
-    },
+    isRejected
+      ? { type: 'step.rejected', step_id: step.id, data: { attempt: null, error: remembersRejection(rule) } }
+      : {
+          type: 'step.queued',
+          step_id: step.id,
+          data: { reason: `approved by the rule ${rule.id}, which ${by} made` },
+        },
   ];
 }
