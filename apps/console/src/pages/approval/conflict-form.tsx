@@ -72,9 +72,9 @@ function FileConflict({ conflict: { path, detail, versions, merge }, choice, onC
         <Note tone="bad" title="This has to be settled in the source first" />
       ) : (
         <div className="versions">
-          <Version name="When the run began" version={versions.base} />
-          <Version name="Source" version={versions.source} />
-          <Version name="Run" version={versions.run} />
+          <Version path={path} name="When the run began" version={versions.base} />
+          <Version path={path} name="Source" version={versions.source} />
+          <Version path={path} name="Run" version={versions.run} />
         </div>
       )}
       <div>
@@ -89,10 +89,10 @@ function FileConflict({ conflict: { path, detail, versions, merge }, choice, onC
   );
 }
 
-const Version = ({ name, version }: { name: string; version: FileVersion | null }) => (
+const Version = ({ path, name, version }: { path: string; name: string; version: FileVersion | null }) => (
   <div className="stack">
     <h3>{name}</h3>
-    <LongText label={name}>
+    <LongText label={`${name}: ${path}`}>
       <pre>
         {version === null ? (
           <span className="muted">no file</span>
