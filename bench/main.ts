@@ -22,6 +22,7 @@ const benches = {
   steps: () => import('./steps.ts'),
   peers: () => import('./peers.ts'),
   telemetry: () => import('./telemetry.ts'),
+  console: () => import('./console.ts'),
 };
 
 const name = process.argv[2] ?? '';

@@ -3,6 +3,9 @@ import { useLocation } from 'wouter';
 import { KeysHelp } from './keys-help.tsx';
 import { useLetters } from './letters.ts';
 
+/** Asks a virtual list for its next failure: the row has no element yet. */
+export const nextFailure = 'holdpoint.next-failure';
+
 /** Pause between the letters of a pair such as `g r`. */
 const pairMs = 1500;
 
@@ -30,7 +33,9 @@ export function Keys() {
     const actions: Record<string, (() => void) | undefined> = {
       j: () => move('[data-row]', 1),
       k: () => move('[data-row]', -1),
-      n: () => move('[data-failed]', 1),
+      n: () => {
+        if (!move('[data-failed]', 1)) document.dispatchEvent(new Event(nextFailure));
+      },
       '/': () => document.querySelector<HTMLElement>('[data-search]')?.focus(),
       '?': () => setHelp(true),
       'g a': () => go('/approvals'),
@@ -53,7 +58,7 @@ function isTaken({ target }: KeyboardEvent): boolean {
 }
 
 /** Moves the focus to the next of these after the place of the focus, in either direction. */
-function move(selector: string, by: 1 | -1): void {
+function move(selector: string, by: 1 | -1): boolean {
   const all = [...document.querySelectorAll<HTMLElement>(selector)].toSorted(byPlace);
   const here = document.activeElement;
   const after =
@@ -61,6 +66,7 @@ function move(selector: string, by: 1 | -1): void {
   const next = by === 1 ? all.find((one) => isAfter(one, after)) : all.findLast((one) => isBefore(one, after));
   next?.focus();
   next?.scrollIntoView({ block: 'nearest' });
+  return next !== undefined;
 }
 
 /** A virtual list keeps rows in the document in any order: their places on the screen count. */

@@ -248,7 +248,7 @@ export const listRunsQuerySchema = z.strictObject({
     .max(200)
     .optional()
     .describe(
-      'Part of the title, in upper or lower case. A page reads 2,000 titles at most: it may be short or empty and still have a `next_cursor`',
+      'Part of the title, in upper or lower case. A page looks at 10,000 titles at most: it may be short or empty and still have a `next_cursor`',
     ),
   created_after: z.iso.datetime({ offset: true }).optional(),
   created_before: z.iso.datetime({ offset: true }).optional(),

@@ -42,7 +42,9 @@ function codeOf(text: string | undefined): string {
 /** The tenant and labels of a run, under which the run is listed from its first event on. */
 export function birthOf(
   events: readonly RunEvent[],
-): { tenant: Tenant; labels: Readonly<Record<string, string>> } | undefined {
+): { tenant: Tenant; title: string; labels: Readonly<Record<string, string>> } | undefined {
   const created = events.find((event) => event.type === 'run.created');
-  return created && { tenant: created.data.tenant ?? defaultTenant, labels: created.data.labels };
+  if (created === undefined) return undefined;
+  const { tenant = defaultTenant, title, labels } = created.data;
+  return { tenant, title, labels };
 }

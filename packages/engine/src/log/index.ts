@@ -86,6 +86,8 @@ export {
 export { readManySteps, readTurns, type StepFacts } from './read-turns.ts';
 export { retryWhileContended } from './retry-while-contended.ts';
 export { correctLists, countByStanding, countLabelled, countListed, mostCounted, pick } from './run-lists.ts';
+export { searchTitles, type TitleSearch } from './search-titles.ts';
 export { cacheStep, takeCachedStep } from './step-cache.ts';
 export { fromStored, isOfType } from './stored-event.ts';
+export { foldTitle } from './titles.ts';
 export { idAt, type Walk, walkApprovals } from './walk-approvals.ts';

@@ -92,6 +92,9 @@ export const reasonsKey = (tenant: Tenant): string => `${runLists(tenant)}reason
 /** A hash: the sequence number, status and reason of each run at its last listing. */
 export const standingsKey = (tenant: Tenant): string => `${runLists(tenant)}standings`;
 
+/** A hash: the folded title of each run. */
+export const titlesKey = (tenant: Tenant): string => `${runLists(tenant)}titles`;
+
 /** Lists of the pending approvals of a tenant: by tool, rule, run and label, and in the order of their expiry. */
 const approvalLists = (tenant: Tenant): string => `hp:{approvals:${tenant}}:`;
 export const approvalFacetIndexOf = (tenant: Tenant, name: string): string => `${approvalLists(tenant)}by:${name}`;

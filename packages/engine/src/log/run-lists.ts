@@ -14,6 +14,7 @@ import type { StateChanges } from '../domain/state-changes.ts';
 import { lookSoon, trackActive } from './indexes.ts';
 import { activeIndex, labelIndexOf, reasonIndexOf, reasonsKey, standingsKey, stateKey, statusIndexOf } from './keys.ts';
 import { knownTenant, knowTenant, readTenant } from './known-tenants.ts';
+import { keepMissingTitles, keepTitle } from './titles.ts';
 
 /** Takes a run out of the lists it has left. Call the function when the append is done. */
 export type Settle = (seq: number) => void;
@@ -34,7 +35,10 @@ export function listAhead(
   if (standing !== undefined || events.some(isCommand)) quietly(lookSoon(redis, runId));
   if (standing === undefined) return undefined;
   const birth = birthOf(events);
-  if (birth !== undefined) knowTenant(redis, { id: runId, tenant: birth.tenant });
+  if (birth !== undefined) {
+    knowTenant(redis, { id: runId, tenant: birth.tenant });
+    quietly(keepTitle(redis, birth.tenant, runId, birth.title));
+  }
   const tenant = knownTenant(redis, runId);
   if (tenant !== undefined) quietly(redis.zadd(statusIndexOf(tenant, standing.status), 0, runId));
   for (const [name, value] of Object.entries(birth?.labels ?? {})) {
@@ -96,13 +100,15 @@ export async function correctLists(redis: Redis, tenant: Tenant, ids: readonly s
   const states = await Promise.all(ids.map((id) => redis.hmget(stateKey(id), ...fields)));
   const statuses = runStatusSchema.options;
   let corrected = 0;
+  const titles = new Map<string, string>();
   const checks = ids.map(async (runId, at) => {
     const values = states[at] ?? [];
     const standing = standingOf(values);
     // An entry whose append never came, or did not come yet.
     if (standing === undefined) return;
     const [seq, header, publication, restore] = values.slice(standingFields.length);
-    const { labels = {} } = JSON.parse(header ?? '{}') as { labels?: Record<string, string> };
+    const { labels = {}, title } = JSON.parse(header ?? '{}') as { labels?: Record<string, string>; title?: string };
+    if (title !== undefined) titles.set(runId, title);
     const labelKeys = Object.entries(labels).map(([name, value]) => labelIndexOf(tenant, name, value));
     const [kept, active, ...scores] = await Promise.all([
       redis.hget(standingsKey(tenant), runId),
@@ -127,6 +133,7 @@ export async function correctLists(redis: Redis, tenant: Tenant, ids: readonly s
     if ((await redis.hget(stateKey(runId), runField.seq.name)) !== seq) await correctLists(redis, tenant, [runId]);
   });
   await Promise.all(checks);
+  await keepMissingTitles(redis, tenant, titles);
   return corrected;
 }
 
@@ -184,7 +191,8 @@ export async function countListed(redis: Redis, tenant: Tenant): Promise<(Standi
 }
 
 /**
- * Selects ids present in any of the alternative sets and in all of the required sets, newest first. Looks at a bounded number of entries:
+ * Selects ids present in any of the alternative sets and in all of the required sets, newest first, each once: a run that moves is in two
+ * lists for a moment. Looks at a bounded number of entries:
  * the next call continues at `next`.
  * KEYS: the alternative sets, then the required sets. ARGV: the number of alternative sets, before, most ids
  */
@@ -212,14 +220,15 @@ if any == 0 or (#required > 0 and size > 2000) then
     if not least or length < least then least, drivers = length, {key} end
   end
 end
-local ids, next = {}, ''
+local ids, next, seen = {}, '', {}
 for _, driver in ipairs(drivers) do
   local entries = redis.call('ZREVRANGEBYLEX', driver, before, '-', 'LIMIT', 0, #required > 0 and bound or most)
   local found = 0
   for _, id in ipairs(entries) do
     if found == most then break end
-    if has(required, id, true) and (any == 0 or drivers == alternatives or has(alternatives, id, false)) then
+    if not seen[id] and has(required, id, true) and (any == 0 or drivers == alternatives or has(alternatives, id, false)) then
       ids[#ids + 1] = id
+      seen[id] = true
       found = found + 1
     end
   end

@@ -1,18 +1,20 @@
-import { defaultTenant, type RunStatus, type Tenant } from '@holdpoint/contract';
+import { defaultTenant, type RunStatus, runStatusSchema, type Tenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { cursorAt, earlierOf, type RunState } from '../domain/index.ts';
 import {
   Damaged,
+  foldTitle,
   idsBefore,
   labelIndexOf,
   listTenants,
   pick,
   readRuns,
   runIndexOf,
+  searchTitles,
   splitDamaged,
   statusIndexOf,
+  type TitleSearch,
 } from '../log/index.ts';
-import { mostSearched, titled } from './search-titles.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
 
@@ -40,7 +42,7 @@ export interface Page<Item> {
 const batch = 100;
 
 /**
- * A page of a search by title may be short, or empty, and still have a `next`: the search stopped after `mostSearched` titles.
+ * A page of a search by title may be short, or empty, and still have a `next`: the search stopped after `mostLooks` looks.
  * @param page.cursor the last id of the previous page
  */
 export async function listRuns(
@@ -50,12 +52,9 @@ export async function listRuns(
 ): Promise<Page<RunState>> {
   const entries: (RunState | Damaged)[] = [];
   const after = filter.created_after === undefined ? undefined : Date.parse(filter.created_after);
-  const { title } = filter;
   const before = earlierOf(page.cursor, cursorAt('run', filter.created_before));
-  const most = title === undefined ? page.limit + 1 : Math.max(page.limit + 1, 50);
-  let searched = 0;
-  for await (const ids of candidates(deps, filter, { cursor: before, most })) {
-    for (const run of await readRuns(deps.redis, title === undefined ? ids : await titled(deps, ids, title))) {
+  for await (const { ids, stopped } of candidates(deps, filter, { cursor: before, most: page.limit + 1 })) {
+    for (const run of await readRuns(deps.redis, ids)) {
       if (!run) continue;
       if (!(run instanceof Damaged)) {
         if (after !== undefined && Date.parse(run.created_at) <= after) return splitDamaged(entries);
@@ -65,29 +64,59 @@ export async function listRuns(
       if (entries.length === page.limit && last) return { ...splitDamaged(entries), next: last.id };
       entries.push(run);
     }
-    searched += ids.length;
-    if (title !== undefined && searched >= mostSearched) return { ...splitDamaged(entries), next: ids.at(-1) };
+    if (stopped !== undefined) return { ...splitDamaged(entries), next: stopped };
   }
   return splitDamaged(entries);
+}
+
+/** Looks of a search by title at 2,000 titles each, before it answers with what it has. */
+export const mostLooks = 5;
+
+interface Candidates {
+  ids: string[];
+  /** Where a search by title has stopped; a later page continues there. */
+  stopped?: string | undefined;
 }
 
 /**
  * Ids of the runs that may fit a filter, newest first, in pages. The lists may be ahead of the states, so callers also check the states.
  */
-function candidates(
+async function* candidates(
   { redis }: Deps,
-  { tenant = defaultTenant, status, label }: RunFilter,
+  { tenant = defaultTenant, status, label, title }: RunFilter,
   page: { cursor: string | undefined; most: number },
-): AsyncGenerator<string[]> {
-  const any = [...new Set(status ?? [])].map((one) => statusIndexOf(tenant, one));
+): AsyncGenerator<Candidates> {
   const all = label === undefined ? [] : [labelIndexOf(tenant, label.name, label.value)];
-  if (any.length + all.length > 0) return pick(redis, { any, all }, page);
-  return pagesBack({ redis }, runIndexOf(tenant), page);
+  if (title !== undefined) {
+    const statuses = (status ?? runStatusSchema.options).map((one) => statusIndexOf(tenant, one));
+    yield* search(redis, tenant, { title, any: [...new Set(statuses)], all }, page);
+    return;
+  }
+  const any = [...new Set(status ?? [])].map((one) => statusIndexOf(tenant, one));
+  const isFiltered = any.length + all.length > 0;
+  const pages = isFiltered ? pick(redis, { any, all }, page) : pagesBack({ redis }, runIndexOf(tenant), page);
+  for await (const ids of pages) yield { ids };
 }
 
-function matches(run: RunState, { status, label, created_before: before }: RunFilter): boolean {
+async function* search(
+  redis: Deps['redis'],
+  tenant: Tenant,
+  searched: TitleSearch,
+  { cursor, most }: { cursor: string | undefined; most: number },
+): AsyncGenerator<Candidates> {
+  let before = cursor;
+  for (let look = 1; look <= mostLooks; look++) {
+    const { ids, next } = await searchTitles(redis, tenant, searched, { cursor: before, most });
+    yield { ids, stopped: look === mostLooks ? next : undefined };
+    if (next === undefined) return;
+    before = next;
+  }
+}
+
+function matches(run: RunState, { status, label, created_before: before, title }: RunFilter): boolean {
   if (status && !status.includes(run.status)) return false;
   if (before !== undefined && Date.parse(run.created_at) >= Date.parse(before)) return false;
+  if (title !== undefined && !foldTitle(run.header.title).includes(foldTitle(title))) return false;
   return label === undefined || run.header.labels[label.name] === label.value;
 }
 

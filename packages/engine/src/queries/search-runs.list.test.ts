@@ -1,9 +1,9 @@
-import type { RunStatus } from '@holdpoint/contract';
+import { type RunStatus, runStatusSchema } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { requestCancel, requestPause, submitRun } from '../commands/index.ts';
 import type { RunState } from '../domain/index.ts';
-import { Damaged, readRuns } from '../log/index.ts';
-import { runIndexOf } from '../log/keys.ts';
+import { correctLists, Damaged, readRuns, searchTitles } from '../log/index.ts';
+import { runIndexOf, statusIndexOf, titlesKey } from '../log/keys.ts';
 import { copyRun } from '../testing/copy-run.ts';
 import { deliverAll, inMemoryWorker, specOf } from '../testing/index.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
@@ -43,6 +43,12 @@ test('every page of every filter, and every count, is what a reading of all stat
     };
     expect({ filter, ids: await idsOf(filter, 1 + (round % 4)) }).toEqual({ filter, ids: naive(all, filter) });
   }
+  for (let round = 0; round < 60; round++) {
+    const [tenant, title, looks] = [oneOf(tenants), oneOf(parts), 1 + (round % 5)];
+    const status = runStatusSchema.options.filter(() => Math.random() < 0.7);
+    const ids = await searchWhole({ tenant, title, status }, looks, 1 + (round % 3));
+    expect({ title, status, looks, ids }).toEqual({ title, status, looks, ids: naive(all, { tenant, title, status }) });
+  }
   for (const tenant of tenants) {
     for (const label of [undefined, { name: 'team', value: 'red' }, { name: 'team', value: 'none' }]) {
       const { byStatus } = await countRuns(deps, { tenant, label });
@@ -57,6 +63,33 @@ test('every page of every filter, and every count, is what a reading of all stat
   }
 });
 
+test('a run without a kept title is found, and the next round of the sweep keeps its title', async () => {
+  const { deps } = inMemoryWorker(engine);
+  const spec = { ...specOf([[{ args: { effect: 'workspace' } }]]), title: 'Kept by no process' };
+  const { runId } = await submitRun(deps, { spec, by: 'test' });
+  await deliverAll(deps);
+  const kept = () => deps.redis.hget(titlesKey('default'), runId);
+  await expect.poll(kept).toBe('kept by no process');
+  await deps.redis.del(titlesKey('default'));
+  expect(await idsOf({ title: 'BY NO' }, 3)).toEqual([runId]);
+  expect(await idsOf({ title: 'by none' }, 3)).toEqual([]);
+  expect(await correctLists(deps.redis, 'default', [runId])).toBe(0);
+  expect(await kept()).toBe('kept by no process');
+  expect(await idsOf({ title: 'BY NO' }, 3)).toEqual([runId]);
+});
+
+test('a run between two lists is on a page once', async () => {
+  const { deps } = inMemoryWorker(engine);
+  const spec = { ...specOf([[{ args: { effect: 'workspace' } }]]), title: 'In two lists' };
+  const { runId } = await submitRun(deps, { spec, by: 'test' });
+  await deliverAll(deps);
+  for (const status of ['running', 'waiting'] as const) {
+    await deps.redis.zadd(statusIndexOf('default', status), 0, runId);
+  }
+  const status: RunStatus[] = ['running', 'waiting', 'succeeded'];
+  for (const title of [undefined, 'in two']) expect(await idsOf({ title, status }, 10)).toEqual([runId]);
+});
+
 test('a search that finds nothing stops after a bounded number of titles, and its cursor continues', async () => {
   const { deps } = inMemoryWorker(engine);
   const { runId } = await submitRun(deps, {
@@ -69,7 +102,7 @@ test('a search that finds nothing stops after a bounded number of titles, and it
     by: 'test',
   });
   await deliverAll(deps);
-  await copyRun(deps.redis, copied, 2500);
+  await copyRun(deps.redis, copied, 10_500);
   const first = await listRuns(deps, { title: 'OLDEST' }, { limit: 10 });
   expect(first).toMatchObject({ items: [], next: expect.stringMatching(/^run_/) });
   const second = await listRuns(deps, { title: 'OLDEST' }, { limit: 10, cursor: first.next });
@@ -89,6 +122,23 @@ async function idsOf(filter: RunFilter, limit: number): Promise<string[]> {
     const { items, next } = await listRuns(engine.deps, filter, { limit, cursor });
     expect(items.length).toBeLessThanOrEqual(limit);
     found.push(...items.map(({ id }) => id));
+    if (next === undefined) return found;
+    cursor = next;
+  }
+}
+
+/** All looks of a search, each at a few entries of a list. */
+async function searchWhole(
+  { tenant, title, status }: { tenant: string; title: string; status: readonly RunStatus[] },
+  looks: number,
+  most: number,
+): Promise<string[]> {
+  const found: string[] = [];
+  const any = status.map((one) => statusIndexOf(tenant, one));
+  for (let cursor: string | undefined; ; ) {
+    const page = { cursor, most, looks };
+    const { ids, next } = await searchTitles(engine.deps.redis, tenant, { title, any, all: [] }, page);
+    found.push(...ids);
     if (next === undefined) return found;
     cursor = next;
   }

@@ -11,7 +11,7 @@ type Stream = 'stdout' | 'stderr';
 export function TaskOutput({ task }: { task: Task }) {
   const [stream, setStream] = useState<Stream>('stdout');
   const { text, omitted, isOpen, error } = useOutput(task.id, stream);
-  const note = omitted > 0 ? `${omitted.toLocaleString('en')} bytes in the middle are no longer kept.` : undefined;
+  const note = omitted > 0 ? `${omitted.toLocaleString('en')} bytes are no longer kept.` : undefined;
   return (
     <div className="stack">
       <Choices
@@ -55,7 +55,7 @@ function useOutput(taskId: string, stream: Stream) {
         if (part.next_cursor > cursor) pause = shortestPauseMs;
         cursor = part.next_cursor;
         setState(({ text, omitted }) => ({
-          text: text + part.text,
+          text: text + tear(part.omitted_bytes) + part.text,
           omitted: omitted + part.omitted_bytes,
           isOpen: !isEnd,
           error: undefined,
@@ -68,6 +68,10 @@ function useOutput(taskId: string, stream: Stream) {
   }, [taskId, stream]);
   return state;
 }
+
+/** The place of bytes that are no longer kept. */
+const tear = (bytes: number): string =>
+  bytes === 0 ? '' : `\n[… ${bytes.toLocaleString('en')} bytes are no longer kept …]\n`;
 
 const shortestPauseMs = 250;
 const longestPauseMs = 2000;

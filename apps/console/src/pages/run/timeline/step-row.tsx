@@ -4,6 +4,7 @@ import { Link } from 'wouter';
 import { spanText } from '../../../parts/span-text.ts';
 import { StepStatus } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/text.tsx';
+import { needsLook } from './needs-look.ts';
 
 interface Props {
   runId: string;
@@ -18,7 +19,12 @@ export const StepRow = memo(function StepRow({ runId, step, task }: Props) {
   return (
     <div className="step-row">
       <span className="numbers muted small step-number">{step.number ?? '—'}</span>
-      <Link href={`/runs/${runId}/steps/${step.id}`} className="step-link">
+      <Link
+        href={`/runs/${runId}/steps/${step.id}`}
+        className="step-link"
+        data-row=""
+        data-failed={needsLook(step) ? '' : undefined}
+      >
         <span className="mono step-tool">
           <Text>{step.tool}</Text>
         </span>

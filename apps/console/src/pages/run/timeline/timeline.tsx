@@ -9,7 +9,9 @@ import { ProblemNote } from '../../../parts/problem-note.tsx';
 import { Text } from '../../../parts/text.tsx';
 import { useTop } from '../../../parts/use-top.ts';
 import { runPath, type ShownRun } from '../shown-run.ts';
+import { needsLook } from './needs-look.ts';
 import { StepRow } from './step-row.tsx';
+import { useNextFailure } from './use-next-failure.ts';
 import { useSteps } from './use-steps.ts';
 
 type Row = { kind: 'turn'; turn: number; steps: number } | { kind: 'step'; step: StepSummary; task: Task | undefined };
@@ -19,10 +21,7 @@ export function Timeline({ run }: ShownRun) {
   const { steps, isWhole, error } = useSteps(run.id);
   const tasks = useTasksByStep(run.id);
   const [onlyProblems, setOnlyProblems] = useState(false);
-  const shown = useMemo(
-    () => (onlyProblems ? steps.filter(({ status }) => problems.has(status)) : steps),
-    [steps, onlyProblems],
-  );
+  const shown = useMemo(() => (onlyProblems ? steps.filter(needsLook) : steps), [steps, onlyProblems]);
   const rows = useMemo(() => rowsOf(shown, tasks), [shown, tasks]);
   if (error && steps.length === 0) return <ProblemNote error={error} />;
   if (steps.length === 0 && !isWhole) return <Loading of="the steps" />;
@@ -48,10 +47,6 @@ export function Timeline({ run }: ShownRun) {
   );
 }
 
-const problems = new Set<StepSummary['status']>([
-  ...(['failed', 'killed', 'timed_out', 'parked', 'indeterminate', 'rejected', 'expired'] as const),
-]);
-
 function Nothing({ run }: ShownRun) {
   return (
     <Empty icon="clock" title="No steps yet">
@@ -75,6 +70,12 @@ function Rows({ rows, run }: { rows: readonly Row[] } & ShownRun) {
     scrollMargin: top,
   });
   const shown = virtual.getVirtualItems();
+  useNextFailure({
+    count: rows.length,
+    isFailed: (at) => isFailed(rows[at]),
+    scrollTo: (at) => virtual.scrollToIndex(at, { align: 'center' }),
+    isShown: (at) => shown.some(({ index }) => index === at),
+  });
   const turns = useTurns(
     run,
     shown.flatMap(({ index }) => turnOf(rows[index])),
@@ -139,6 +140,7 @@ function rowsOf(steps: readonly StepSummary[], tasks: ReadonlyMap<string, Task>)
   return rows;
 }
 
+const isFailed = (row: Row | undefined): boolean => row?.kind === 'step' && needsLook(row.step);
 const keyOf = (row: Row | undefined): string | undefined =>
   row === undefined ? undefined : row.kind === 'step' ? row.step.id : `turn ${row.turn}`;
 const turnOf = (row: Row | undefined): number[] =>
