@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { notToday } from './scripts/full-forms.ts';
+import { forms, formsNotToday, notToday } from './scripts/full-forms.ts';
 import { LongestFirst } from './scripts/test-order.ts';
 
 const tests = ['{packages,apps}/*/{src,tests}/**/*.test.ts', '{scripts,tests,examples}/**/*.test.ts'];
@@ -29,16 +29,6 @@ const programs = [
   ...measures,
 ];
 
-/**
- * What depends on the form of trees: once on copies, because the sources of tests have fewer files than stand on layers by default, and once
- * more on layers where the host can mount them.
- */
-const forms = [
-  'packages/workspace/src/{run,snapshots}/{take-over.race,snapshot.create,restore.recover,inspect-tree.recover,workspace.fork}.test.ts',
-  'packages/workspace/src/{maintenance,prepared}/**/*.test.ts',
-  'tests/runs/{runs.fork,deterministic.create}.test.ts',
-];
-
 /** Files that take about half a minute or more. `npm run test:faults` has them. */
 export const halfMinutes = [
   'apps/cli/src/commands/{copy.reject,up.create,up.recover}.test.ts',
@@ -59,7 +49,8 @@ const longer = [
 ];
 
 /** `npx vitest run FILE` finds each file on any day. */
-const elsewhere = process.env.npm_lifecycle_event === 'test' ? [...longer, ...notToday] : longer;
+const isTest = process.env.npm_lifecycle_event === 'test';
+const elsewhere = isTest ? [...longer, ...notToday] : longer;
 
 /** Longest wait of `expect.poll`. */
 export const pollMs = 15_000;
@@ -81,7 +72,7 @@ export default defineConfig({
         test: {
           name: 'layers',
           include: forms,
-          exclude: longer,
+          exclude: isTest ? [...longer, ...formsNotToday] : longer,
           isolate: true,
           env: { HOLDPOINT_TEST_LAYERS: 'always' },
         },

@@ -5,6 +5,10 @@ import { fileURLToPath } from 'node:url';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const mayHaveOne = ['packages/{engine,workspace}/src/**/*.test.ts', 'tests/runs/*.test.ts'];
 
+function found(pattern: string): string[] {
+  return globSync(pattern, { cwd: root }).toSorted();
+}
+
 const filesWith = (mark: RegExp): string[] =>
   globSync(mayHaveOne, { cwd: root })
     .filter((file) => mark.test(readFileSync(join(root, file), 'utf8')))
@@ -17,12 +21,13 @@ export const fullForms = filesWith(/\bstride\b|HOLDPOINT_CRASH/);
 export const fullLoops = filesWith(/\b(killPoints|someOf)\b/);
 
 /**
- * Files that take five seconds or more because they try hundreds of cases, wait, move hundreds of megabytes or take all processors.
- * `npm run test:faults` has them.
+ * Files that take five seconds or more because they try hundreds of cases, type on terminals, wait, move hundreds of megabytes or take
+ * all processors. `npm run test:faults` has them.
  */
 export const manySeconds = [
   'apps/api/src/bound-connections.limit.test.ts',
-  'apps/cli/src/commands/{data-format.reject,foreground.create}.test.ts',
+  'apps/api/src/routes/approvals/one-person.reject.test.ts',
+  'apps/cli/src/commands/{data-format.reject,follow-run.create,foreground.create}.test.ts',
   'packages/code-graph/src/{graph.race,killed-worker.recover,parser.reject,store.recover}.test.ts',
   'packages/code-graph/src/extract/extract.limit.test.ts',
   'packages/engine/src/audit/{seal.recover,start-audit.race}.test.ts',
@@ -34,7 +39,7 @@ export const manySeconds = [
   'packages/policy/src/judge/judge.limit.test.ts',
   'packages/sandbox/src/files/{search.limit,tool-host-failures.recover}.test.ts',
   'packages/sandbox/src/process/with-frozen.race.test.ts',
-  'packages/sandbox/src/{sandbox.cancel,sandbox.limit,sandbox-end.race}.test.ts',
+  'packages/sandbox/src/{sandbox.cancel,sandbox.limit,sandbox-end.race,sandbox-spares.recover}.test.ts',
   'packages/sandbox/src/bubblewrap/wall.reject.test.ts',
   'packages/sandbox/src/cgroup/cgroups.limit.test.ts',
   'packages/telemetry/src/traces/export.recover.test.ts',
@@ -43,22 +48,37 @@ export const manySeconds = [
   'packages/workspace/src/left-out/{ignored-paths.list,large-file.publish}.test.ts',
   'packages/workspace/src/materialise/{git-bomb.limit,memory.measure}.test.ts',
   'packages/workspace/src/publish/merge/conflict-lines.create.test.ts',
+  'packages/workspace/src/publish/git/rename.publish.test.ts',
   'packages/workspace/src/source/git/upkeep.race.test.ts',
   'tests/gate/{imports,new-event}.reject.test.ts',
-  'tests/runs/cancel-step.cancel.test.ts',
+  'tests/runs/{cancel-step.cancel,ignored.publish,injected-header.create,planted-secret.reject}.test.ts',
   'tests/shell/walled.reject.test.ts',
-].flatMap((pattern) => globSync(pattern, { cwd: root }).toSorted());
+  'tests/telemetry/metrics-and-logs.reject.test.ts',
+].flatMap(found);
 
 const parts = 5;
 const today = Math.floor(Date.now() / 86_400_000);
-/** Each test file runs in a single suite. */
-export const isEachOnce = process.env.HOLDPOINT_EACH_ONCE !== undefined;
-const isLeftOut = (_: string, at: number): boolean => at % parts !== today % parts;
 
-/**
- * Files that `npm test` leaves out today: it runs another fifth of each list each day. `.ci/run`, which runs the suites with all of them, sets
- * HOLDPOINT_EACH_ONCE.
- */
+/** `.ci/run` sets it, because it runs the suites with all of these files: each file then runs in a single suite. */
+export const isEachOnce = process.env.HOLDPOINT_EACH_ONCE !== undefined;
+
+/** `npm test` runs another fifth of a list each day. These are the others. */
+const othersOf = (files: readonly string[]): string[] => files.filter((_, at) => at % parts !== today % parts);
+
+/** Files that `npm test` leaves out today. */
 export const notToday = isEachOnce
   ? [...fullForms, ...manySeconds]
-  : [...fullForms.filter(isLeftOut), ...manySeconds.filter(isLeftOut)];
+  : [...othersOf(fullForms), ...othersOf(manySeconds)];
+
+/**
+ * What depends on the form of trees: once on copies, because the sources of tests have fewer files than stand on layers by default, and once
+ * more on layers where the host can mount them.
+ */
+export const forms = [
+  'packages/workspace/src/run/{take-over.race,inspect-tree.recover,workspace.fork}.test.ts',
+  'packages/workspace/src/snapshots/{snapshot.create,restore.recover}.test.ts',
+  'packages/workspace/src/{maintenance,prepared}/**/*.test.ts',
+  'tests/runs/{runs.fork,deterministic.create}.test.ts',
+].flatMap(found);
+/** Files whose other form `npm test` leaves out today. */
+export const formsNotToday = isEachOnce ? [] : othersOf(forms);

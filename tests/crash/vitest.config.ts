@@ -13,7 +13,7 @@ export default defineConfig({
     pool: 'forks',
     globalSetup: 'tests/harness/bundle-programs.ts',
     // Much of the time is waiting for locks of killed processes to expire.
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     testTimeout: 120_000,
     expect: { poll: { timeout: pollMs } },

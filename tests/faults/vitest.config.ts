@@ -22,7 +22,8 @@ export default defineConfig({
     // For processes started by tests: each compiles 1,000 modules.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('../../.cache/compiled', import.meta.url)) },
     pool: 'forks',
-    maxWorkers: 3,
+    // Much of the time is waiting for systems to start, die and recover.
+    maxWorkers: 4,
     testTimeout: 120_000,
     expect: { poll: { timeout: pollMs } },
     hookTimeout: 60_000,

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { call, callInTerminal, start, typeInto } from '../testing/cli.ts';
+import { call, callInTerminal, main, start, typeInto } from '../testing/cli.ts';
 import { systemForTests } from '../testing/system.ts';
 
 const { root, env, holdpoint } = systemForTests();
@@ -244,8 +243,7 @@ it('looks again and again on a terminal, until Ctrl-C', async () => {
     { answer: 'queues:', keys: '' },
     { answer: 'queues:', keys: '\u0003' },
   ];
-  const program = [process.execPath, fileURLToPath(new URL('../main.ts', import.meta.url))];
-  const { code, screen } = await typeInto([...program, 'top', '--interval', '0.2'], env, steps);
+  const { code, screen } = await typeInto([process.execPath, main, 'top', '--interval', '0.2'], env, steps);
   expect(code).toBe(0);
   expect(screen.split('\u001b[H').length).toBeGreaterThan(2);
   expect(screen).toMatch(/HOST +WORKER +STEPS/);

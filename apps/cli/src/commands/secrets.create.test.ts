@@ -2,13 +2,12 @@ import { spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
+import { main } from '../testing/cli.ts';
 import { systemForTests } from '../testing/system.ts';
 
 const key = Buffer.alloc(32, 3).toString('base64');
 const { root, env, holdpoint } = systemForTests({ HOLDPOINT_SECRETS_KEY: key });
-const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 
 /** Runs `secrets set` with a value on standard input. */
 async function set(name: string, value: string) {

@@ -9,7 +9,7 @@ import { run } from '../run.ts';
 const bundles = process.env.HOLDPOINT_TEST_PROGRAMS;
 const sources = fileURLToPath(new URL('../main.ts', import.meta.url));
 /** `npm test` makes bundles of the programs, which start with less CPU time. */
-const main = bundles === undefined ? sources : join(bundles, 'cli/cli.js');
+export const main = bundles === undefined ? sources : join(bundles, 'cli/cli.js');
 
 export interface Ended {
   code: number | null;
