@@ -68,6 +68,7 @@ export const modelRetryingSchema = z.strictObject({
   until: z.iso.datetime().describe('When it is asked again'),
   reason: problemSchema,
   queued: z.literal(true).optional().describe('It waits for its turn at the provider, and may be asked before `until`'),
+  usage: modelUsageSchema.optional().describe('What an answer used that the provider withheld'),
   left: z.record(z.string(), modelLeftSchema).optional().describe('The models that the run turned from'),
 });
 export type ModelRetrying = z.infer<typeof modelRetryingSchema>;

@@ -108,8 +108,15 @@ function rawAnswer(model: string, result: Generated): RawAnswer {
     droppedCall: dropped ? String(note ?? 'the provider says no more about it') : undefined,
     argsAsText: provider !== 'anthropic' && provider !== 'google',
     usage: usedBy(result.usage),
+    metadata: messageMetadata(result),
     answered: answeredBy(result),
   };
+}
+
+/** Blocks of reasoning belong to the message, not to a part of it. */
+function messageMetadata({ providerMetadata }: Generated): unknown {
+  const { reasoning_details } = providerMetadata?.openaiCompatible ?? {};
+  return reasoning_details && { openaiCompatible: { reasoning_details } };
 }
 
 function usedBy({ inputTokens, outputTokens, inputTokenDetails, outputTokenDetails }: Generated['usage']) {

@@ -4,7 +4,7 @@ import { ModelError } from './errors.ts';
 import { type ChosenImages, chooseImages, type ImagePart } from './images.ts';
 import { parseModelName } from './model-name.ts';
 import type { ModelAnswer, ModelImage, ModelMessage, ModelRequest } from './port.ts';
-import { type ReplayPart, unpackReplay } from './replay.ts';
+import { type Replay, type ReplayPart, unpackReplay } from './replay.ts';
 
 type Result = (ModelMessage & { role: 'tool' })['results'][number];
 
@@ -23,10 +23,10 @@ interface ResultPart {
 /** A message in the form of the SDK. */
 export type SentMessage =
   | { role: 'user'; content: (TextPart | ImagePart)[] }
-  | { role: 'assistant'; content: ReplayPart[] }
+  | { role: 'assistant'; content: ReplayPart[]; providerOptions?: Replay['providerOptions'] }
   | { role: 'tool'; content: ResultPart[] };
 
-type Cached = { providerOptions?: typeof breakpoint };
+type Cached = { providerOptions?: Replay['providerOptions'] | typeof breakpoint };
 
 /** Marks the end of the content cached by Anthropic; at most four of a request. Other providers cache by themselves, and get no mark. */
 const breakpoint = { anthropic: { cacheControl: { type: 'ephemeral' as const } } };
@@ -81,7 +81,7 @@ function toSentMessages(messages: readonly ModelMessage[], model: string, images
       case 'user':
         return [{ role: 'user', content: withImages(message, images) ?? [{ type: 'text', text: message.text }] }];
       case 'assistant':
-        return [{ role: 'assistant', content: sentAnswer(message.answer, model, { ids, taken }) }];
+        return [{ role: 'assistant', ...sentAnswer(message.answer, model, { ids, taken }) }];
       case 'tool':
         return sentResults(message.results, ids, { images, imagesInResults, flagsErrors });
       default:
@@ -90,20 +90,24 @@ function toSentMessages(messages: readonly ModelMessage[], model: string, images
   });
 }
 
+type SentAnswer = Omit<SentMessage & { role: 'assistant' }, 'role'>;
+
 /** `taken`: the ids of all calls, including rebuilt ids. */
 interface Ids {
   ids: Map<string, string>;
   taken: Set<string>;
 }
 
-function sentAnswer(answer: ModelAnswer, model: string, known: Ids): ReplayPart[] {
+function sentAnswer(answer: ModelAnswer, model: string, known: Ids): SentAnswer {
   const { ids } = known;
-  const parts = (unpackReplay(answer, model) ?? rebuilt(answer, known)).filter(isSaid);
+  const replay = unpackReplay(answer, model);
+  const parts = (replay?.parts ?? rebuilt(answer, known)).filter(isSaid);
   for (const part of parts) {
     if (part.type === 'tool-call' && !ids.has(part.toolCallId)) ids.set(part.toolCallId, part.toolCallId);
   }
   // No provider accepts an empty assistant message.
-  return parts.length > 0 ? parts : [{ type: 'text', text: '(no answer)' }];
+  const content: ReplayPart[] = parts.length > 0 ? parts : [{ type: 'text', text: '(no answer)' }];
+  return replay?.providerOptions === undefined ? { content } : { content, providerOptions: replay.providerOptions };
 }
 
 /** Providers refuse an empty text; a text with a signature is not empty. */

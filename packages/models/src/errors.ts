@@ -13,6 +13,8 @@ export type ModelErrorCode =
   | 'EMODELAUTH'
   /** The account has no credit left. */
   | 'EMODELQUOTA'
+  /** The provider does not answer this conversation, by its policy. */
+  | 'EMODELPOLICY'
   /** The request is longer than the window of the model. */
   | 'EMODELCONTEXT'
   /** The provider refuses this request. */

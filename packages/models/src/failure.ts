@@ -1,5 +1,6 @@
 import { readContextRefusal } from './context-refusal.ts';
 import { ModelError, type ModelErrorCode, unusableNext } from './errors.ts';
+import { codeByWords } from './provider-words.ts';
 import { type Problem, readProblem, readRetryAfter } from './read-problem.ts';
 import type { ModelSettings } from './settings.ts';
 
@@ -45,10 +46,13 @@ const textOf = (body: unknown): string => (typeof body === 'string' ? body : '')
 
 function codeOf(failure: Failure, problem: Problem, status: number | undefined): ModelErrorCode {
   if (failure.kind === 'unreachable') return 'EMODELUNAVAILABLE';
+  // A body that is no error may be half an answer, whose text says anything.
+  const said = problem.message ?? (failure.kind === 'refused' ? textOf(failure.body) : '');
+  const byWords = codeByWords(problem.words, said);
+  if (byWords !== undefined) return byWords;
   if (status === undefined) return 'EMODELUNKNOWN';
   if (status < 300) return failure.kind === 'unreadable' ? 'EMODELANSWER' : 'EMODELCUTOFF';
-  // OpenAI reports an empty account with 429, although waiting does not help.
-  if (status === 402 || problem.words.includes('insufficient_quota')) return 'EMODELQUOTA';
+  if (status === 402) return 'EMODELQUOTA';
   if (status === 429) return 'EMODELRATELIMIT';
   // Gemini reports a wrong key with 400.
   if (status === 401 || status === 403 || problem.words.includes('API_KEY_INVALID')) return 'EMODELAUTH';
@@ -96,6 +100,7 @@ const nextSteps: Readonly<Record<ModelErrorCode, string>> = {
   EMODELCUTOFF: 'Ask again; no part of the answer was used.',
   EMODELAUTH: 'Check the API key and its permissions.',
   EMODELQUOTA: 'Add credit to the account, or use another key.',
+  EMODELPOLICY: 'Say the task in other words, or use another model: add one to the fallbacks of the run.',
   EMODELCONTEXT: 'Shorten the conversation, or use a model with a larger window.',
   EMODELREQUEST:
     'Compare the model name, the base URL, the tools and the length of the conversation with the message of the provider.',

@@ -5,6 +5,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { needsMarks, withCacheMarks } from './cache-marks.ts';
 import { ModelError } from './errors.ts';
 import { describeModelProblem, parseModelName } from './model-name.ts';
+import { reasoningDetails } from './reasoning-details.ts';
 import type { ModelSettings } from './settings.ts';
 
 export interface ProviderDeps {
@@ -51,7 +52,8 @@ export function openProviderModel(
       const baseURL = baseUrl(settings.openaiCompatible?.baseUrl, '', '');
       const apiKey = key(settings.openaiCompatible);
       const transformRequestBody = isCached && needsMarks(model) ? withCacheMarks : undefined;
-      const server = { name: provider, apiKey, baseURL, fetch, includeUsage: true, transformRequestBody };
+      const usual = { name: provider, apiKey, baseURL, fetch, includeUsage: true };
+      const server = { ...usual, transformRequestBody, metadataExtractor: reasoningDetails };
       return { model: createOpenAICompatible(server)(model), options: none };
     }
     case 'ollama': {

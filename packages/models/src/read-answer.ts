@@ -17,6 +17,8 @@ export interface RawAnswer {
   /** Whether call arguments arrive as JSON text, complete when parsable, or as parsed values. */
   argsAsText: boolean;
   usage: ModelAnswer['usage'];
+  /** To send back with the whole message, unchanged. */
+  metadata?: unknown;
   /** As the provider names them. */
   answered?: ModelAnswer['answered'];
 }
@@ -56,7 +58,7 @@ export function readAnswer(raw: RawAnswer, messages: readonly ModelMessage[]): M
     calls,
     finish: finishOf(raw.finish, calls.length > 0),
     usage: raw.usage,
-    provider: packReplay(parts),
+    provider: packReplay(parts, raw.metadata),
     answered: raw.answered,
   };
 }

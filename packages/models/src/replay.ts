@@ -18,24 +18,30 @@ const replayPartSchema = z.discriminatedUnion('type', [
 export type ReplayPart = z.infer<typeof replayPartSchema>;
 
 /** `ModelAnswer.provider`. `format` names the shape, so an answer in another shape is rebuilt, not misread. */
-const replaySchema = z.strictObject({ format: z.literal('parts-1'), parts: z.array(replayPartSchema) });
+const replaySchema = z.strictObject({
+  format: z.literal('parts-1'),
+  parts: z.array(replayPartSchema),
+  /** Options of the message, beside those of its parts. */
+  providerOptions: metadataSchema.optional(),
+});
+export type Replay = Omit<z.infer<typeof replaySchema>, 'format'>;
 
 /** Accepts parts in the form of `ReplayPart` unchecked. The replay rebuilds an answer whose parts do not fit. */
-export function packReplay(parts: readonly unknown[]): ModelAnswer['provider'] {
+export function packReplay(parts: readonly unknown[], providerOptions: unknown): ModelAnswer['provider'] {
   // Drops undefined keys, so the answer in memory equals the persisted answer.
-  return JSON.parse(JSON.stringify({ format: 'parts-1', parts }));
+  return JSON.parse(JSON.stringify({ format: 'parts-1', parts, providerOptions }));
 }
 
 /** A later request of the same worker finds the unpacked answers in memory. */
-const unpacked = new WeakMap<ModelAnswer, ReplayPart[] | null>();
+const unpacked = new WeakMap<ModelAnswer, Replay | null>();
 
-/** The recorded parts; `null` for another model or another shape, because a signature is valid only for its own model. */
-export function unpackReplay(answer: ModelAnswer, model: string): ReplayPart[] | null {
+/** The recorded parts and options; `null` for another model or another shape, because a signature is valid only for its own model. */
+export function unpackReplay(answer: ModelAnswer, model: string): Replay | null {
   if (answer.model !== model) return null;
   const known = unpacked.get(answer);
   if (known !== undefined) return known;
   const replay = replaySchema.safeParse(answer.provider);
-  const parts = replay.success ? replay.data.parts : null;
-  unpacked.set(answer, parts);
-  return parts;
+  const found = replay.success ? replay.data : null;
+  unpacked.set(answer, found);
+  return found;
 }

@@ -29,12 +29,14 @@ function chat({ choices: [choice], usage, ...base }: Chat): string[] {
   const said = Object.entries(texts).flatMap(([field, text]) =>
     typeof text === 'string' && text !== '' ? pieces(text).map((piece) => chunk({ [field]: piece })) : [],
   );
+  const details = texts.reasoning_details;
+  const blocks = Array.isArray(details) ? details.map((one) => chunk({ reasoning_details: [one] })) : [];
   const calls = (tool_calls ?? []).flatMap(({ id, function: { name, arguments: args }, ...more }, index) => [
     chunk({ tool_calls: [{ ...more, index, id, function: { name, arguments: '' } }] }),
     ...pieces(args).map((piece) => chunk({ tool_calls: [{ index, function: { arguments: piece } }] })),
   ]);
   const end = [chunk({}, choice?.finish_reason), event({ ...base, choices: [], usage }), event('[DONE]')];
-  return [chunk({ role: 'assistant' }), ...said, ...calls, ...end];
+  return [chunk({ role: 'assistant' }), ...blocks, ...said, ...calls, ...end];
 }
 
 type Block = { type: string; text?: string; thinking?: string; signature?: string; input?: unknown };

@@ -1,6 +1,7 @@
-import type { ModelLeft, ModelRetrying, Problem } from '@holdpoint/contract';
+import type { ModelLeft, ModelRetrying, ModelUsage, Problem } from '@holdpoint/contract';
 import type { PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
 import { ModelError } from '@holdpoint/models';
+import { WithheldError } from './withheld.ts';
 
 /** Why a request to a model failed, and when the model may be asked again. Times in milliseconds. */
 export interface Failed {
@@ -12,6 +13,8 @@ export interface Failed {
   awayMs: number;
   /** Set when no request was sent: the run waits in the provider's line, and tries again after this time at the latest. */
   queuedMs?: number;
+  /** The tokens of an answer that was withheld. */
+  usage?: ModelUsage | undefined;
 }
 
 interface Known {
@@ -44,6 +47,10 @@ export function chooseModel({ input, now }: Omit<Known, 'random'>): string {
   return modelsOf(input).find((model) => isIn(input.modelsLeft[model], now)) ?? input.model;
 }
 
+/** Whether the run may ask a model besides this model now. */
+export const hasOtherModel = ({ input, now }: Omit<Known, 'random'>, model: string): boolean =>
+  modelsOf(input).some((one) => one !== model && isIn(input.modelsLeft[one], now));
+
 /**
  * Decides after a failed request: the run asks another model at once or the same model later, or pauses when no model is left to ask or the
  * patience of the run is over.
@@ -59,7 +66,7 @@ export function afterFailure({ input, now, random }: Known, failed: Failed): Pla
   const all = modelsOf(input);
   const isLeft = failed.isGone || (all.length > 1 && (tries >= mostTries || failed.awayMs > longAwayMs));
   const left = isLeft ? { ...input.modelsLeft, [model]: { at: iso(now), code: reason.code } } : input.modelsLeft;
-  const said = { model, failures, tries, since, reason, ...(isLeft && { left }) };
+  const said = { model, failures, tries, since, reason, usage: failed.usage, ...(isLeft && { left }) };
   const queued = queuedMs === undefined ? {} : ({ queued: true } as const);
   const other = isLeft ? all.find((one) => one !== model && isIn(left[one], now)) : undefined;
   if (other !== undefined) return retrying({ ...said, next: other, until: iso(now) });
@@ -78,7 +85,8 @@ export function readFailure(error: unknown, model: string, hasOthers: boolean): 
   const isGone = goneCodes.has(code) || status === 404;
   if (!retryable && !(isGone && hasOthers)) return undefined;
   const awayMs = Math.min(retryAfterMs, longestAwayMs);
-  return { model, reason: { code, message, next }, isGone, awayMs };
+  const usage = error instanceof WithheldError ? error.usage : undefined;
+  return { model, reason: { code, message, next }, isGone, awayMs, usage };
 }
 
 const retrying = (data: ModelRetrying): PlannerDecision => ({ kind: 'retrying', retrying: data });
@@ -96,7 +104,7 @@ function delay(failures: number, awayMs: number, random: () => number): number {
 }
 
 const goneCodes: ReadonlySet<string> = new Set([
-  ...['EMODELNAME', 'EMODELSETTINGS', 'EMODELAUTH', 'EMODELQUOTA', 'EMODELANSWER'],
+  ...['EMODELNAME', 'EMODELSETTINGS', 'EMODELAUTH', 'EMODELQUOTA', 'EMODELPOLICY', 'EMODELANSWER'],
 ]);
 
 const isGone = (left: ModelLeft | undefined, now: number): boolean =>

@@ -10,6 +10,7 @@ import type { BuiltRequest } from './context/build-request.ts';
 import { readFinalOutput } from './final-output.ts';
 import { tellOfOpenTasks } from './open-tasks.ts';
 import { readAnswer } from './read-answer.ts';
+import { WithheldError } from './withheld.ts';
 
 export interface AskingDeps {
   model: Model;
@@ -29,6 +30,8 @@ interface Asking {
   redactor: Redactor;
   /** Set when another model is asked in place of the run's own model. */
   instead: true | undefined;
+  /** Another model can be asked, so a withheld answer is a failure of this model. */
+  hasOther: boolean;
   signal: AbortSignal;
 }
 
@@ -36,7 +39,7 @@ interface Asking {
 export async function askModel(
   { model, prices, live, texts }: AskingDeps,
   input: PlannerInput,
-  { history, request, system, tools, taskTools, budget, redactor, instead, signal }: Asking,
+  { history, request, system, tools, taskTools, budget, redactor, instead, hasOther, signal }: Asking,
 ): Promise<PlannerDecision> {
   const { goal } = input.spec;
   const options = goal.planner === 'model' ? goal.options : undefined;
@@ -54,6 +57,8 @@ export async function askModel(
     onDelta: shown.onDelta,
   });
   const { answered: by, ...answer } = redactor.json(given);
+  const isWithheld = given.finish === 'content_filter' && given.calls.length === 0;
+  if (isWithheld && hasOther) throw new WithheldError(input.model, usageOf(answer, prices));
   const answered = { ...by, asked: instead && input.model, finish_reason: answer.finish };
   const { turns: past, unread } = history;
   const hasNews = unread.length > 0;

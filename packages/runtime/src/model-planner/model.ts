@@ -4,6 +4,7 @@ import type { Secrets } from '@holdpoint/secrets';
 import type { Registry } from '@holdpoint/tools';
 import { usageOf } from '../adapters/model-usage.ts';
 import { redactErrors } from '../adapters/redact-executor.ts';
+import { hasOtherModel } from './after-failure.ts';
 import { type AskingDeps, askModel } from './ask-model.ts';
 import { type AskDeps, askPatiently } from './ask-patiently.ts';
 import { budgetOf, parts } from './context/budget.ts';
@@ -39,7 +40,14 @@ export function createModelPlanner(deps: Deps): Planner {
       const { system } = history.instructed;
       // The model to ask may be a fallback, with a different window.
       const send = (model: string) =>
-        decide(deps, { ...input, model }, { history, system, instead: model !== input.model || undefined, signal });
+        decide(
+          deps,
+          { ...input, model },
+          {
+            ...{ history, system, instead: model !== input.model || undefined, signal },
+            hasOther: hasOtherModel({ input, now: deps.asking.now() }, model),
+          },
+        );
       const asked = await redactErrors(redactor, () => askPatiently(deps.asking, input, send, signal));
       return 'decision' in asked ? redactor.json(asked.decision) : asked.answer;
     },
@@ -50,6 +58,7 @@ interface Known {
   history: PastConversation;
   system: string;
   instead: true | undefined;
+  hasOther: boolean;
   signal: AbortSignal;
 }
 
@@ -57,7 +66,7 @@ interface Known {
 async function decide(
   deps: Deps,
   input: PlannerInput,
-  { history, system, instead, signal }: Known,
+  { history, system, instead, hasOther, signal }: Known,
 ): Promise<PlannerDecision> {
   const redactor = deps.secrets.redactor(input.scope.tenant);
   const facts = deps.describe(input.model);
@@ -75,7 +84,7 @@ async function decide(
   try {
     const taskTools = deps.registry.taskTools(input.spec.toolset);
     return await askModel(deps, input, {
-      ...{ history, request, system, tools, taskTools, budget, redactor, instead, signal },
+      ...{ history, request, system, tools, taskTools, budget, redactor, instead, hasOther, signal },
     });
   } catch (error) {
     if (!(error instanceof ModelError) || error.code !== 'EMODELCONTEXT') throw error;

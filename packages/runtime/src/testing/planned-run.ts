@@ -48,10 +48,22 @@ interface Run {
   /** What people write before a turn. */
   says?(turn: number): string[];
   files?: Record<string, string>;
+  fallbacks?: string[];
+  /** What the engine warns of before a turn. */
+  warns?(turn: number): string | undefined;
 }
 
 /** A run of the model planner without an engine: the log is a list in memory. Each turn reads its history as another process would. */
-export function plannedRun({ model, facts = { source: 'unknown' }, prompt = 'Do it.', settle, says, files = {} }: Run) {
+export function plannedRun({
+  model,
+  facts = { source: 'unknown' },
+  prompt = 'Do it.',
+  settle,
+  says,
+  files = {},
+  fallbacks,
+  warns,
+}: Run) {
   const log: PastConversation = { turns: [], unread: [], compactions: [] };
   const paths = Object.keys(files);
   const workspaces = {
@@ -71,7 +83,8 @@ export function plannedRun({ model, facts = { source: 'unknown' }, prompt = 'Do 
     describe: () => facts,
     now: () => 0,
   });
-  const spec = specOfPrompt(prompt);
+  const goal = { planner: 'model' as const, model: 'test/model', prompt, ...(fallbacks && { fallbacks }) };
+  const spec = specOfPrompt(prompt, { goal });
   const signal = new AbortController().signal;
   const input = (): PlannerInput => ({
     ...{ runId: 'run_1', spec, turn: (log.turns.at(-1)?.turn ?? 0) + 1, base: 'base', model: 'test/model' },
@@ -82,6 +95,7 @@ export function plannedRun({ model, facts = { source: 'unknown' }, prompt = 'Do 
       unattended: false,
       scope: { tenant: 'default', secrets: [] },
     },
+    warned: warns?.((log.turns.at(-1)?.turn ?? 0) + 1),
     named: async () => undefined,
     previous: async () => [],
     endings: async () => [],
@@ -90,6 +104,7 @@ export function plannedRun({ model, facts = { source: 'unknown' }, prompt = 'Do 
   });
   return {
     log,
+    spec,
     /** Asks once more for the last turn, as a process that was killed before it recorded the answer. */
     async planLastAgain(): Promise<void> {
       const last = log.turns.pop();
@@ -118,6 +133,7 @@ export function plannedRun({ model, facts = { source: 'unknown' }, prompt = 'Do 
             message,
             answer: asLogged(answer),
             steps,
+            warned: warns?.(turn),
             readMessages,
             at: new Date(0).toISOString(),
           });

@@ -13,6 +13,7 @@ export const modelRetrying: Meaning<'model.retrying'> = {
   changes(state, { data }, { run }) {
     state.set(run.model_wait, data);
     state.set(run.models_left, data.left);
+    if (data.usage !== undefined) state.countUsage(data.usage);
   },
   span(trace, { seq, data }) {
     // No request was sent while the turn waited in line.

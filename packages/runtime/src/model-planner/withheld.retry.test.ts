@@ -1,0 +1,41 @@
+import type { ModelAnswer } from '@holdpoint/models';
+import { expect, test } from 'vitest';
+import { plannedRun } from '../testing/planned-run.ts';
+import { afterFailure, readFailure } from './after-failure.ts';
+import { WithheldError } from './withheld.ts';
+
+const usage = { input_tokens: 30, output_tokens: 4 };
+const withheld: ModelAnswer = {
+  ...{ model: 'test/model', text: '', calls: [], finish: 'content_filter', usage, provider: null },
+};
+const model = { requests: [], summaries: [], refused: 0, generate: async () => withheld };
+const settle = () => ({ status: 'succeeded' as const });
+
+test('a withheld answer asks the fallback of the run, and its tokens count', async () => {
+  const run = plannedRun({ model, settle, fallbacks: ['test/other'] });
+  await expect(run.run(1)).rejects.toThrow('retrying');
+  const input = { model: 'test/model', modelsLeft: {}, modelWait: undefined, spec: run.spec };
+  const failure = readFailure(new WithheldError('test/model', usage), 'test/model', true);
+  if (failure === undefined) throw new Error('no other model is asked');
+  expect(afterFailure({ input, now: 0, random: () => 0 }, failure)).toMatchObject({
+    kind: 'retrying',
+    retrying: { next: 'test/other', usage, reason: { code: 'EMODELPOLICY' }, until: new Date(0).toISOString() },
+  });
+});
+
+test('without a fallback the model reads that its answer was withheld', async () => {
+  const run = plannedRun({ model, settle });
+  expect(await run.run(1)).toBe('');
+  expect(run.log.turns).toHaveLength(1);
+});
+
+test('a call beside the withheld words is made', async () => {
+  const calls = [{ id: 'call_1', tool: 'glob', args: { pattern: '*' } }];
+  const run = plannedRun({
+    model: { ...model, generate: async () => ({ ...withheld, calls }) },
+    settle,
+    fallbacks: ['test/other'],
+  });
+  await run.run(1);
+  expect(run.log.turns[0]?.steps).toMatchObject([{ tool: 'glob' }]);
+});
