@@ -34,7 +34,7 @@ export {
 } from './judge-call.ts';
 export { denialOf, forbiddenChange, judgeGrants } from './judge-grants.ts';
 export { budgetReached, limitReached, reportOf, usedSinceResume } from './limits-reached.ts';
-export { isLooping, trackRepetition } from './loop-detection.ts';
+export { isLooping, loopWarning, trackRepetition } from './loop-detection.ts';
 export { narrowSpec, specOfAgent, withOpenHosts } from './narrow-spec.ts';
 export { giveNotice, nextNotice, noticesGiven } from './notices.ts';
 export { remembersRejection } from './remembered-rejection.ts';

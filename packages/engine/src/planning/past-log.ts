@@ -33,7 +33,8 @@ export interface LoggedStep {
   read?: SettledStep;
 }
 
-export interface LoggedTurn extends Pick<PastTurn, 'turn' | 'message' | 'readMessages' | 'refused' | 'note' | 'at'> {
+export interface LoggedTurn
+  extends Pick<PastTurn, 'turn' | 'message' | 'readMessages' | 'refused' | 'warned' | 'note' | 'at'> {
   answer: Payload | undefined;
   note?: TurnNote;
   steps: LoggedStep[];
@@ -131,9 +132,9 @@ export function addToPast(past: PastLog, event: LoggedEvent): void {
 export const markOf = ({ type, time }: LoggedEvent): string => `${time} ${type}`;
 
 function addTurn(past: PastLog, { data, time }: EventOf<'turn.planned'>): void {
-  const { turn, message, answer, note, refused, messages_read = past.read } = data;
+  const { turn, message, answer, warned, note, refused, messages_read = past.read } = data;
   const readMessages = [...past.carried, ...past.messages.slice(past.read, messages_read)];
-  past.turns.push({ turn, message, answer, note, refused: refused?.error, steps: [], readMessages, at: time });
+  past.turns.push({ turn, message, answer, warned, note, refused: refused?.error, steps: [], readMessages, at: time });
   past.carried = [];
   past.read = messages_read;
 }

@@ -12,6 +12,7 @@ import {
   instruct,
   isLooping,
   limitReached,
+  loopWarning,
   notCanceled,
   type PlannerOutput,
   pauseAfterTurn,
@@ -90,8 +91,9 @@ export async function planNext(
   const repetition = isModel ? trackRepetition(run.repetition, await input.previous()) : undefined;
   const lost = isLooping(repetition, spec.limits.loop_after);
   if (lost !== undefined) return pausing(run, lost);
+  const warned = loopWarning(repetition, spec.limits.loop_after);
   const askedAt = new Date(deps.now()).toISOString();
-  const decision = scripted ?? (await deps.planners.model.next(input, signal));
+  const decision = scripted ?? (await deps.planners.model.next({ ...input, warned }, signal));
   if (decision.kind === 'instructed') return recorded(deps, run, decision);
   if (decision.kind === 'retrying') return retrying(run, decision.retrying, deps.now());
   if (decision.kind === 'nap') return { sleepUntil: decision.until };
@@ -106,6 +108,7 @@ export async function planNext(
     answer: decision.answer === undefined ? undefined : await toPayload(deps.blobs, decision.answer),
     usage,
     repetition,
+    warned,
     messages_read: isModel ? run.messages : undefined,
     asked_at: isModel ? askedAt : undefined,
     answered: decision.answered,

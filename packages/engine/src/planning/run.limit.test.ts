@@ -105,30 +105,36 @@ test('a limit in dollars and a model without a price pauses before any call', as
 });
 
 test.each([
-  ['the same call with the same result', { effect: 'read' }, 'loop_repeated_calls'],
-  ['calls that only fail', { effect: 'read', fail: true }, 'loop_only_failures'],
-])('a model that makes %s, again and again, is stuck: the run pauses and says so', async (_, args, code) => {
-  const { deps, runId } = await modelRun(
-    (turn) => (turn > 30 ? finish : calling({ ...args, ...(code === 'loop_only_failures' && { n: turn }) })),
-    { loop_after: 4 },
-  );
-  const constant: InMemoryWorker['deps'] = {
-    ...deps,
-    executor: {
-      ...deps.executor,
-      execute: async ({ args: asked }) =>
-        (asked as { fail?: boolean }).fail
-          ? { status: 'failed', error: { code: 'ENO', message: 'no' } }
-          : { status: 'succeeded', value: { found: 1, duration_ms: Math.random() } },
-    },
-  };
-  await deliverAll(constant);
-  expect(await runOf(runId)).toMatchObject({ status: 'paused', turn: 4, reason: { code } });
-  await requestResume(constant, runId, ann);
-  await deliverAll(constant);
-  expect(await runOf(runId)).toMatchObject({ status: 'paused', turn: 7 });
-  await soundLog(engine.deps, runId);
-});
+  ['the same call with the same result', { effect: 'read' }, 'loop_repeated_calls', [4, 7]],
+  ['calls that only fail', { effect: 'read', fail: true }, 'loop_only_failures', [8, 15]],
+])(
+  'a model that makes %s, again and again, is warned once, then the run pauses',
+  async (_, args, code, [first, second]) => {
+    const { deps, runId } = await modelRun(
+      (turn) => (turn > 30 ? finish : calling({ ...args, ...(code === 'loop_only_failures' && { n: turn }) })),
+      { loop_after: 4 },
+    );
+    const constant: InMemoryWorker['deps'] = {
+      ...deps,
+      executor: {
+        ...deps.executor,
+        execute: async ({ args: asked }) =>
+          (asked as { fail?: boolean }).fail
+            ? { status: 'failed', error: { code: 'ENO', message: 'no' } }
+            : { status: 'succeeded', value: { found: 1, duration_ms: Math.random() } },
+      },
+    };
+    await deliverAll(constant);
+    expect(await runOf(runId)).toMatchObject({ status: 'paused', turn: first, reason: { code } });
+    const events = await readLog(engine.deps.redis, runId);
+    const warned = events.flatMap((one) => (one.type === 'turn.planned' && one.data.warned ? [one.data] : []));
+    expect(warned).toMatchObject([{ turn: first, warned: expect.stringContaining('the run pauses') }]);
+    await requestResume(constant, runId, ann);
+    await deliverAll(constant);
+    expect(await runOf(runId)).toMatchObject({ status: 'paused', turn: second });
+    await soundLog(engine.deps, runId);
+  },
+);
 
 test('a plan may say the same as often as it likes', async () => {
   const { deps } = inMemoryWorker(engine);
@@ -370,4 +376,28 @@ test('the job of a step that a decider settled just before it died does not slee
   await sweepOnce({ ...deps, now: () => Date.now() + 20_000 });
   expect(await asleep()).toEqual([stepId]);
   expect(await soundLog(engine.deps, runId)).toEqual(events);
+});
+
+test('tokens of an answer that was withheld count, and another model plans the turn', async () => {
+  const usage = { input_tokens: 30, output_tokens: 4, cost_micros: 7 };
+  const at = new Date(0).toISOString();
+  const reason = { code: 'EMODELPOLICY', message: 'withheld', next: '' };
+  let asked = 0;
+  const { deps, runId } = await modelRun(() => {
+    asked += 1;
+    const retrying = {
+      model: 'test/model',
+      next: 'test/b',
+      failures: 1,
+      tries: 1,
+      since: at,
+      until: at,
+      reason,
+      usage,
+    };
+    return asked === 1 ? { kind: 'retrying', retrying } : finish;
+  });
+  await deliverAll(deps);
+  expect(await runOf(runId)).toMatchObject({ status: 'succeeded', input_tokens: 30, output_tokens: 4, cost_micros: 7 });
+  await soundLog(engine.deps, runId);
 });

@@ -99,6 +99,8 @@ export interface PastTurn {
   refused?: Problem;
   /** Messages of people to the run, written between the planning of the turn before and of this turn. */
   readMessages: string[];
+  /** What the model read before this turn: it repeated itself. */
+  warned?: string | undefined;
   /** A note about this answer, for the model. */
   note?: TurnNote;
   /** The time of planning. ISO 8601. */
@@ -144,6 +146,8 @@ export interface PlannerInput {
   base: string | undefined;
   /** The conversation as far as the model may read. */
   history(): Promise<PastConversation>;
+  /** What the model has to read before this turn: it repeats itself. */
+  warned?: string | undefined;
   /** The model of the goal, or its replacement by a person. Empty when the goal has no model. */
   model: string;
   /** The wait for a model that could not be asked. Undefined when the wait is over. */

@@ -11,7 +11,7 @@ type Deps = Pick<Registry, 'present' | 'render' | 'list' | 'keepsList'>;
 
 /** The messages of a past turn, in order. @param cap most bytes of each result in a request */
 export function turnMessages(registry: Deps, spec: RunSpec, turn: PastTurn, cap: number): ModelMessage[] {
-  const messages = turn.readMessages.map(fromPerson);
+  const messages = readBefore(turn).map(asUser);
   const answer = answerOf(turn);
   // Providers refuse an answer without content.
   if (answer !== undefined && !isEmpty(answer)) {
@@ -60,7 +60,11 @@ const answerOf = ({ answer }: PastTurn) => answer as ModelAnswer | undefined;
 
 const isEmpty = ({ text, calls }: ModelAnswer): boolean => text.trim() === '' && calls.length === 0;
 
-export const fromPerson = (text: string): ModelMessage => ({ role: 'user', text });
+/** What the model read before a turn, besides results: messages of people, and a warning of Holdpoint. */
+export const readBefore = ({ readMessages, warned }: Pick<PastTurn, 'readMessages' | 'warned'>): string[] =>
+  warned === undefined ? readMessages : [...readMessages, warned];
+
+export const asUser = (text: string): ModelMessage => ({ role: 'user', text });
 
 /** Words of people and lists stay whole, however old they are. */
 function isKept(registry: Deps, { toolset }: RunSpec, step: SettledStep): boolean {

@@ -1,7 +1,7 @@
 import type { PastCompaction, PastConversation, PastTurn, PlannerInput } from '@holdpoint/engine/worker';
 import type { ModelMessage, ModelTool } from '@holdpoint/models';
 import type { Registry } from '@holdpoint/tools';
-import { freshCap, fromPerson, turnMessages } from '../conversation.ts';
+import { asUser, freshCap, readBefore, turnMessages } from '../conversation.ts';
 import { tokensOf, tokensOfMessage, tokensOfTools } from './tokens.ts';
 import { readVerbatim, summaryText, type Verbatim } from './verbatim.ts';
 
@@ -28,7 +28,7 @@ interface Parts {
 /** Builds the request from the log alone: each process builds the same request, and the beginning of the request stays the same. */
 export function buildRequest(
   registry: Registry,
-  { spec }: Pick<PlannerInput, 'spec'>,
+  { spec, warned }: Pick<PlannerInput, 'spec' | 'warned'>,
   { turns, unread, compactions }: PastConversation,
   { system, tools }: Parts,
 ): BuiltRequest {
@@ -39,12 +39,12 @@ export function buildRequest(
   const summary = summarised?.summary ?? '';
   const before: ModelMessage[] = [
     { role: 'user', text: goal.prompt, ...(goal.images && { images: goal.images }) },
-    ...(summarised === undefined ? [] : [fromPerson(summaryText(summarised.through_turn, carried, summary))]),
+    ...(summarised === undefined ? [] : [asUser(summaryText(summarised.through_turn, carried, summary))]),
   ];
   const capOf = capsOf(compactions);
   const rendered = (turn: PastTurn, cap: number) => renderedTurn(registry, spec, turn, cap);
   const middle = turns.map((turn) => rendered(turn, capOf(turn)));
-  const after = unread.map(fromPerson);
+  const after = readBefore({ readMessages: unread, warned }).map(asUser);
   const begin = tokensOf(system) + tokensOfTools(tools) + sum(before);
   const fixed = begin + sum(after);
   return {
@@ -100,7 +100,7 @@ function scaleOf(
   for (const turn of turns) {
     const { messages, tokens } = renderedAs(turn);
     const answer = messages.find((message) => message.role === 'assistant');
-    const read = turn.readMessages.reduce((all, text) => all + tokensOfMessage(fromPerson(text)), 0);
+    const read = readBefore(turn).reduce((all, text) => all + tokensOfMessage(asUser(text)), 0);
     // Requests before the last compaction were longer than their turns are now, shortened or summarised.
     if (answer !== undefined && turn.turn >= (last?.before_turn ?? 0)) {
       const counted = answer.answer.usage.input_tokens / (before + read);

@@ -169,3 +169,28 @@ test('a window too small for the task alone pauses with what to do', async () =>
   const full = { code: 'context_full', retryable: false, next: expect.any(String) };
   await expect(long.run.run(4)).rejects.toMatchObject(full);
 });
+
+test('a warning stands behind the results, and stays there in every later request', async () => {
+  const answer = (): Answered => ({
+    text: '',
+    calls: [{ id: `call_${run.log.turns.length}`, tool: 'glob', args: { pattern: '*' } }],
+  });
+  const model = countingModel({ window: 100_000, answer });
+  const run = plannedRun({
+    model,
+    settle: () => ({ ...ran, native: { paths: [], total: 0 } }),
+    says: (turn) => (turn === 3 ? ['Look again.'] : []),
+    warns: (turn) => (turn === 3 ? 'You repeat yourself.' : undefined),
+  });
+  await run.run(5);
+  const messages = model.requests.map(
+    (request) => (JSON.parse(request) as { messages: { role: string; text?: string }[] }).messages,
+  );
+  expect(messages[2]?.slice(-3)).toMatchObject([
+    { role: 'tool' },
+    { text: 'Look again.' },
+    { text: 'You repeat yourself.' },
+  ]);
+  for (const [at, one] of messages.slice(1).entries()) expect(one.slice(0, messages[at]?.length)).toEqual(messages[at]);
+  expect(messages.at(-1)?.filter(({ text }) => text === 'You repeat yourself.')).toHaveLength(1);
+});
