@@ -27,7 +27,7 @@ export const fullLoops = filesWith(/\b(killPoints|someOf)\b/);
 export const manySeconds = [
   'apps/api/src/bound-connections.limit.test.ts',
   'apps/api/src/routes/approvals/one-person.reject.test.ts',
-  'apps/cli/src/commands/{data-format.reject,follow-run.create,foreground.create}.test.ts',
+  'apps/cli/src/commands/{commands.render,data-format.reject,follow-run.create,foreground.create}.test.ts',
   'packages/code-graph/src/{graph.race,killed-worker.recover,parser.reject,store.recover}.test.ts',
   'packages/code-graph/src/extract/extract.limit.test.ts',
   'packages/engine/src/audit/{seal.recover,start-audit.race}.test.ts',
@@ -43,17 +43,31 @@ export const manySeconds = [
   'packages/sandbox/src/bubblewrap/wall.reject.test.ts',
   'packages/sandbox/src/cgroup/cgroups.limit.test.ts',
   'packages/telemetry/src/traces/export.recover.test.ts',
-  'packages/workspace/src/diff/against-git.render.test.ts',
+  'packages/tools/src/toolsets/workbench/run-code.read.test.ts',
+  'packages/workspace/src/diff/{against-git,diff}.render.test.ts',
   'packages/workspace/src/drivers/overlay/foreign-mounts.recover.test.ts',
   'packages/workspace/src/left-out/{ignored-paths.list,large-file.publish}.test.ts',
-  'packages/workspace/src/materialise/{git-bomb.limit,memory.measure}.test.ts',
+  'packages/workspace/src/materialise/{check-out.create,git-bomb.limit,memory.measure}.test.ts',
   'packages/workspace/src/publish/merge/conflict-lines.create.test.ts',
   'packages/workspace/src/publish/git/rename.publish.test.ts',
   'packages/workspace/src/source/git/upkeep.race.test.ts',
+  'packages/workspace/src/store/journal/journal.recover.test.ts',
   'tests/gate/{imports,new-event}.reject.test.ts',
   'tests/runs/{cancel-step.cancel,ignored.publish,injected-header.create,planted-secret.reject}.test.ts',
   'tests/shell/walled.reject.test.ts',
   'tests/telemetry/metrics-and-logs.reject.test.ts',
+].flatMap(found);
+
+/** Files that start a system of their own for a few tests, which takes three seconds of CPU time. `.ci/run` has them in `npm test`. */
+const ownSystems = [
+  'apps/cli/src/commands/{audit.read,keys.create,limits.reject,open.create,policy-run.read,secrets.create,sessions.create}.test.ts',
+  'apps/cli/src/commands/{approvals/decisions,policy/policies,run/follow-submitted}.create.test.ts',
+  'tests/docs/client-example.create.test.ts',
+  'tests/runs/{absent-content,code-graph,model-approval}.read.test.ts',
+  'tests/runs/{caller,clemini,cli-agent,decision-path,permissions}.reject.test.ts',
+  'tests/runs/{custom-tools,dry-run,registries,remembering,sage}.create.test.ts',
+  'tests/runs/{agents.list,live.stream}.test.ts',
+  'tests/telemetry/traces.create.test.ts',
 ].flatMap(found);
 
 const parts = 5;
@@ -68,7 +82,7 @@ const othersOf = (files: readonly string[]): string[] => files.filter((_, at) =>
 /** Files that `npm test` leaves out today. */
 export const notToday = isEachOnce
   ? [...fullForms, ...manySeconds]
-  : [...othersOf(fullForms), ...othersOf(manySeconds)];
+  : [...othersOf(fullForms), ...othersOf(manySeconds), ...othersOf(ownSystems)];
 
 /**
  * What depends on the form of trees: once on copies, because the sources of tests have fewer files than stand on layers by default, and once
