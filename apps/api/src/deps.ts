@@ -13,6 +13,7 @@ import type { Workspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger, FastifyInstance, RawServerDefault } from 'fastify';
 import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { LiveStreams } from './live/live-streams.ts';
+import type { Presence } from './live/presence.ts';
 import type { RunNotifications } from './live/run-notifications.ts';
 import type { PushService } from './push/open-push.ts';
 
@@ -60,6 +61,7 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   push: PushService;
   notifications: RunNotifications;
   live: LiveStreams;
+  presence: Presence;
   /** The built web console. It may be absent. */
   consoleDir: string;
   /** The server's bound address. On loopback, requests must name a loopback host. */

@@ -42,6 +42,7 @@ import { readStuckRoute } from './routes/operations/read-stuck.ts';
 import { readWorkersRoute } from './routes/operations/read-workers.ts';
 import { setLogLevelRoute } from './routes/operations/set-log-level.ts';
 import { policiesRoutes } from './routes/policies/index.ts';
+import { presenceRoutes } from './routes/presence/presence.ts';
 import { pushSubscriptionsRoutes } from './routes/push/push-subscriptions.ts';
 import { rulesRoutes } from './routes/rules/rules.ts';
 import { createRunRoute } from './routes/runs/create-run.ts';
@@ -211,6 +212,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   readMeRoute(app);
   logInRoutes(app, deps);
   sessionsRoutes(app);
+  presenceRoutes(app);
   pushSubscriptionsRoutes(app);
   readMetricsRoute(app, deps);
   probeRoutes(app, deps);

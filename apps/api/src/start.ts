@@ -37,6 +37,7 @@ import { openKeyFile } from './auth/key-file.ts';
 import { type Config, ConfigError, defaultPushContact } from './config.ts';
 import type { App, ServerDeps } from './deps.ts';
 import { LiveStreams } from './live/live-streams.ts';
+import { Presence } from './live/presence.ts';
 import { RunNotifications } from './live/run-notifications.ts';
 import { observeDisk } from './metrics/observe-disk.ts';
 import { observeRedis } from './metrics/observe-redis.ts';
@@ -163,6 +164,7 @@ export async function startApi(
     traceIds,
     notifications,
     live: new LiveStreams({ redis: connections.state, subscriber: connections.subscriber, now: Date.now }),
+    presence: new Presence({ redis: connections.state, subscriber: connections.subscriber, now: Date.now }),
     consoleDir,
     host: config.host,
     hostNames: config.hostNames,

@@ -98,6 +98,7 @@ const pushSubscription = {
   endpoint: 'http://127.0.0.1:9/push',
   keys: { p256dh: createECDH('prime256v1').generateKeys('base64url'), auth: 'A'.repeat(22) },
 };
+const page = crypto.randomUUID();
 const imagined = { tool: 'write_file', args: { path: 'a.txt', content: 'a' } };
 
 /** What passes validation: a refusal must come from the caller, not from the request. */
@@ -111,6 +112,7 @@ const bodies: Record<string, () => unknown> = {
     ...{ decision: 'approve', items: [{ approval_id: ids.approvals, action_digest: ids.digest }] },
   }),
   delegateApproval: () => ({ to: 'ann' }),
+  lookAtApproval: () => ({ page }),
   decideApproval: () => ({ decision: 'approve', action_digest: ids.digest }),
   forkRun: () => ({ from_step: 0 }),
   replayPolicy: () => ({ since: '2020-01-01T00:00:00Z', policy: { rules: [] } }),
@@ -123,7 +125,9 @@ const bodies: Record<string, () => unknown> = {
   sendMessage: () => ({ text: 'hello' }),
   undoSteps: () => ({ to_step: 0, keep_external_effects: true }),
 };
-const queries: Record<string, string> = { readFile: '?path=a.txt', getConflict: '?path=a.txt' };
+const queries: Record<string, string> = {
+  ...{ readFile: '?path=a.txt', getConflict: '?path=a.txt', leaveApproval: `?page=${page}` },
+};
 
 function call({ id, method, path }: Operation, key: string, given: Record<string, string> = ids): Promise<Response> {
   const filled = path

@@ -68,6 +68,7 @@ const documentSchema = z.strictObject({
 });
 
 const routes = [
+  'delete /v1/approvals/{id}/presence',
   'delete /v1/keys/{id}',
   'delete /v1/policies/{name}',
   'delete /v1/push-subscriptions/{id}',
@@ -97,6 +98,7 @@ const routes = [
   'get /v1/policies/{name}',
   'get /v1/policies/{name}/versions',
   'get /v1/policies/{name}/versions/{version}',
+  'get /v1/presence',
   'get /v1/push-key',
   'get /v1/push-subscriptions',
   'get /v1/queues',
@@ -158,6 +160,7 @@ const routes = [
   'post /v1/session/exchange',
   'post /v1/steps/{id}/cancel',
   'post /v1/tasks/{id}/kill',
+  'put /v1/approvals/{id}/presence',
   'put /v1/log-level',
   'put /v1/policies/{name}',
   'put /v1/secrets/{name}',

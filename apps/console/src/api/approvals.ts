@@ -81,6 +81,13 @@ export async function previewApproval(id: string): Promise<Approval> {
   return approval;
 }
 
+/** Lets another caller decide on an approval, too. */
+export async function delegateApproval(id: string, to: string): Promise<Approval> {
+  const approval = await ask<Approval>({ method: 'POST', path: at(id, '/delegate'), body: { to } });
+  approvals.put([approval]);
+  return approval;
+}
+
 export const decideMany = async (body: DecideMany): Promise<DecidedMany['data']> =>
   (await ask<DecidedMany>({ method: 'POST', path: '/v1/approvals/decisions', body })).data;
 

@@ -11,6 +11,8 @@ export interface Ask {
   /** A write sent again with the same key is done once. */
   idempotencyKey?: string | undefined;
   signal?: AbortSignal | undefined;
+  /** The request outlives the page. */
+  keepalive?: boolean;
 }
 
 /**
@@ -28,11 +30,21 @@ export async function ask<Answer>(request: Ask): Promise<Answer> {
 }
 
 /** Answers as they arrive, for downloads. @throws ApiProblem, NoAnswer */
-export async function send({ method = 'GET', path, query, body, idempotencyKey, signal }: Ask): Promise<Response> {
+export async function send({
+  method = 'GET',
+  path,
+  query,
+  body,
+  idempotencyKey,
+  signal,
+  keepalive = false,
+}: Ask): Promise<Response> {
   const headers: Record<string, string> = { accept: 'application/json' };
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (idempotencyKey !== undefined) headers['idempotency-key'] = idempotencyKey;
-  const init: RequestInit = { method, headers, credentials: 'same-origin', redirect: 'error', cache: 'no-store' };
+  const init: RequestInit = {
+    ...{ method, headers, credentials: 'same-origin', redirect: 'error', cache: 'no-store', keepalive },
+  };
   if (body !== undefined) init.body = JSON.stringify(body);
   if (signal !== undefined) init.signal = signal;
   const response = await fetch(`${path}${queryText(query)}`, init).catch((cause: unknown) => {

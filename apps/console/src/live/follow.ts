@@ -2,6 +2,8 @@ import { createFrameReader, type Frame } from './read-frames.ts';
 
 /** A quiet stream carries a heartbeat every 15 s: after three of them the connection is dead, whatever the browser thinks. */
 const silenceMs = 45_000;
+/** A login in this browser cuts the pause short; this is for a login that no open page knows of. */
+const sessionMs = 30_000;
 const pausesMs = [250, 500, 1000, 2000, 4000, 8000];
 
 export interface Following {
@@ -13,6 +15,8 @@ export interface Following {
   onOpen(isResumed: boolean): void;
   onSign?(): void;
   onLost(why: 'connection' | 'session'): void;
+  /** The caller's key has not the right to the stream: it is tried again when asked, and not before. */
+  onRefused?(): void;
   /** The server has said that nothing follows, or knows no such stream. */
   onOver?(): void;
   signal: AbortSignal;
@@ -40,20 +44,32 @@ export function follow(following: Following): { again(): void } {
       if (end === 'over') return following.onOver?.();
       // The server has forgotten the id: all is read again, from now on.
       if (end === 'unknown id') lastId = undefined;
+      else if (end === 'refused') following.onRefused?.();
       else onLost(end === 'session' ? 'session' : 'connection');
-      const pause = pausesMs[Math.min(failures++, pausesMs.length - 1)] ?? 8000;
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, pause);
-        wake = () => {
-          clearTimeout(timer);
-          resolve();
-        };
-      });
+      await woken(pauseAfter(end, failures++));
     }
+  }
+
+  function woken(pauseMs: number | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = pauseMs === undefined ? undefined : setTimeout(resolve, pauseMs);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+      following.signal.addEventListener('abort', wake, { once: true });
+    });
   }
 }
 
-type End = 'over' | 'lost' | 'session' | 'unknown id';
+/** Undefined: only a login with another key changes the answer. */
+function pauseAfter(end: End, failures: number): number | undefined {
+  if (end === 'refused') return undefined;
+  if (end === 'session') return sessionMs;
+  return pausesMs[Math.min(failures, pausesMs.length - 1)];
+}
+
+type End = 'over' | 'lost' | 'session' | 'refused' | 'unknown id';
 
 async function readOnce(
   { path, onFrame, onSign, signal }: Following,
@@ -79,6 +95,7 @@ async function readOnce(
     });
     if (response.status === 401) return 'session';
     if (response.status === 400 && lastId !== undefined) return 'unknown id';
+    if (response.status === 403) return 'refused';
     if (response.status === 404) return 'over';
     if (!response.ok || response.body === null) return 'lost';
     opened();

@@ -53,6 +53,7 @@ export function openHub(send: (message: FromHub) => void, { lastId, isSuccessor 
       if (why === 'session') send({ kind: 'session' });
       setState({ is: 'offline', since: heardAt });
     },
+    onRefused: () => setState({ is: 'refused' }),
   });
 
   return {

@@ -1,8 +1,9 @@
 import type { Run } from '@holdpoint/contract/wire';
-import { useQueryClient } from '@tanstack/react-query';
+import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { useEffect } from 'react';
 import { runs } from '../api/entities.ts';
-import { goLive, listen, type News } from './live.ts';
+import { presenceKey } from '../api/presence.ts';
+import { goLive, listen, type News, useLiveState } from './live.ts';
 import { allTopic } from './messages.ts';
 import { createRereader } from './reread.ts';
 
@@ -18,14 +19,32 @@ export function KeepFresh() {
       leave();
     };
   }, [queries]);
+  useReading(queries);
   return null;
 }
+
+/** The inbox of a caller without the right to the stream: it is read now and then. */
+function useReading(queries: QueryClient): void {
+  const isRefused = useLiveState().is === 'refused';
+  useEffect(() => {
+    if (!isRefused) return;
+    const again = createRereader(queries);
+    const timer = setInterval(() => {
+      again(['approvals']);
+      again(presenceKey);
+    }, readingMs);
+    return () => clearInterval(timer);
+  }, [isRefused, queries]);
+}
+
+const readingMs = 5000;
 
 function take({ frames, gap }: News, again: (key: readonly string[]) => void): void {
   if (gap) again([]);
   for (const { event, data } of frames) {
     if (event === 'run.changed') takeRun(JSON.parse(data) as Run, again);
     else if (event === 'approval.changed') again(['approvals']);
+    else if (event === 'presence.changed') again(presenceKey);
   }
 }
 

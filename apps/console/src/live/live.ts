@@ -25,6 +25,8 @@ let isDue = false;
 export function goLive(): () => void {
   connection = connect(take, wish);
   announceTopics();
+  // The streams of a caller before were refused, or had lost their session.
+  tryNow();
   const stop = new AbortController();
   const { signal } = stop;
   const leave = (): void => connection?.send({ kind: 'leave', tab });

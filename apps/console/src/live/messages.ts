@@ -1,7 +1,10 @@
 import type { Frame } from './read-frames.ts';
 
-/** What the page says of the stream. `behind`: it is open, and the page may show an older state for a moment. */
-export type LiveState = { is: 'live' } | { is: 'behind' } | { is: 'offline'; since: number };
+/**
+ * What the page says of the stream. `behind`: it is open, and the page may show an older state for a moment. `refused`: the key of the caller
+ * has not the right to it.
+ */
+export type LiveState = { is: 'live' } | { is: 'behind' } | { is: 'offline'; since: number } | { is: 'refused' };
 
 /** A stream of the API. */
 export interface Topic {

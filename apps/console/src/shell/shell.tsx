@@ -3,6 +3,7 @@ import { useLocation } from 'wouter';
 import { LiveState } from '../live/live-state.tsx';
 import { Keys } from './keys.tsx';
 import { Brand, Navigation } from './navigation.tsx';
+import { OldMark } from './old-mark.tsx';
 
 /** The frame of every page: navigation below on a phone, at the side on a wide screen. */
 export function Shell({ children }: { children: ReactNode }) {
@@ -25,6 +26,7 @@ export function Shell({ children }: { children: ReactNode }) {
         <LiveState />
       </header>
       <main id="main" ref={main} tabIndex={-1}>
+        <OldMark />
         {children}
       </main>
       <Navigation />

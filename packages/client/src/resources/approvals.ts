@@ -16,6 +16,8 @@ import {
   type Delegate,
   decidedManySchema,
   type Page,
+  type Presence,
+  presenceListSchema,
 } from '@holdpoint/contract/wire';
 import type { Transport } from '../request.ts';
 import { at, type Options, type PageQuery } from './request-parts.ts';
@@ -45,7 +47,7 @@ interface ApprovalQuery extends ApprovalFilter {
   order?: 'newest' | 'oldest' | 'expires_first' | undefined;
 }
 
-export const approvalRequests = ({ ask }: Transport) => ({
+export const approvalRequests = ({ ask, send }: Transport) => ({
   /** Approvals of all runs. A page may be short, or empty, and still have a `next_cursor`. */
   async listApprovals(query: PageQuery & ApprovalQuery = {}, { signal }: Options = {}): Promise<Page<Approval>> {
     const { status, ...rest } = query;
@@ -94,4 +96,17 @@ export const approvalRequests = ({ ask }: Transport) => ({
   /** Lets another caller decide on an approval. @throws ApiError `not_a_decider`, `invalid_delegation`, … */
   delegateApproval: async (id: string, body: Delegate, { signal }: Options = {}): Promise<Approval> =>
     (await ask({ method: 'POST', path: at('approvals', id, '/delegate'), body, signal }, approvalSchema)).body,
+
+  /** Who is looking at which approval now. Nothing of it is stored. */
+  listPresence: async ({ signal }: Options = {}): Promise<Presence[]> =>
+    (await ask({ path: '/v1/presence', signal }, presenceListSchema)).body.data,
+
+  /** Others see that you look at the approval, for 30 seconds. @param page a UUID of what shows it */
+  async lookAtApproval(id: string, page: string, { signal }: Options = {}): Promise<void> {
+    await (await send({ method: 'PUT', path: at('approvals', id, '/presence'), body: { page }, signal })).text();
+  },
+
+  async leaveApproval(id: string, page: string, { signal }: Options = {}): Promise<void> {
+    await (await send({ method: 'DELETE', path: at('approvals', id, '/presence'), query: { page }, signal })).text();
+  },
 });

@@ -1,4 +1,4 @@
-import { approvalChanged, runChanged } from '@holdpoint/contract/wire';
+import { approvalChanged, presenceChanged, runChanged } from '@holdpoint/contract/wire';
 import { Damaged, notificationPattern, readEntry } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 import { showDamaged } from '../../errors/show-damaged.ts';
@@ -20,7 +20,7 @@ export const isYetToCome = (id: number, now: number): boolean => id > now + skew
  * @param lastId of a frame: runs changed since then come first. The id of a frame is a time before which nothing is missing.
  */
 export async function* allFrames(
-  deps: Pick<ApiDeps, 'engine' | 'notifications' | 'heartbeatMs' | 'now' | 'logger' | 'holder'>,
+  deps: Pick<ApiDeps, 'engine' | 'notifications' | 'presence' | 'heartbeatMs' | 'now' | 'logger' | 'holder'>,
   lastId: number | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<string> {
@@ -28,12 +28,15 @@ export async function* allFrames(
   let complete = lastId ?? deps.now();
   let missedSince = lastId;
   const approvals = deps.holder.scopes.includes('approvals:read') ? new ApprovalChanges(deps) : undefined;
+  const seen = approvals && watchPresence(deps, () => subscription.notify(presenceNews));
   try {
     yield opening(complete);
     let quietUntil = deps.now() + deps.heartbeatMs;
     while (!signal.aborted) {
       const timeoutMs = missedSince === undefined ? Math.max(quietUntil - deps.now(), 0) : 0;
-      const notified = await subscription.next({ timeoutMs, signal });
+      const notified = new Set(await subscription.next({ timeoutMs, signal }));
+      notified.delete(presenceNews);
+      for (const data of seen?.take() ?? []) yield frame({ event: presenceChanged, data });
       const takenAt = subscription.isIntact() ? deps.now() : complete;
       missedSince = earlier(missedSince, subscription.takeLoss());
       for await (const id of changed(deps, notified, missedSince)) {
@@ -56,8 +59,29 @@ export async function* allFrames(
       quietUntil = deps.now() + deps.heartbeatMs;
     }
   } finally {
+    seen?.close();
     subscription.close();
   }
+}
+
+/** Among the ids of runs that a subscription names. */
+const presenceNews = 'presence';
+
+/** The approvals of the caller's tenant whose viewers have changed: each once, with its viewers at the time of the frame. */
+function watchPresence({ presence, holder }: Pick<ApiDeps, 'presence' | 'holder'>, wake: () => void) {
+  const { tenant } = holder.caller;
+  const changed = new Set<string>();
+  const close = presence.listen((of, approvalId) => {
+    if (of !== tenant) return;
+    changed.add(approvalId);
+    wake();
+  });
+  const take = () => {
+    const ids = [...changed];
+    changed.clear();
+    return ids.map((id) => presence.of(tenant, id));
+  };
+  return { take, close };
 }
 
 /** The notified runs, and the runs with a possibly lost notification. */

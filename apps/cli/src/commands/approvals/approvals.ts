@@ -1,5 +1,6 @@
 import { approvalStatusSchema } from '@holdpoint/contract';
 import type { Approval } from '@holdpoint/contract/wire';
+import { nameText } from '@holdpoint/readable';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { hunksText } from '../../deciding/conflicts.ts';
 import { approvalTable, approvalText, contextText } from '../../output/index.ts';
@@ -80,15 +81,18 @@ export const showApprovalCommand = (shell: Shell) =>
     .argument('<approval>', 'id of the approval')
     .action(async (approvalId: string, { url, json }: ApiOptions) => {
       const client = await shell.connect(url);
-      const [approval, context] = await Promise.all([
+      const [approval, context, presence] = await Promise.all([
         client.getApproval(approvalId),
         client.getApprovalContext(approvalId),
+        client.listPresence(),
       ]);
-      if (json) return shell.printJson({ ...approval, context });
+      const viewers = presence.find(({ approval_id }) => approval_id === approval.id)?.viewers ?? [];
+      if (json) return shell.printJson({ ...approval, context, viewers });
       for (const line of approvalText(approval, { colors: shell.colors, now: Date.now() })) shell.print(line);
       for (const line of contextText(context, shell.colors)) shell.print(line);
       for (const line of await hunksText({ shell, client }, approval)) shell.print(line);
       if (approval.status !== 'pending') return;
+      if (viewers.length > 0) shell.say(`Looking at it now: ${viewers.map(({ name }) => nameText(name)).join(', ')}`);
       for (const decision of approval.allowed_decisions) shell.say(lineFor(decision, approval));
     });
 

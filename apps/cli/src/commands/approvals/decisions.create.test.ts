@@ -1,5 +1,6 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { createClient } from '@holdpoint/client';
 import type { Approval } from '@holdpoint/contract/wire';
 import { expect, it } from 'vitest';
 import { callInTerminal } from '../../testing/cli.ts';
@@ -106,4 +107,15 @@ it('says who decides, and lets another caller decide', async () => {
   const voted = await holdpoint('approvals', 'approve', approval.id, '--digest', approval.action_digest);
   expect(voted.stdout).toBe(`${approval.id} is pending\n`);
   expect((await holdpoint('approvals', 'show', approval.id)).stdout).toContain('approved so far: 1 of 2, by admin');
+});
+
+it('names who looks at an approval now', async () => {
+  const approval = await heldRun([a]);
+  const { link } = JSON.parse((await holdpoint('open', '--json')).stdout);
+  const key = readFileSync(join(env.HOLDPOINT_DATA, 'api-key'), 'utf8').trim();
+  const client = createClient({ baseUrl: new URL(link).origin, key });
+  await client.lookAtApproval(approval.id, crypto.randomUUID());
+  await expect.poll(() => client.listPresence()).not.toEqual([]);
+  expect((await holdpoint('approvals', 'show', approval.id)).stderr).toContain('Looking at it now: admin\n');
+  await client.close();
 });

@@ -2,6 +2,7 @@ import type { Approval } from '@holdpoint/contract/wire';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { useApprovalDetail, useTool } from '../../api/approvals.ts';
+import { useBeingHere } from '../../api/presence.ts';
 import { isProblem } from '../../api/problem.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
@@ -12,6 +13,7 @@ import { LongText, ReadingDesk, useUnread } from '../../parts/reading.tsx';
 import { ApprovalStatus, Risk } from '../../parts/status.tsx';
 import { Text } from '../../parts/text.tsx';
 import { useTitle } from '../../parts/use-title.ts';
+import { Viewers } from '../inbox/viewers.tsx';
 import { Missing } from '../missing/missing-page.tsx';
 import { Attempts } from './attempts.tsx';
 import { CallArguments } from './call-arguments.tsx';
@@ -21,6 +23,7 @@ import { DecisionBar } from './decision-bar.tsx';
 import { DecisionDialog, type Kind } from './decision-dialog.tsx';
 import { Effect } from './effect.tsx';
 import { Facts } from './facts.tsx';
+import { Later } from './later.tsx';
 import { LedHere } from './led-here.tsx';
 import { SideBySide } from './side-by-side.tsx';
 import { Surroundings } from './surroundings.tsx';
@@ -66,6 +69,7 @@ const headline = ({ kind, action, step_id }: Approval): string => (step_id === n
 
 function Page({ approval: now }: { approval: Approval }) {
   const tool = useTool(now.action);
+  useBeingHere(now.id, now.status === 'pending');
   const unread = useUnread();
   const [kind, setKind] = useState<Kind>();
   const [read, setRead] = useState(now);
@@ -138,12 +142,14 @@ function Page({ approval: now }: { approval: Approval }) {
           <DecidedBefore approval={now} />
           {now.status === 'pending' && (
             <>
+              <Viewers approvalId={now.id} />
               <TryIt approval={now} />
               <DecisionBar
                 approval={now}
                 whyNot={hasChanged ? 'Read the change first' : undefined}
                 onChoose={setKind}
               />
+              <Later approval={now} />
             </>
           )}
         </aside>

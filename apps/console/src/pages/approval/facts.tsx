@@ -50,6 +50,11 @@ export function Facts({ approval }: { approval: Approval }) {
           <Text>{deciders.flatMap(({ names = [] }) => names).join(', ')}</Text>
         </Fact>
       )}
+      {approval.delegations.length > 0 && (
+        <Fact name="Delegated to">
+          <Text>{approval.delegations.map(({ to }) => to).join(', ')}</Text>
+        </Fact>
+      )}
       <Fact name="Run">
         <Link href={`/runs/${approval.run_id}`}>
           <Text escaped>{approval.run_title}</Text>

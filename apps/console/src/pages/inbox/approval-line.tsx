@@ -7,6 +7,7 @@ import { ApprovalStatus, Risk } from '../../parts/status.tsx';
 import { Text } from '../../parts/text.tsx';
 import { Ago, Until } from '../../parts/time.tsx';
 import { inOneLine } from './in-one-line.ts';
+import { Viewers } from './viewers.tsx';
 import { whyNotInBulk } from './why-not-in-bulk.ts';
 
 interface Props {
@@ -51,6 +52,7 @@ export const ApprovalLine = memo(function ApprovalLine({ id, chosen, onChoose }:
           </Text>
         </div>
         <div className="line-meta">
+          {status === 'pending' && <Viewers approvalId={id} />}
           {quorum !== null && (
             <span>
               {quorum.approved} of {quorum.needed} approved

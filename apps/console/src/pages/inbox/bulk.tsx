@@ -10,12 +10,14 @@ import { LongText } from '../../parts/reading.tsx';
 import { Text } from '../../parts/text.tsx';
 import { useWhyNot } from '../../session/session.tsx';
 import { inOneLine } from './in-one-line.ts';
+import { SnoozeDialog } from './snooze-dialog.tsx';
 
 type Kind = 'approve' | 'reject';
 
 /** The chosen calls of one tool, decided together. */
 export function Bulk({ chosen, onClear }: { chosen: Approval[]; onClear: () => void }) {
   const [kind, setKind] = useState<Kind>();
+  const [isSnoozing, setSnoozing] = useState(false);
   const whyNot = useWhyNot('approvals:decide');
   return (
     <div className="bulk">
@@ -25,12 +27,24 @@ export function Bulk({ chosen, onClear }: { chosen: Approval[]; onClear: () => v
       <Button kind="quiet" onClick={onClear}>
         Clear
       </Button>
+      <Button icon="clock" onClick={() => setSnoozing(true)}>
+        Snooze
+      </Button>
       <Button kind="danger" icon="cross" whyNot={whyNot} onClick={() => setKind('reject')}>
         Reject
       </Button>
       <Button kind="main" icon="check" whyNot={whyNot} onClick={() => setKind('approve')}>
         Approve
       </Button>
+      {isSnoozing && (
+        <SnoozeDialog
+          approvals={chosen}
+          onClose={(isDone) => {
+            setSnoozing(false);
+            if (isDone) onClear();
+          }}
+        />
+      )}
       {kind !== undefined && (
         <BulkDialog
           kind={kind}

@@ -10,15 +10,19 @@ import { useFilters } from '../../parts/use-filters.ts';
 import { useTitle } from '../../parts/use-title.ts';
 import { ApprovalLine } from './approval-line.tsx';
 import { Bulk } from './bulk.tsx';
+import { useSnoozed } from './snoozed.ts';
 
 const decided = ['approved', 'edited', 'rejected', 'responded', 'expired', 'canceled'] as const;
+const shows = ['waiting', 'snoozed', 'decided'] as const;
 const decidedWords = ['all', ...decided] as const;
 
 /** What waits for a decision, the most urgent first; and what was decided. */
 export function InboxPage() {
   const [filters, change] = useFilters();
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
-  const isDecided = filters.get('show') === 'decided';
+  const show = shows.find((each) => each === filters.get('show')) ?? 'waiting';
+  const isDecided = show === 'decided';
+  const { isSnoozed } = useSnoozed();
   const status = decided.find((each) => each === filters.get('status'));
   const filter: ApprovalFilter = {
     status: isDecided ? (status === undefined ? decided : [status]) : ['pending'],
@@ -28,7 +32,9 @@ export function InboxPage() {
   const counts = useApprovalCounts();
   const all = idsOf(list);
   // A decision is known before the list is read again: what has it leaves the inbox at once.
-  const ids = isDecided ? all : all.filter((id) => approvals.get(id)?.status === 'pending');
+  const waiting = all.filter((id) => approvals.get(id)?.status === 'pending');
+  const snoozed = isDecided ? [] : waiting.filter(isSnoozed);
+  const ids = isDecided ? all : show === 'snoozed' ? snoozed : waiting.filter((id) => !isSnoozed(id));
   const pending = counts.data?.by_status.pending;
   useTitle(pending ? `(${pending}) Inbox` : 'Inbox');
   return (
@@ -37,14 +43,15 @@ export function InboxPage() {
         <h1>Inbox</h1>
         <Choices
           label="Which approvals"
-          value={isDecided ? 'decided' : 'waiting'}
+          value={show}
           options={[
             ['waiting', pending === undefined ? 'Waiting' : `Waiting ${pending.toLocaleString('en')}`],
+            ['snoozed', snoozed.length === 0 ? 'Snoozed' : `Snoozed ${snoozed.length}`],
             ['decided', 'Decided'],
           ]}
-          onChoose={(show) => {
+          onChoose={(next) => {
             setChosen(new Set());
-            change({ show: show === 'decided' ? show : undefined, status: undefined, by: undefined });
+            change({ show: next === 'waiting' ? undefined : next, status: undefined, by: undefined });
           }}
         />
       </div>
@@ -77,7 +84,7 @@ export function InboxPage() {
         rowHeight={76}
         row={(id) => <ApprovalLine id={id} chosen={chosen} onChoose={isDecided ? undefined : choose} />}
       >
-        <Nothing isDecided={isDecided} />
+        <Nothing show={show} snoozed={snoozed.length} />
       </EntityList>
       {chosen.size > 0 && <Bulk chosen={approvals.some(chosen)} onClear={() => setChosen(new Set())} />}
     </div>
@@ -95,12 +102,28 @@ const texts = [
   ['by', 'Decided by'],
 ] as const;
 
-const Nothing = ({ isDecided }: { isDecided: boolean }) => (
-  <Empty icon={isDecided ? 'inbox' : 'check'} title={isDecided ? 'No such decision' : 'Nothing waits for you'}>
-    <p>
-      {isDecided
-        ? 'No decided approval matches these filters.'
-        : 'New requests appear here by themselves, the most urgent first.'}
-    </p>
-  </Empty>
-);
+function Nothing({ show, snoozed }: { show: (typeof shows)[number]; snoozed: number }) {
+  if (show === 'decided') {
+    return (
+      <Empty icon="inbox" title="No such decision">
+        <p>No decided approval matches these filters.</p>
+      </Empty>
+    );
+  }
+  if (show === 'snoozed') {
+    return (
+      <Empty icon="clock" title="Nothing is snoozed">
+        <p>What you snooze waits here, in this browser alone.</p>
+      </Empty>
+    );
+  }
+  return (
+    <Empty icon="check" title="Nothing waits for you">
+      <p>
+        {snoozed > 0
+          ? `${snoozed} snoozed ${snoozed === 1 ? 'approval comes' : 'approvals come'} back by themselves.`
+          : 'New requests appear here by themselves, the most urgent first.'}
+      </p>
+    </Empty>
+  );
+}
