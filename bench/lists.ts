@@ -8,6 +8,8 @@ import { bash, nextApproval, plan, type System, startSystem } from '../tests/har
 
 const [few, many] = [10, Number(process.env.HOLDPOINT_BENCH_RUNS ?? 10_000)];
 const most = 2;
+/** The first looks at every title, and the page of the second has ten times the items with many runs. */
+const withoutTarget: ReadonlySet<string> = new Set(['runs, title without a hit', 'approvals, by urgency, page of 100']);
 /** Time for the first page of the inbox in the console. */
 const inbox = { name: 'approvals, by urgency, page of 100', mostMs: 50 };
 const rounds = 60;
@@ -60,7 +62,7 @@ try {
     const ratios = small.map((one, at) => (large[at] ?? 0) / one).toSorted((a, b) => a - b);
     const ratio = at(large, 0.5) / at(small, 0.5);
     const spread = `p10 ${at(ratios, 0.1).toFixed(2)}, p90 ${at(ratios, 0.9).toFixed(2)}`;
-    const mark = `(target: at most ${most})${ratio <= most ? '' : ' MISSED'}`;
+    const mark = withoutTarget.has(name) ? '' : `(target: at most ${most})${ratio <= most ? '' : ' MISSED'}`;
     say(`  ${name.padEnd(38)} ${shown(small)}  ${shown(large)}  ratio ${ratio.toFixed(2)} (${spread})  ${mark}`);
   }
   const shownFirst = at(times.get(inbox.name)?.[1] ?? [], 0.5);

@@ -18,9 +18,6 @@ import type { Roots } from '@holdpoint/workspace';
 import { rootsFrom } from '@holdpoint/workspace/roots';
 import { z } from 'zod';
 
-/** Some push services refuse it: the operator's own address is better. */
-export const defaultPushContact = 'mailto:operator@holdpoint.invalid';
-
 const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
 
 export interface Config {
@@ -133,7 +130,7 @@ const environmentSchema = z.object({
   HOLDPOINT_PUSH_CONTACT: z
     .string()
     .regex(/^(mailto:\S+@\S+|https:\/\/\S+)$/, 'expected mailto:NAME@HOST or an https:// address')
-    .default(defaultPushContact),
+    .optional(),
   REDIS_URL: z
     .string()
     .regex(/^(rediss?:\/\/|\/)/, 'expected a redis:// or rediss:// URL, or the absolute path of a unix socket')

@@ -34,7 +34,7 @@ import { openWorkspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger } from 'fastify';
 import manifest from '../package.json' with { type: 'json' };
 import { openKeyFile } from './auth/key-file.ts';
-import { type Config, ConfigError, defaultPushContact } from './config.ts';
+import { type Config, ConfigError } from './config.ts';
 import type { App, ServerDeps } from './deps.ts';
 import { LiveStreams } from './live/live-streams.ts';
 import { Presence } from './live/presence.ts';
@@ -129,7 +129,7 @@ export async function startApi(
     },
     {
       vapid: await openVapidKeys(config.dataDir),
-      contact: config.pushContact ?? defaultPushContact,
+      contact: config.pushContact,
       allowAddresses: config.allowAddresses,
       connect: connections.worker,
     },

@@ -14,8 +14,8 @@ export interface Push {
 
 export interface SendDeps {
   vapid: VapidKeys;
-  /** `mailto:` or `https:`: the address for a push service to write to about this sender. */
-  contact: string;
+  /** `mailto:` or `https:`: the address of the operator, for a push service to write to. */
+  contact?: string | undefined;
   allowAddresses: readonly string[];
 }
 
@@ -58,11 +58,12 @@ export async function sendPush(
   return { outcome: status < 300 ? 'sent' : 'refused', status };
 }
 
-async function encrypt({ vapid, contact }: SendDeps, { endpoint, keys }: StoredSubscription, push: Push) {
+async function encrypt({ vapid, contact }: SendDeps, subscription: StoredSubscription, push: Push) {
+  const { endpoint, keys, origin } = subscription;
   // A lazy import: only an installation with subscriptions needs it.
   const { default: webPush } = await import('web-push');
   const { headers, body } = webPush.generateRequestDetails({ endpoint, keys }, JSON.stringify(push.text), {
-    vapidDetails: { subject: contact, ...vapid },
+    vapidDetails: { subject: contact ?? origin ?? noContact, ...vapid },
     ...{ TTL: push.ttlS, urgency: push.urgency, contentEncoding: 'aes128gcm' },
     topic: createHash('sha256').update(push.topic).digest('base64url').slice(0, 32),
   });
@@ -70,6 +71,9 @@ async function encrypt({ vapid, contact }: SendDeps, { endpoint, keys }: StoredS
   const given = Object.entries(headers).filter(([name]) => name.toLowerCase() !== 'content-length');
   return { headers: Object.fromEntries(given.map(([name, value]) => [name, String(value)])), body };
 }
+
+/** For pages of this machine without https. Some push services refuse the address: the address of an operator is better. */
+const noContact = 'mailto:operator@holdpoint.invalid';
 
 /** Seconds or a date. */
 function retryAfterOf(header: string | string[] | undefined): number | undefined {

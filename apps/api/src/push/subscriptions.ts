@@ -15,6 +15,8 @@ const storedSchema = z.object({
   /** Digest of the text of the key. The subscription ends with this text. */
   key: z.string(),
   created_at: z.iso.datetime(),
+  /** The https address of the page that subscribed: push services learn from it who sends. */
+  origin: z.string().optional(),
 });
 /** A browser that wants pushes, with the rights of the key that it was logged in with. */
 export type StoredSubscription = z.infer<typeof storedSchema>;
@@ -47,14 +49,18 @@ export function openSubscriptions(redis: Redis, now: () => number) {
     tenants: (): Promise<string[]> => redis.smembers(tenantsKey),
     inTenant: async (tenant: Tenant): Promise<StoredSubscription[]> => findAll(await redis.smembers(ofTenant(tenant))),
     /** A browser that subscribes again has the same subscription. @throws PushError `too_many_push_subscriptions` */
-    async add({ caller: { tenant }, keyId, digest }: Holder, { endpoint, keys }: CreatePushSubscription) {
+    async add(
+      { caller: { tenant }, keyId, digest }: Holder,
+      { endpoint, keys }: CreatePushSubscription,
+      origin: string | undefined,
+    ) {
       const id = `psh_${createHash('sha256').update(`${keyId} ${endpoint}`).digest('hex').slice(0, 32)}`;
       const known = await find(id);
       if (known === undefined && (await redis.scard(ofKey(keyId))) >= most) {
         throw new PushError('too_many_push_subscriptions', `your key has ${most} push subscriptions`);
       }
       const created_at = known?.created_at ?? new Date(now()).toISOString();
-      const stored: StoredSubscription = { id, endpoint, keys, tenant, key_id: keyId, key: digest, created_at };
+      const stored: StoredSubscription = { id, endpoint, keys, tenant, key_id: keyId, key: digest, created_at, origin };
       await redis
         .multi()
         .set(recordKey(id), JSON.stringify(stored))

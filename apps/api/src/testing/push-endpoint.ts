@@ -15,6 +15,8 @@ export interface PushEndpoint {
   received: Received[];
   /** Answers with this status next, as often as named; then with 201. */
   refuse(status: number, times?: number, headers?: Record<string, string>): void;
+  /** Takes pushes, and answers when the returned function is called. */
+  withhold(): () => void;
   /** Requests, refused ones included. */
   asked(): number;
   stop(): Promise<void>;
@@ -28,6 +30,7 @@ export async function startPushEndpoint(): Promise<PushEndpoint> {
   const auth = randomBytes(16);
   const received: Received[] = [];
   let asked = 0;
+  let answers = Promise.resolve();
   let refusals: { status: number; headers: Record<string, string> }[] = [];
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -40,6 +43,7 @@ export async function startPushEndpoint(): Promise<PushEndpoint> {
     }
     const text = JSON.parse(decrypt(Buffer.concat(chunks), { curve, publicKey, auth }));
     received.push({ headers: request.headers, text });
+    await answers;
     response.writeHead(201).end();
   });
   server.listen(0, '127.0.0.1');
@@ -53,6 +57,11 @@ export async function startPushEndpoint(): Promise<PushEndpoint> {
     received,
     refuse(status, times = 1, headers = {}) {
       refusals = Array.from({ length: times }, () => ({ status, headers }));
+    },
+    withhold() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      answers = promise;
+      return resolve;
     },
     asked: () => asked,
     async back() {

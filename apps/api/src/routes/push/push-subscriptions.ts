@@ -62,8 +62,8 @@ export function pushSubscriptionsRoutes(app: App): void {
         response: { 201: pushSubscriptionSchema },
       },
     },
-    async ({ body, deps }, reply) => {
-      const stored = await subscribe(deps, body).catch(asProblem);
+    async ({ body, deps, headers: { origin } }, reply) => {
+      const stored = await subscribe(deps, body, origin).catch(asProblem);
       await recordChange(deps, { subject: `push/${stored.id}`, action: 'subscribed', detail: aboutOf(stored) });
       return reply.code(201).send(toSubscription(stored));
     },
@@ -92,10 +92,14 @@ export function pushSubscriptionsRoutes(app: App): void {
   );
 }
 
-async function subscribe({ push, holder }: ApiDeps, body: CreatePushSubscription): Promise<StoredSubscription> {
+async function subscribe(
+  { push, holder }: ApiDeps,
+  body: CreatePushSubscription,
+  origin: string | undefined,
+): Promise<StoredSubscription> {
   checkKeys(body.keys);
   await checkEndpoint(body.endpoint, push.allowAddresses);
-  const stored = await push.subscriptions.add(holder, body);
+  const stored = await push.subscriptions.add(holder, body, origin?.startsWith('https:') ? origin : undefined);
   push.activate();
   return stored;
 }

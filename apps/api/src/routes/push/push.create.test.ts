@@ -97,6 +97,21 @@ describe('a subscribed browser', () => {
     expect(JSON.stringify([headers, public_key])).not.toContain(secret);
   });
 
+  test('of a page with https gets pushes that name the page as their sender', async () => {
+    const origin = api.address.replace('http:', 'https:');
+    const answer = await fetch(`${api.address}/v1/push-subscriptions`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${api.key}`, 'content-type': 'application/json', origin },
+      body: JSON.stringify(browser.subscription),
+    });
+    expect(answer.status).toBe(201);
+    await park();
+    await received(1);
+    const { public_key } = await api.client.getPushKey();
+    const claims = readVapid(browser.received[0]?.headers.authorization ?? '', public_key);
+    expect(claims).toMatchObject({ sub: origin });
+  });
+
   test('gets pushes of what happened while no API ran', async () => {
     await api.client.subscribeToPushes(browser.subscription);
     const { run } = await api.client.createRun({ plan: { groups: [{ steps: [held] }] }, policy });
