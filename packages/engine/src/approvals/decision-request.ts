@@ -1,6 +1,13 @@
 import type { CallerKind, DecisionKind, Json } from '@holdpoint/contract';
 import type { Transition } from '../domain/index.ts';
-import type { Remember } from './remember-rule.ts';
+
+export interface Remember {
+  scope: 'run' | 'policy';
+  /** @default 30 days; at most a year */
+  expires_s?: number | undefined;
+  /** Must be set for a call with effects outside the workspace. */
+  external?: boolean | undefined;
+}
 
 export interface DecisionRequest {
   decision: DecisionKind;

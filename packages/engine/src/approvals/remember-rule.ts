@@ -3,17 +3,9 @@ import type { EngineDeps } from '../deps.ts';
 import { callDigest, coveringDigests, type Decider, decidesAlone, EngineError, type Panel } from '../domain/index.ts';
 import { toPayload } from '../log/index.ts';
 import { advisoryOf } from './advisory-arguments.ts';
-import type { DecisionRequest } from './decision-request.ts';
+import type { DecisionRequest, Remember } from './decision-request.ts';
 import { rulesFor } from './rule-index.ts';
 import type { StepApproval } from './view-approval.ts';
-
-export interface Remember {
-  scope: 'run' | 'policy';
-  /** @default 30 days; at most a year */
-  expires_s?: number | undefined;
-  /** Must be set for a call with effects outside the workspace. */
-  external?: boolean | undefined;
-}
 
 const day = 24 * 3600;
 export const defaultRuleSeconds = 30 * day;
