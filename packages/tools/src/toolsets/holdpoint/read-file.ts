@@ -14,7 +14,7 @@ const input = z.strictObject({
 export const readFile = builtInTool({
   name: 'read_file',
   description: `Reads a text file of the workspace.
-Each line comes with its number and a tab before it; edit takes the text without them. When the first line of the result says so, continue with the named offset. One result has at most 64 KiB; a longer line is cut.
+Each line comes with its number and a tab before it; edit takes the text without them. When the first line of the result says so, continue with the named offset. One result has at most 16 KiB of whole lines; a line of more than 64 KiB is cut.
 Read a file before you edit it. For a search over many files use grep.`,
   effect: 'read',
   risk: 'low',
