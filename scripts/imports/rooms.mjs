@@ -10,6 +10,7 @@ export const rooms = {
     'metrics',
     'routes',
     'schema',
+    'passkeys',
     'record-change redact-answers',
     'auth',
     'console',
@@ -107,6 +108,7 @@ export const rooms = {
     'records',
     'spans',
     'domain',
+    'passkeys',
   ],
   'packages/policy': ['replay', 'permissions', 'document', 'judge', 'command', 'match'],
   'packages/runtime': [

@@ -36,6 +36,8 @@ export interface Config {
   allowAddresses: readonly string[];
   /** The address for push services to write to about this sender: `mailto:` or `https:`. */
   pushContact?: string;
+  /** The name that passkeys are made for. Undefined: the name of each page. */
+  passkeyDomain?: string | undefined;
   /** Space to leave free on the disk of the data directory. */
   space: SpaceLimits;
   /** The ceilings of every run's limits. */
@@ -89,6 +91,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     models: modelSettingsFrom(env),
     allowAddresses: parsed.data.HOLDPOINT_ALLOW_ADDRESSES.split(',').filter((range) => range !== ''),
     pushContact: parsed.data.HOLDPOINT_PUSH_CONTACT,
+    passkeyDomain: parsed.data.HOLDPOINT_PASSKEY_DOMAIN,
     space: spaceLimitsFrom(given),
     ...boundsOf(given),
     projectDir,
@@ -130,6 +133,10 @@ const environmentSchema = z.object({
   HOLDPOINT_PUSH_CONTACT: z
     .string()
     .regex(/^(mailto:\S+@\S+|https:\/\/\S+)$/, 'expected mailto:NAME@HOST or an https:// address')
+    .optional(),
+  HOLDPOINT_PASSKEY_DOMAIN: z
+    .string()
+    .regex(/^[a-z0-9-]+(\.[a-z0-9-]+)*$/, 'expected a name in lower case, without port and scheme')
     .optional(),
   REDIS_URL: z
     .string()

@@ -68,6 +68,8 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   host: string;
   /** Names accepted from clients for the server, in addition to addresses and the names of this machine. Lower case. */
   hostNames: readonly string[];
+  /** The name that passkeys are made for on its pages and on those of names below. @default the name of each page */
+  passkeyDomain?: string | undefined;
   /** Aborted when the server closes: ends streams and waiting requests. */
   closing: AbortSignal;
   /** Milliseconds between two heartbeats on a quiet stream. */

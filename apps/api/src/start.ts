@@ -168,6 +168,7 @@ export async function startApi(
     consoleDir,
     host: config.host,
     hostNames: config.hostNames,
+    passkeyDomain: config.passkeyDomain,
     closing: closing.signal,
     heartbeatMs: 15_000,
     publicationWaitMs: 30_000,

@@ -28,6 +28,7 @@ const commands: Readonly<Record<string, (shell: Shell) => Promise<Command>>> = {
   secrets: async (shell) => (await import('./commands/secrets.ts')).secretsGroup(shell),
   keys: async (shell) => (await import('./commands/keys.ts')).keysGroup(shell),
   sessions: async (shell) => (await import('./commands/sessions.ts')).sessionsGroup(shell),
+  passkeys: async (shell) => (await import('./commands/passkeys.ts')).passkeysGroup(shell),
   policy: async (shell) => (await import('./commands/policy/group.ts')).policyGroup(shell),
   audit: async (shell) => (await import('./commands/audit.ts')).auditGroup(shell),
   tools: async (shell) => (await import('./commands/tools/group.ts')).toolsGroup(shell),

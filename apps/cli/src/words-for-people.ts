@@ -19,6 +19,8 @@ const commands: readonly (readonly [request: RegExp, words: () => string])[] = [
   [/\bGET \/v1\/policies\/\{name\}\/versions/g, () => quoted('policy', 'history', '<name>')],
   [/\bGET \/v1\/policies\b/g, () => quoted('policy', 'list')],
   [/\bGET \/v1\/secrets\b/g, () => quoted('secrets', 'list')],
+  [/\bGET \/v1\/passkeys\b/g, () => quoted('passkeys', 'list')],
+  [/\bDELETE \/v1\/passkeys\/\{id\}/g, () => quoted('passkeys', 'revoke', '<passkey>')],
   [/\bGET \/v1\/rules\b/g, () => quoted('rules', 'list')],
   [/\bPOST \/v1\/keys\b/g, () => quoted('keys', 'create')],
   [/\bGET \/v1\/me\b/g, () => quoted('keys', 'whoami')],

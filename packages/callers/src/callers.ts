@@ -1,10 +1,21 @@
+import type { Redis } from 'ioredis';
 import { type Admission, checkDigest, checkKey, readHolder } from './check-key.ts';
 import { openStream } from './count-stream.ts';
 import { CallerError } from './errors.ts';
 import { recordFirstKey } from './first-key.ts';
 import { digestOf } from './key-text.ts';
 import { createKey, getKey, type KeyDeps, type KeyRequest, listKeys, revokeKey, rotateKey } from './manage-keys.ts';
-import { recordOlderPersons } from './persons.ts';
+import { checkPermit, createPermit } from './passkey-permits.ts';
+import {
+  addPasskey,
+  findPasskey,
+  listPasskeys,
+  openChallenge,
+  readChallenge,
+  removePasskey,
+  usePasskey,
+} from './passkeys.ts';
+import { personOf, recordOlderPersons } from './persons.ts';
 import { effectiveLimits, type Holder, type KeyRecord } from './record.ts';
 import { createCode, endSession, exchangeCode, findSession, listSessions, openSession } from './sessions.ts';
 
@@ -42,6 +53,9 @@ export async function openCallers({ firstKey, ...deps }: KeyDeps & { firstKey: s
       const key = await exchangeCode(deps.redis, code);
       return recorded(key, () => checkDigest(deps, key));
     },
+    /** The person that a key belongs to. */
+    personOf: ({ caller }: Holder) => personOf(deps.redis, caller),
+    passkeys: passkeysIn(deps.redis),
     openStream: (holder: Holder) => openStream(deps.redis, holder),
     create: (holder: Holder, request: KeyRequest) => createKey(deps, holder, request),
     get: (holder: Holder, id: string) => getKey(deps, holder, id),
@@ -53,3 +67,21 @@ export async function openCallers({ firstKey, ...deps }: KeyDeps & { firstKey: s
   };
 }
 export type Callers = Awaited<ReturnType<typeof openCallers>>;
+
+/** Binds a function to Redis. */
+const on =
+  <Rest extends unknown[], Result>(redis: Redis, act: (redis: Redis, ...rest: Rest) => Result) =>
+  (...rest: Rest): Result =>
+    act(redis, ...rest);
+
+const passkeysIn = (redis: Redis) => ({
+  find: on(redis, findPasskey),
+  list: on(redis, listPasskeys),
+  add: on(redis, addPasskey),
+  remove: on(redis, removePasskey),
+  openChallenge: on(redis, openChallenge),
+  readChallenge: on(redis, readChallenge),
+  use: on(redis, usePasskey),
+  createPermit: on(redis, createPermit),
+  checkPermit: on(redis, checkPermit),
+});

@@ -31,6 +31,10 @@ const nexts = {
   session_not_found: 'List the sessions of your key with GET /v1/sessions.',
   code_refused: 'Have `holdpoint open` print a new link; it works once, within a minute.',
   key_required: 'Send the key itself (`Authorization: Bearer`), or run `holdpoint open`.',
+  passkey_taken: 'Use the passkey as it is, or revoke it first (DELETE /v1/passkeys/{id}).',
+  too_many_passkeys: 'Revoke one that is no longer used: GET /v1/passkeys, DELETE /v1/passkeys/{id}.',
+  permit_refused: 'Have the operator make a new code: holdpoint passkeys permit PERSON. It works once, within an hour.',
+  challenge_gone: 'Begin again with POST /v1/passkeys/registration.',
   too_many_streams:
     'Close a stream of this key first, or have its limit raised (limits.streams, HOLDPOINT_KEY_STREAMS).',
 } as const;

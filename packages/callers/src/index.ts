@@ -5,5 +5,6 @@ export { CallerError, type CallerErrorCode, RateError } from './errors.ts';
 export { createKeyText, hasKeyForm } from './key-text.ts';
 export { changedChannel } from './keys.ts';
 export { type CallerLimits, callerLimitsFrom } from './limits.ts';
+export { type Passkey, passkeyIdOf, type StoredPasskey } from './passkeys.ts';
 export type { Holder, KeyRecord } from './record.ts';
 export { longestSessionMs } from './sessions.ts';

@@ -19,5 +19,13 @@ export const sessionKey = (id: string): string => `${prefix}session:${id}`;
 export const sessionIndex = (id: string): string => `${prefix}sessions:${id}`;
 /** The code of a link that logs in, by the first half of its digest. */
 export const codeKey = (digest: string): string => `${prefix}code:${digest.slice(0, 32)}`;
+/** A passkey: its record, its signature counter, and when it was last used. */
+export const passkeyKey = (id: string): string => `${prefix}passkey:${id}`;
+/** The ids of the passkeys of a person. A tenant has no colon, and a person may have. */
+export const passkeyIndex = (tenant: Tenant, person: string): string => `${prefix}passkeys:${tenant}:${person}`;
+/** What a passkey was asked to sign. */
+export const challengeKey = (challenge: string): string => `${prefix}challenge:${challenge}`;
+/** A permit to add a passkey, by the first half of the digest of its code. */
+export const permitKey = (digest: string): string => `${prefix}permit:${digest.slice(0, 32)}`;
 /** Pub/sub channel: a key was revoked or rotated, or a session of it ended. Open streams look whether theirs is still valid. */
 export const changedChannel = (id: string): string => `${prefix}changed:${id}`;

@@ -11,7 +11,10 @@ type ScriptName =
   | 'session-open'
   | 'session-check'
   | 'code-store'
-  | 'code-take';
+  | 'code-take'
+  | 'challenge-store'
+  | 'passkey-use'
+  | 'passkey-add';
 
 /** Runs a Lua script of this package: EVALSHA; then EVAL once if a new or restarted server does not know the script. */
 export function scriptOf(name: ScriptName) {

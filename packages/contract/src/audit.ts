@@ -4,6 +4,7 @@ import { capabilityReportSchema } from './capabilities.ts';
 import { defaultTenant } from './default-tenant.ts';
 import { connectionCount } from './events/network/counted.ts';
 import { approvalIdSchema, runIdSchema, stepIdSchema, taskIdSchema } from './ids.ts';
+import { passkeyAssertionSchema } from './passkey.ts';
 import { policyActionSchema } from './policy.ts';
 import {
   approvalKindSchema,
@@ -110,6 +111,12 @@ const callBody = z.strictObject({
   inherited_from: stepIdSchema.optional(),
 });
 
+/** The proof of a decision by passkey. The challenge covers the decision with the digest of its whole message. */
+const proof = {
+  assertion: passkeyAssertionSchema.optional(),
+  message_digest: z.string().optional().describe('With `assertion`: of the whole message'),
+};
+
 /** An approval was requested, decided, expired or canceled. Without a step the approval concerns the publish of the run. */
 const approvalBody = z.strictObject({
   kind: z.literal('approval'),
@@ -127,7 +134,9 @@ const approvalBody = z.strictObject({
   reason: z.string().optional(),
   expires_at: z.string().optional(),
   decision: decisionKindSchema.optional(),
-  votes: z.array(actorSchema).optional().describe('Everyone who approved, where several had to'),
+  confirm: z.literal('passkey').optional().describe('Who releases the call proves it with a passkey'),
+  ...proof,
+  votes: z.array(actorSchema.extend(proof)).optional().describe('Everyone who approved, where several had to'),
   rule_id: z.string().optional().describe('The remembered rule that decided; `decided_by` made it'),
   made_rule: z.string().optional().describe('The rule that was made with the decision'),
   expired: z.literal(true).optional().describe('The deadline passed, and the policy lets the call run then'),
@@ -247,6 +256,8 @@ export const auditFindingCodeSchema = z.enum([
   'range_broken',
   'head_changed',
   'redis_went_back',
+  'assertion_invalid',
+  'assertion_missing',
   'event_changed',
   'event_missing',
   'event_reordered',
@@ -254,7 +265,7 @@ export const auditFindingCodeSchema = z.enum([
 ]);
 export type AuditFindingCode = z.infer<typeof auditFindingCodeSchema>;
 
-/** A difference between the log and its seal. */
+/** A difference between the log and its seal, or a decision whose passkey proves nothing. */
 export const auditFindingSchema = z.strictObject({
   code: auditFindingCodeSchema,
   message: z.string(),
@@ -295,3 +306,9 @@ export const auditReportSchema = z
   })
   .meta({ id: 'AuditReport' });
 export type AuditReport = z.infer<typeof auditReportSchema>;
+
+/** The check of an export, without Redis and the data directory. */
+export interface ExportReport extends Pick<AuditReport, 'ok' | 'head' | 'records' | 'findings' | 'findings_total'> {
+  /** How often records are left out between two that are there. */
+  gaps: number;
+}

@@ -23,6 +23,7 @@ export * from './live.ts';
 export * from './metric-names.ts';
 export * from './model-options.ts';
 export * from './nearest-names.ts';
+export * from './passkey.ts';
 export * from './past-calls.ts';
 export * from './payload.ts';
 export * from './permissions.ts';

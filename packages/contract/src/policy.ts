@@ -42,6 +42,10 @@ const approvalTerms = {
     .literal('run')
     .optional()
     .describe('Run the call on a throw-away fork without network, and show the result with the approval'),
+  confirm: z
+    .literal('passkey')
+    .optional()
+    .describe('Who approves, edits or answers the call proves it with a passkey. A rejection needs none'),
   remind_after_s: seconds.optional(),
   escalate: escalationSchema.optional(),
 };
@@ -191,6 +195,7 @@ export const approvalTermsSchema = verdictSchema.pick({
   deciders: true,
   expires_s: true,
   on_expiry: true,
+  confirm: true,
   remind_after_s: true,
   escalate: true,
 });

@@ -2,6 +2,7 @@ export { createDurably } from '@holdpoint/process/durable-files';
 export {
   type ApprovalFilter,
   type ApprovalView,
+  type Confirm,
   cutParts,
   decisionOf,
   defaultRuleSeconds,
@@ -40,6 +41,14 @@ export {
 } from './log/keys.ts';
 export { type Engine, type OpenEngine, openEngine } from './open-engine.ts';
 export { type OutputStore, openOutputStore } from './outputs/output-store.ts';
+export {
+  challengeOf,
+  challengeToAdd,
+  checkRegistration,
+  counterOf,
+  passkeyAlgorithms,
+  whyUnproven,
+} from './passkeys/index.ts';
 export {
   type OperatorPolicyReader,
   type OperatorPolicyStatus,

@@ -7,6 +7,7 @@ import {
   currentApproval,
   type DecisionRequest,
   decideApproval,
+  decisionToConfirm,
   delegateApproval,
   describeEdit,
   getRule,
@@ -213,6 +214,11 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       async decide(id: string, request: Omit<DecisionRequest, 'by' | 'kind'>) {
         await owned.part('approval', id);
         return decideApproval(deps, id, { ...request, by, kind });
+      },
+      /** What a passkey signs for this decision, which is checked and not made. */
+      async toConfirm(id: string, request: Omit<DecisionRequest, 'by' | 'kind' | 'confirm'>) {
+        await owned.part('approval', id);
+        return decisionToConfirm(deps, id, { ...request, by, kind });
       },
       /** Lets another caller decide instead of this caller. */
       async delegate(id: string, to: { name: string; kind: CallerKind }) {

@@ -6,6 +6,7 @@ import { runSchema } from '@holdpoint/contract/wire';
 import { newId } from '@holdpoint/engine';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { pageWithPasskey } from '../testing/passkey-page.ts';
 import { contentOf, problemOf, startTestApi, type TestApi } from '../testing/test-api.ts';
 import { type TestWorker, testWorker } from '../testing/test-worker.ts';
 
@@ -79,11 +80,14 @@ async function populate(): Promise<Record<string, string>> {
   await api.post('/v1/session', { key: api.key });
   const [session] = await api.client.listSessions();
   const push = await api.client.subscribeToPushes(pushSubscription);
+  await pageWithPasskey(api, api.key, 'admin');
+  const [passkey] = await api.client.listPasskeys();
   return {
     ...{ runs: run.id, steps: step?.id ?? '', tasks: task?.id ?? '', approvals: approval?.id ?? '', keys: made.id },
     rules: rule?.id ?? '',
     sessions: session?.id ?? '',
     'push-subscriptions': push.id,
+    passkeys: passkey?.id ?? '',
     digest: approval?.action_digest ?? '',
   };
 }
@@ -99,6 +103,10 @@ const pushSubscription = {
   keys: { p256dh: createECDH('prime256v1').generateKeys('base64url'), auth: 'A'.repeat(22) },
 };
 const page = crypto.randomUUID();
+const registration = {
+  ...{ id: 'AAAA', type: 'public-key' },
+  response: { clientDataJSON: 'AAAA', attestationObject: 'AAAA' },
+};
 const imagined = { tool: 'write_file', args: { path: 'a.txt', content: 'a' } };
 
 /** What passes validation: a refusal must come from the caller, not from the request. */
@@ -111,6 +119,9 @@ const bodies: Record<string, () => unknown> = {
   decideApprovals: () => ({
     ...{ decision: 'approve', items: [{ approval_id: ids.approvals, action_digest: ids.digest }] },
   }),
+  challengeDecision: () => ({ decision: 'approve', action_digest: ids.digest }),
+  addPasskey: () => ({ name: 'a', registration }),
+  permitPasskey: () => ({ person: 'ann' }),
   delegateApproval: () => ({ to: 'ann' }),
   lookAtApproval: () => ({ page }),
   decideApproval: () => ({ decision: 'approve', action_digest: ids.digest }),
@@ -173,6 +184,7 @@ const unknownIds = () => ({
     rules: newId('rule'),
     sessions: `ses_${'0'.repeat(32)}`,
     'push-subscriptions': `psh_${'0'.repeat(32)}`,
+    passkeys: `psk_${'0'.repeat(32)}`,
   },
 });
 

@@ -148,6 +148,27 @@ export const apiProblems = {
     title: 'No such push subscription',
     next: 'List those of your key with GET /v1/push-subscriptions.',
   },
+  passkey_not_found: { status: 404, title: 'No such passkey', next: 'List your passkeys with GET /v1/passkeys.' },
+  passkey_not_allowed: {
+    status: 403,
+    title: 'Only a person has a passkey',
+    next: 'Log in with a key of kind person. Nothing was changed.',
+  },
+  passkey_address: {
+    status: 409,
+    title: 'No passkeys at this address',
+    next: 'Open the console in a browser at a name of this server, such as http://localhost with its port.',
+  },
+  no_passkey: {
+    status: 409,
+    title: 'No passkey',
+    next: 'Add one under More in the console. The operator makes the code that permits the first one: holdpoint passkeys permit PERSON.',
+  },
+  registration_refused: {
+    status: 403,
+    title: 'The passkey was not added',
+    next: 'Begin again with POST /v1/passkeys/registration. Nothing was changed.',
+  },
   toolset_not_found: { status: 404, title: 'No such toolset', next: 'Use one of the toolsets in GET /v1/toolsets.' },
   snapshot_not_found: {
     status: 404,
@@ -205,6 +226,8 @@ export const engineProblems: Record<EngineErrorCode, ProblemKind> = {
   action_changed: { status: 409, title: 'The action has changed' },
   decision_not_allowed: { status: 422, title: 'Decision not allowed' },
   not_a_decider: { status: 403, title: 'Not a decider' },
+  passkey_required: { status: 403, title: 'A passkey is needed' },
+  passkey_refused: { status: 403, title: 'The passkey proves nothing' },
   not_opened: { status: 409, title: 'Not opened' },
   no_preview: { status: 422, title: 'No preview' },
   invalid_delegation: { status: 422, title: 'Invalid delegation' },
@@ -275,6 +298,10 @@ export const callerProblems: Record<CallerErrorCode, ProblemKind> = {
   session_not_found: { status: 404, title: 'No such session' },
   code_refused: { status: 401, title: 'The link cannot be used' },
   key_required: { status: 403, title: 'Only with a key' },
+  passkey_taken: { status: 409, title: 'The passkey is known' },
+  too_many_passkeys: { status: 409, title: 'Too many passkeys' },
+  permit_refused: { status: 403, title: 'The code cannot be used' },
+  challenge_gone: { status: 409, title: 'The registration is over' },
 };
 
 /** Why Redis refuses a command or does not answer. */

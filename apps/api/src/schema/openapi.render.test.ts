@@ -70,6 +70,7 @@ const documentSchema = z.strictObject({
 const routes = [
   'delete /v1/approvals/{id}/presence',
   'delete /v1/keys/{id}',
+  'delete /v1/passkeys/{id}',
   'delete /v1/policies/{name}',
   'delete /v1/push-subscriptions/{id}',
   'delete /v1/rules/{id}',
@@ -94,6 +95,7 @@ const routes = [
   'get /v1/keys',
   'get /v1/keys/{id}',
   'get /v1/me',
+  'get /v1/passkeys',
   'get /v1/policies',
   'get /v1/policies/{name}',
   'get /v1/policies/{name}/versions',
@@ -131,11 +133,15 @@ const routes = [
   'get /v1/toolsets/{name}',
   'get /v1/workers',
   'post /v1/approvals/decisions',
+  'post /v1/approvals/{id}/challenge',
   'post /v1/approvals/{id}/decision',
   'post /v1/approvals/{id}/delegate',
   'post /v1/approvals/{id}/preview',
   'post /v1/keys',
   'post /v1/keys/{id}/rotate',
+  'post /v1/passkeys',
+  'post /v1/passkeys/permits',
+  'post /v1/passkeys/registration',
   'post /v1/policies/check',
   'post /v1/policies/propose',
   'post /v1/policies/replay',
@@ -318,13 +324,17 @@ describe('the OpenAPI document', () => {
     expect(needing('[]')).toEqual(open);
     const anyKey = [
       ...[
+        'delete /v1/passkeys/{id}',
         'delete /v1/push-subscriptions/{id}',
         'delete /v1/sessions',
         'delete /v1/sessions/{id}',
         'get /v1/me',
+        'get /v1/passkeys',
         'get /v1/push-key',
       ],
-      ...['get /v1/push-subscriptions', 'get /v1/sessions', 'post /v1/push-subscriptions', 'post /v1/session/code'],
+      ...['get /v1/push-subscriptions', 'get /v1/sessions'],
+      ...['post /v1/passkeys', 'post /v1/passkeys/permits', 'post /v1/passkeys/registration'],
+      ...['post /v1/push-subscriptions', 'post /v1/session/code'],
     ];
     expect(needing('[{"key":[]},{"session":[]}]')).toEqual(anyKey);
     const scoped = operations().flatMap(({ operation }) =>

@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import type { AuditFinding, AuditHead, AuditReport } from '@holdpoint/client';
 import type { AuditFilter } from '@holdpoint/engine/audit';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { plain } from '../output/index.ts';
-import { commandLine, exitCodes, type Shell } from '../shell/index.ts';
+import { CliError, commandLine, exitCodes, type Shell } from '../shell/index.ts';
 import { openHere } from '../system/index.ts';
 
 export function auditGroup(shell: Shell): Command {
@@ -26,41 +28,68 @@ function auditSubcommand(name: string, summary: string): Command {
 }
 
 const verifyHelp = `
-Compares every record with its hash and with the record before it, and every sealed event with the log of its run. Works while the system
-runs and while it does not. Events that are not sealed yet are counted. Exits 1 when anything is not as it was sealed.`;
+Compares every record with its hash and with the record before it, every sealed event with the log of its run, and every decision by passkey
+with its signature. Works while the system runs and while it does not. Events that are not sealed yet are counted. Exits 1 when anything is not as it was sealed.`;
 
 export function verifyAuditCommand(shell: Shell): Command {
   return auditSubcommand('verify', 'find changed, missing and reordered records and events')
     .option('--head <seq:hash>', 'a head that was kept elsewhere (`audit head`)', headFrom)
+    .option('--file <export>', 'check an export (`audit export`), without Redis and the data directory')
     .option('--json', 'one JSON object')
     .addHelpText('after', verifyHelp)
-    .action((options: AuditOptions & { head?: AuditHead }) => verify(shell, options));
+    .action(({ file, ...options }: VerifyOptions & { file?: string }) =>
+      file === undefined ? verify(shell, options) : verifyFile(shell, file, options),
+    );
 }
 
-async function verify(shell: Shell, { url, json, head }: AuditOptions & { head?: AuditHead }): Promise<void> {
+type VerifyOptions = AuditOptions & { head?: AuditHead };
+
+async function verifyFile(shell: Shell, file: string, { json, head }: VerifyOptions): Promise<void> {
+  const path = resolve(shell.config.cwd, file);
+  if (!existsSync(path)) throw new CliError('not_found', `There is no file ${path}.`);
+  const { verifyExport } = await import('@holdpoint/engine/audit');
+  const report = await verifyExport(path, { kept: head });
+  if (!report.ok) shell.exitCode = exitCodes.failed;
+  if (json) return shell.printJson(report);
+  printFindings(shell, report);
+  const gaps = report.gaps === 0 ? '' : `, with ${report.gaps} gaps between them`;
+  shell.print(`${report.records} records${gaps}`);
+  for (const line of conclusion(report)) shell.print(line);
+}
+
+async function verify(shell: Shell, { url, json, head }: VerifyOptions): Promise<void> {
   const report = await askOr(shell, url, {
     api: (client) => client.verifyAudit({ head: head && textOf(head) }),
     here: (audit) => audit.verify({ kept: head }),
   });
   if (!report.ok) shell.exitCode = exitCodes.failed;
   if (json) return shell.printJson(report);
-  for (const finding of report.findings) shell.print(`${shell.colors.red(finding.code)}  ${plain(placed(finding))}`);
-  const more = report.findings_total - report.findings.length;
-  if (more > 0) shell.print(`${more} further findings`);
+  printFindings(shell, report);
   for (const { run_id, events, digest } of report.removed) {
     shell.print(`removed  ${plain(run_id)}: ${events} sealed events, digest ${digest}`);
   }
   for (const line of summary(report)) shell.print(line);
 }
 
+type Found = Pick<AuditReport, 'ok' | 'head' | 'findings' | 'findings_total'>;
+
+function printFindings(shell: Shell, { findings, findings_total }: Found): void {
+  for (const finding of findings) shell.print(`${shell.colors.red(finding.code)}  ${plain(placed(finding))}`);
+  const more = findings_total - findings.length;
+  if (more > 0) shell.print(`${more} further findings`);
+}
+
 function placed({ message, file, line }: AuditFinding): string {
   return file === undefined ? message : `${message} (${file}, line ${line})`;
 }
 
-function summary({ ok, records, runs, events, head, findings_total }: AuditReport): string[] {
+function summary({ records, runs, events, ...found }: AuditReport): string[] {
   const counts = `${records} records, ${events.sealed} sealed events of ${runs} runs, ${events.unsealed} events not sealed yet`;
+  return [counts, ...conclusion(found)];
+}
+
+function conclusion({ ok, head, findings_total }: Found): string[] {
   return [
-    counts,
     `head ${textOf(head)}`,
     ok ? 'Everything is as it was sealed.' : `${findings_total} findings: not everything is as it was sealed.`,
   ];

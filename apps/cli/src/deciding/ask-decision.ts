@@ -81,11 +81,13 @@ async function decideOnce(deps: Deps, approval: Approval, asking: Asking): Promi
 type Choice = Decision | 'always' | 'never' | 'details' | 'later';
 
 function choicesFor(
-  { allowed_decisions: allowed, kind, remembers }: Approval,
+  { allowed_decisions, kind, remembers, confirm }: Approval,
   { unseen }: Asking,
 ): SelectOptions<Choice>['options'] {
   const after: Partial<Record<Decision, SelectOptions<Choice>['options']>> =
     remembers === null ? {} : { approve: [alwaysOption], reject: [neverOption] };
+  // A terminal has no passkeys: the approval is released in the console.
+  const allowed = confirm === 'passkey' ? allowed_decisions.filter((one) => one === 'reject') : allowed_decisions;
   const decisions = order.filter((one) => allowed.includes(one));
   return [
     ...decisions.flatMap((value) => [

@@ -46,6 +46,7 @@ export function approvalText(approval: Approval, { colors, now }: { colors: Colo
       network: approval.reaches?.map(nameText).join(', '),
       rule: ruleText(approval),
       'who decides': deciderText(approval),
+      passkey: passkeyText(approval),
       digest: approval.action_digest,
       decisions: approval.status === 'pending' ? approval.allowed_decisions.join(', ') : undefined,
       asked: `${approval.requested_at} (${ago(approval.requested_at, now)})`,
@@ -66,6 +67,13 @@ export function approvalText(approval: Approval, { colors, now }: { colors: Colo
     ...section(approval.decision?.changes.length ? ['asked (-) and ran (+):', ...changesText(approval)] : []),
     ...effectLines(approval, { colors, now }),
   ];
+}
+
+/** A terminal has no passkeys. */
+function passkeyText({ confirm, status, decision, id }: Approval): string | undefined {
+  if (decision?.confirmed) return 'proved the decision; the proof is in the audit log';
+  if (confirm !== 'passkey' || status !== 'pending') return undefined;
+  return `needed for all but a rejection, in the console: ${commandLine('open', id)}`;
 }
 
 function supersededText({ status, superseded_by: id }: Approval): string | undefined {
@@ -115,6 +123,7 @@ export function briefApproval(approval: Approval, { colors, now }: { colors: Col
       cut: cutText(approval),
       network: reaches?.map(nameText).join(', '),
       arguments: isShown || isAboutPublish(approval) ? undefined : codeText(JSON.stringify(action.args, null, 2) ?? ''),
+      passkey: passkeyText(approval),
       expires: `${until(approval.expires_at, now)}${approval.on_expiry === 'allow' ? '; then it runs' : ''}`,
       digest: approval.action_digest.slice(0, 19),
     }).map((line) => `  ${line}`),

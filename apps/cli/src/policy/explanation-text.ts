@@ -10,9 +10,10 @@ const outcomes: Record<RuleExplanation['outcome'], string> = {
 
 /** Lines about the deciding rule, and the reason why each other rule did not decide. */
 export function explanationText({ verdict, parts }: Explanation, width: number): string[] {
-  const { action, reason } = verdict;
+  const { action, reason, confirm } = verdict;
   return [
     `${action.toUpperCase()}: ${oneLine(reason, width)}`,
+    ...(confirm === 'passkey' ? ['Who releases it proves it with a passkey.'] : []),
     ...parts.flatMap(({ part, policies }) => [
       '',
       oneLine(`${part.kind}: ${part.detail}`, width),

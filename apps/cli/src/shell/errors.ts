@@ -43,6 +43,7 @@ const registry = {
   ambiguous_id: { exit: exitCodes.usage, next: 'Give more characters, or the whole id.' },
   no_policy: { exit: exitCodes.usage, next: 'Give the file of a policy, in YAML or JSON.' },
   invalid_policy: { exit: exitCodes.usage, next: 'Correct the policy; nothing was submitted or changed.' },
+  passkey_required: { exit: exitCodes.auth, next: 'Decide on the page of the approval in the console.' },
   no_key: { exit: exitCodes.auth, next: 'Start the system on this machine with `npm start`, or set HOLDPOINT_KEY.' },
   key_file_open: { exit: exitCodes.auth, next: 'Close the file to other users (chmod 600), or set HOLDPOINT_KEY.' },
   timeout: { exit: exitCodes.timeout, next: 'Nothing is lost. Look again, or allow more time.' },

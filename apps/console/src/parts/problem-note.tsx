@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import { ApiProblem, NoAnswer } from '../api/problem.ts';
+import { PasskeyRefused } from '../platform/passkey.ts';
 import { Note } from './note.tsx';
 import { Text } from './text.tsx';
 
@@ -32,6 +33,7 @@ export function ProblemNote({ error, children }: { error: unknown; children?: Re
 }
 
 function wordsOf(error: unknown): { detail: string; next: string } {
-  if (error instanceof ApiProblem || error instanceof NoAnswer) return { detail: error.detail, next: error.next };
+  const isWorded = error instanceof ApiProblem || error instanceof NoAnswer || error instanceof PasskeyRefused;
+  if (isWorded) return { detail: error.detail, next: error.next };
   return { detail: error instanceof Error ? error.message : String(error), next: 'Load the page again.' };
 }

@@ -6,6 +6,7 @@ import { Dialog } from '../parts/dialog.tsx';
 import { Text } from '../parts/text.tsx';
 import { useMe } from '../session/session.tsx';
 import { LettersSwitch } from './keys-help.tsx';
+import { Passkeys } from './passkeys.tsx';
 import { PushSwitch } from './push-switch.tsx';
 import { themes, useTheme } from './theme.ts';
 
@@ -64,6 +65,7 @@ export function Account({ onClose }: { onClose: () => void }) {
       </fieldset>
       <LettersSwitch />
       <PushSwitch />
+      <Passkeys />
       <div className="dialog-foot">
         <Button icon="leave" onClick={() => void logOut()}>
           Log out

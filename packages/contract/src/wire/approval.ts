@@ -17,6 +17,9 @@ import { proposedRuleSchema, ruleInForceSchema } from './remembered-rule.ts';
 
 const time = z.iso.datetime();
 
+/** The proof of a passkey is in the audit log. */
+const shownVoteSchema = voteSchema.omit({ assertion: true });
+
 /** The shortened parts of an approval, with their whole length in bytes. */
 const cutSchema = z.strictObject({ args: z.int().optional(), preview: z.int().optional() });
 
@@ -73,12 +76,16 @@ export const approvalSchema = z
       .describe('Who gave the call its arguments in earlier decisions. Under `not_submitter` they may not confirm it'),
     escalated_to: z.array(z.string()).describe('Globs on names of callers who may decide as well by now'),
     delegations: z.array(delegationSchema),
-    votes: z.array(voteSchema).describe('Who has approved, where several have to'),
+    votes: z.array(shownVoteSchema).describe('Who has approved, where several have to'),
     quorum: z
       .strictObject({ approved: z.int(), needed: z.int(), by: z.array(z.string()) })
       .nullable()
       .describe('Where several callers have to approve: how many did, of how many, and who; null: one decides'),
     on_expiry: onExpirySchema,
+    confirm: z
+      .literal('passkey')
+      .nullable()
+      .describe('passkey: to approve, edit or answer, sign the challenge of POST …/challenge with a passkey'),
     remembers: proposedRuleSchema
       .nullable()
       .describe(
@@ -157,9 +164,10 @@ export const approvalSchema = z
             }),
           )
           .describe('With edit: the arguments that differ between what was asked and what ran'),
-        votes: z.array(voteSchema).describe('Everyone who approved, where several had to'),
+        votes: z.array(shownVoteSchema).describe('Everyone who approved, where several had to'),
         made_rule: z.string().nullable().describe('The rule that was made with the decision'),
         rule_id: z.string().nullable().describe('The remembered rule that decided; `by` made it'),
+        confirmed: z.boolean().describe('Who released the call proved it with a passkey'),
         expired: z.boolean().describe('The deadline passed, and the policy lets the call run then'),
         decided_at: time,
       })

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { callerNameSchema } from '../caller.ts';
 import { approvalStatusSchema, decisionKindSchema } from '../vocabulary.ts';
 import { lineCommentsSchema } from './comment.ts';
+import { assertionResponseSchema } from './passkey.ts';
 
 /** The longest life of a remembered rule in seconds: a year. */
 const longestRule = 365 * 24 * 3600;
@@ -48,8 +49,15 @@ export const decideSchema = z.strictObject({
   message,
   comments: lineCommentsSchema,
   ...remember,
+  assertion: assertionResponseSchema
+    .optional()
+    .describe('Where `confirm` is passkey: the signature of a passkey on the challenge of POST …/challenge'),
 });
 export type Decide = z.input<typeof decideSchema>;
+
+/** POST /v1/approvals/{id}/challenge: the decision as it will be sent. */
+export const challengeDecisionSchema = decideSchema.omit({ assertion: true });
+export type ChallengeDecision = z.input<typeof challengeDecisionSchema>;
 
 /** POST /v1/approvals/{id}/delegate. */
 export const delegateSchema = z.strictObject({ to: callerNameSchema.describe('Name of the caller who may decide') });

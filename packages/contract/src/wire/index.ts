@@ -11,6 +11,7 @@ export * from './fork.ts';
 export * from './key.ts';
 export * from './operation.ts';
 export * from './page.ts';
+export * from './passkey.ts';
 export * from './policy.ts';
 export * from './presence.ts';
 export * from './problem.ts';

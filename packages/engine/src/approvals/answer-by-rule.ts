@@ -38,7 +38,7 @@ export async function findAnswer(
   const rules = await rulesFor(deps, run, coveringDigests(call, advisoryOf(deps.catalog, call)));
   if (rules.length === 0) return undefined;
   const panel = await panelFor(deps, run, step, { verdict, rules });
-  const rule = chooseRule(rules, panel, termsOf(step, verdict).allowed_decisions);
+  const rule = chooseRule(rules, panel, termsOf(step, verdict));
   if (rule === undefined) return undefined;
   if (decisionOf(rule) === 'approve' && (await askTool(deps, run, step, signal)) !== undefined) return undefined;
   return { rule, digest: actionDigest({ toolset, tool, args, snapshot: run.snapshot ?? '', uses, reaches }) };

@@ -1,14 +1,19 @@
-import type { DecisionKind } from '@holdpoint/contract';
+import type { ApprovalTerms, DecisionKind } from '@holdpoint/contract';
 import { decidesAlone, type Panel, type RuleState, whyNot } from '../domain/index.ts';
+
+interface Asked extends Pick<ApprovalTerms, 'confirm'> {
+  allowed_decisions: readonly DecisionKind[];
+}
 
 /**
  * The rule that answers a call, of all rules about it in force: a rejection wins over every approval. A rule decides as its maker would,
- * who must have the right to: one rejection decides, an approval counts where its maker approves alone.
+ * who must have the right to: one rejection decides, an approval counts where its maker approves alone. A rule has no passkey, and the person
+ * who made it is not there: it approves no call that asks for one.
  */
 export function chooseRule(
   rules: readonly { rule: RuleState }[],
   panel: Panel,
-  allowed: readonly DecisionKind[],
+  { allowed_decisions: allowed, confirm }: Asked,
 ): RuleState | undefined {
   const found = (decision: DecisionKind, counts: (rule: RuleState) => boolean): RuleState | undefined =>
     allowed.includes(decision)
@@ -17,7 +22,7 @@ export function chooseRule(
   const maker = ({ made: { by: name, kind } }: RuleState) => ({ name, kind });
   return (
     found('reject', (rule) => whyNot(panel, maker(rule)) === undefined) ??
-    found('approve', (rule) => decidesAlone(panel, maker(rule)))
+    found('approve', (rule) => confirm === undefined && decidesAlone(panel, maker(rule)))
   );
 }
 

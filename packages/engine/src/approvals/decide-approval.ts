@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Json, type RememberedRule, resolutionSchema } from '@holdpoint/contract';
+import { type DecisionToConfirm, type Json, type RememberedRule, resolutionSchema } from '@holdpoint/contract';
 import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
 import {
@@ -14,7 +14,7 @@ import {
 import { append, fromPayload, retryWhileContended, toPayload, untrackApproval } from '../log/index.ts';
 import { assertOpened } from './content.ts';
 import { answerByRules, decideStep } from './decide-step.ts';
-import type { Checked, DecisionRequest } from './decision-request.ts';
+import type { Checked, Confirm, DecisionRequest } from './decision-request.ts';
 import { describeEdit } from './describe-edit.ts';
 import { listApprovals } from './list-approvals.ts';
 import { listRule, madeBy, unlistRule } from './rule-index.ts';
@@ -24,7 +24,7 @@ import { type ApprovalView, type PublishApproval, viewApproval } from './view-ap
  * Records a decision; the first decision wins. The same decision again gets the first answer, a different decision is a conflict. When
  * several callers have to approve, the last caller decides.
  * @throws EngineError `approval_not_found`, `already_decided`, `action_changed`, `decision_not_allowed`, `invalid_decision`,
- * `not_a_decider`, `not_opened`, `run_not_active`
+ * `not_a_decider`, `not_opened`, `passkey_refused`, `passkey_required`, `run_not_active`
  */
 export async function decideApproval(
   deps: EngineDeps,
@@ -59,6 +59,41 @@ export async function decideApproval(
     return true;
   });
   return viewApproval(deps, approvalId);
+}
+
+/**
+ * What a passkey has to sign for a decision. The decision itself is checked as if it were sent, and nothing is recorded.
+ * @throws EngineError as `decideApproval`; `invalid_decision` where a decision takes no passkey
+ */
+export async function decisionToConfirm(
+  deps: EngineDeps,
+  approvalId: string,
+  request: Omit<DecisionRequest, 'confirm'>,
+): Promise<DecisionToConfirm> {
+  const view = await viewApproval(deps, approvalId);
+  const { approval } = view;
+  if (approval.status !== 'pending') throw whyClosed(approval);
+  if (Date.parse(approval.request.expires_at) <= deps.now()) {
+    throw new EngineError('already_decided', `the approval ${approvalId} expired at ${approval.request.expires_at}`);
+  }
+  const asked = new ToConfirm();
+  try {
+    await checkDecision(deps, view, { ...request, confirm: asked.answer });
+  } catch (error) {
+    if (asked.decision === undefined) throw error;
+    return asked.decision;
+  }
+  const message = `${request.decision} on ${approvalId} takes no passkey: send the decision as it is`;
+  throw new EngineError('invalid_decision', message);
+}
+
+/** Stops the check of a decision where it asks for a passkey. */
+class ToConfirm extends Error {
+  decision: DecisionToConfirm | undefined;
+  readonly answer: Confirm = async (decision) => {
+    this.decision = decision;
+    throw this;
+  };
 }
 
 function whyClosed({ id, status, superseded }: ApprovalState): EngineError {

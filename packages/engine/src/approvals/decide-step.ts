@@ -1,4 +1,4 @@
-import type { Json, Problem, Vote } from '@holdpoint/contract';
+import type { Json, Problem, Verdict, Vote } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import {
   type Decider,
@@ -19,6 +19,7 @@ import {
 } from '../domain/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import { chooseRule, decisionOf } from './choose-rule.ts';
+import { confirmDecision } from './confirm-decision.ts';
 import type { Checked, DecisionRequest } from './decision-request.ts';
 import { describeEdit } from './describe-edit.ts';
 import { judgeDescribed } from './judge-described.ts';
@@ -45,13 +46,10 @@ export async function decideStep(deps: EngineDeps, view: StepApproval, request: 
   }
   const votes = kind === 'approve' ? addVote(deps, view, panel, { caller, message }) : undefined;
   if (votes === 'already voted') return votes;
-  if (votes?.isPartial) {
-    if (request.remember !== undefined) throw new EngineError('invalid_decision', notAlone);
-    return vote(view.run, view.step, view.approval, { by, votes: votes.all });
-  }
-  const checked = args && (await checkEdited(deps, view, args));
-  if (checked !== undefined && 'invalid' in checked) {
-    const { invalid } = checked;
+  if (votes?.isPartial && request.remember !== undefined) throw new EngineError('invalid_decision', notAlone);
+  const edited = args && (await checkEdited(deps, view, args));
+  if (edited !== undefined && 'invalid' in edited) {
+    const { invalid } = edited;
     if (request.settlesInvalid !== true) throw new EngineError('invalid_decision', invalid.message);
     return decide(view.run, view.step, view.approval, {
       kind: 'reject',
@@ -61,12 +59,15 @@ export async function decideStep(deps: EngineDeps, view: StepApproval, request: 
       error: invalid,
     });
   }
-  const edited = checked;
   const rule = request.remember && (await newRule(deps, view, { panel, caller, request, remember: request.remember }));
-  const all = votes !== undefined && votes.all.length > 1 ? votes.all : undefined;
+  // Last of all checks: a passkey signs a challenge once.
+  const assertion = await confirmDecision(view, request, { kind, edited });
+  const all = votes && [...votes.before, { ...votes.own, assertion }];
+  if (votes?.isPartial && all !== undefined) return vote(view.run, view.step, view.approval, { by, votes: all });
+  const several = all !== undefined && all.length > 1 ? all : undefined;
   return decide(view.run, view.step, view.approval, {
-    ...{ kind, digest: view.digest, by, message, edited, rule },
-    votes: all,
+    ...{ kind, digest: view.digest, by, message, edited, rule, votes: several },
+    assertion: several === undefined ? assertion : undefined,
     answer: kind === 'respond' ? await answerTo(deps, view, message ?? '') : undefined,
   });
 }
@@ -81,7 +82,7 @@ export async function answerByRules(deps: EngineDeps, view: StepApproval): Promi
   const rules = await rulesAbout(deps, view);
   if (rules.length === 0) return undefined;
   const makers = rules.map(({ rule }) => rule.made.by);
-  const rule = chooseRule(rules, await readPanel(deps, view, makers), approval.request.allowed_decisions);
+  const rule = chooseRule(rules, await readPanel(deps, view, makers), approval.request);
   if (rule === undefined) return undefined;
   const { by, message } = rule.made;
   const kind = decisionOf(rule);
@@ -107,13 +108,13 @@ export async function readPanel(
   return panelOf(approval, submitters, persons);
 }
 
-/** Adds the caller's vote to the votes. */
+/** The caller's vote, beside the earlier ones. */
 function addVote(
   deps: Pick<EngineDeps, 'now'>,
   { approval, digest }: StepApproval,
   panel: Panel,
   { caller, message }: { caller: Decider; message: string | undefined },
-): { all: Vote[]; isPartial: boolean } | 'already voted' {
+): { before: Vote[]; own: Vote; isPartial: boolean } | 'already voted' {
   const before = votesOn(approval.votes, digest);
   if (before.some(({ by }) => by === caller.name)) return 'already voted';
   const same = before.find(({ by }) => isSamePerson(panel, by, caller.name));
@@ -123,13 +124,9 @@ function addVote(
   }
   const { name: by, kind } = caller;
   const at = new Date(deps.now()).toISOString();
-  const all = [...before, { by, kind, action_digest: digest, message, at }];
-  const isPartial =
-    whatIsMissing(
-      panel,
-      all.map((one) => ({ name: one.by, kind: one.kind })),
-    ) !== undefined;
-  return { all, isPartial };
+  const own = { by, kind, action_digest: digest, message, at };
+  const voters = [...before, own].map((one) => ({ name: one.by, kind: one.kind }));
+  return { before, own, isPartial: whatIsMissing(panel, voters) !== undefined };
 }
 
 /** The result of a question, made from a person's answer. */
@@ -149,7 +146,7 @@ async function checkEdited(
   deps: EngineDeps,
   view: StepApproval,
   args: Json,
-): Promise<NonNullable<Decision['edited']> | { invalid: Problem }> {
+): Promise<(NonNullable<Decision['edited']> & Pick<Verdict, 'confirm'>) | { invalid: Problem }> {
   const { run, step } = view;
   const described = await describeEdit(deps, view, args);
   if (!described.ok) return { invalid: described.error };
@@ -163,5 +160,5 @@ async function checkEdited(
   if (verdict.action === 'deny') {
     return { invalid: { code: 'EPERMISSION', message: `the policy denies the edited call: ${verdict.reason}` } };
   }
-  return { args: await toPayload(deps.blobs, described.args), effect };
+  return { args: await toPayload(deps.blobs, described.args), effect, confirm: verdict.confirm };
 }

@@ -1,4 +1,4 @@
-import type { CallerKind, DecisionKind, Json } from '@holdpoint/contract';
+import type { CallerKind, DecisionKind, DecisionToConfirm, Json, PasskeyAssertion } from '@holdpoint/contract';
 import type { Transition } from '../domain/index.ts';
 
 export interface Remember {
@@ -27,7 +27,12 @@ export interface DecisionRequest {
   by: string;
   /** @default person */
   kind?: CallerKind;
+  /** Gives the proof of a passkey for exactly this decision. Called once all else is checked, and again after a contended append. */
+  confirm?: Confirm | undefined;
 }
+
+/** @throws EngineError `passkey_refused` */
+export type Confirm = (decision: DecisionToConfirm) => Promise<PasskeyAssertion>;
 
 /** A transition, or nothing to do because the caller has voted before. */
 export type Checked = Transition | 'already voted';

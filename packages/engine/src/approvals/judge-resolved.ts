@@ -1,12 +1,13 @@
 import type { RunSpec, Touches, Verdict } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import { type RunState, type StepState, stricter, withCurrent } from '../domain/index.ts';
+import { addUp, type RunState, type StepState, withCurrent } from '../domain/index.ts';
 import { fromPayload } from '../log/index.ts';
 import { describeCall } from './describe-call.ts';
 import { judgeDescribed } from './judge-described.ts';
 
 /**
- * Judges a call on its real paths: a symbolic link in the workspace may lead to another path than its name. The stricter verdict counts.
+ * Judges a call on its real paths: a symbolic link in the workspace may lead to another path than its name. The stricter verdict counts,
+ * and where both hold, the terms of both.
  */
 export async function judgeResolved(
   deps: WorkerDeps,
@@ -24,7 +25,7 @@ export async function judgeResolved(
   if (paths.length === 0) return verdict;
   const led = { ...described, touches: { paths, hosts: [] } };
   const judged = judgeDescribed(deps, spec, { tool, args, described: led }).verdict;
-  return stricter(verdict, { ...judged, reason: `through a link: ${judged.reason}` });
+  return addUp(verdict, { ...judged, reason: `through a link: ${judged.reason}` });
 }
 
 /** Whether any rule, permission or protected path is about paths. The built-in rules are about deletions only. */

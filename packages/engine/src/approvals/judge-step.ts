@@ -62,7 +62,8 @@ export async function judgeInPlace(
 
 /**
  * The verdict on a call whose attempt has begun. The policy may have become stricter since the call passed the gate, and the workspace may
- * have changed since the tool's question. A person's decision answers a hold, never a denial.
+ * have changed since the tool's question. A person's decision answers a hold, never a denial, and a hold that asks for a passkey only with
+ * the proof of one.
  */
 export async function judgeBegun(
   deps: WorkerDeps,
@@ -77,6 +78,8 @@ export async function judgeBegun(
   if (isDecided || step.deferred !== undefined) {
     const verdict = await judgeOnTree(deps, run, step, signal);
     if (verdict.action === 'deny') return verdict;
+    if (verdict.confirm !== undefined && step.deferred === undefined && !(await hasProof(deps, run, step)))
+      return verdict;
     // When no person looked at the workspace, the tool does.
     const question = (await isUnseen(deps, run, step)) ? await askTool(deps, run, step, signal) : undefined;
     return question === undefined ? { ...verdict, action: 'allow' } : { action: 'hold', reason: question };
@@ -89,9 +92,15 @@ async function editToConfirm({ redis }: WorkerDeps, run: RunState, step: StepSta
   if (step.approval === undefined) return undefined;
   const { request, decision } = (await readApproval(redis, run.id, step.approval)) ?? {};
   if (decision?.decision !== 'edit' || !request?.deciders?.some(({ not_submitter }) => not_submitter)) return undefined;
-  const { rule: _, deciders, expires_s, remind_after_s, escalate } = request;
+  const { rule: _, deciders, expires_s, confirm, remind_after_s, escalate } = request;
   const reason = `${decision.by} edited this call: another person has to confirm it`;
-  return { action: 'hold', reason, decisions: ['approve'], deciders, expires_s, remind_after_s, escalate };
+  return { action: 'hold', reason, decisions: ['approve'], deciders, expires_s, confirm, remind_after_s, escalate };
+}
+
+/** Whether everyone who released the call proved it with a passkey. */
+async function hasProof({ redis }: WorkerDeps, run: RunState, { approval }: StepState): Promise<boolean> {
+  const { decision } = (approval === undefined ? undefined : await readApproval(redis, run.id, approval)) ?? {};
+  return (decision?.votes ?? [decision]).every((one) => one?.assertion !== undefined);
 }
 
 /** Whether a rule or the policy decided, so that no person saw this call. */

@@ -55,6 +55,9 @@ export async function newRule(
   const isRejected = request.decision === 'reject';
   const reason = whyNotRemembered(view);
   if (reason !== undefined) throw new EngineError('invalid_decision', reason);
+  if (!isRejected && view.approval.request.confirm === 'passkey') {
+    throw new EngineError('invalid_decision', 'each such call needs a passkey, and a remembered rule has none');
+  }
   if (!isRejected && !decidesAlone(panel, caller)) {
     const message = 'a call on which several callers decide cannot be remembered by one of them';
     throw new EngineError('invalid_decision', message);

@@ -53,10 +53,11 @@ async function park(deps: WorkerDeps, run: RunState, step: StepState, reason: Pr
   const preview = await toPayload(deps.blobs, await everythingKnown(deps, run, step, reason));
   const before = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
   const deciders = before?.request.deciders ?? step.call.verdict?.deciders;
+  const confirm = before?.request.confirm ?? step.call.verdict?.confirm;
   await requestApproval(deps, run, async (open) => {
     const { approvalId: id, expiresAt } = await open();
     const edited_by = before && editorsOf(before);
-    return recordIndeterminate(run, step, { id, expiresAt, reason, preview, deciders, edited_by });
+    return recordIndeterminate(run, step, { id, expiresAt, reason, preview, deciders, confirm, edited_by });
   });
 }
 

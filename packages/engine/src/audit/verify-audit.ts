@@ -1,6 +1,7 @@
 import { type AuditFinding, type AuditHead, type AuditReport, mostFindings } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
-import { verifyChain } from './verify-chain.ts';
+import { verifyAssertions } from './verify-assertions.ts';
+import { sealedLines, verifyChain } from './verify-chain.ts';
 import { verifyLogs } from './verify-logs.ts';
 
 interface Input {
@@ -13,7 +14,7 @@ interface Input {
 
 /**
  * Finds any changed, removed, moved or doubled record of the audit log, and any event in a log different from its sealed form. Reads every
- * record and every sealed event, while the system may run.
+ * record and every sealed event, while the system may run. Also finds decisions that no passkey proves and that needed one.
  */
 export async function verifyAudit({ redis, dataDir, kept, signal }: Input): Promise<AuditReport> {
   const findings: AuditFinding[] = [];
@@ -26,6 +27,7 @@ export async function verifyAudit({ redis, dataDir, kept, signal }: Input): Prom
   const { runs, sealed, unsealed, removed } = await verifyLogs({
     ...{ redis, dataDir, report, isWhole, upTo: head.seq, signal },
   });
+  await verifyAssertions({ lines: sealedLines(dataDir, head.seq), report, isFromStart: true, signal });
   return {
     ok: total === 0,
     ...{ head, records, runs, events: { sealed, unsealed }, findings, findings_total: total },

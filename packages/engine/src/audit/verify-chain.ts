@@ -2,7 +2,7 @@ import { type AuditFinding, type AuditHead, type AuditLog, auditLogSchema } from
 import type { Redis } from 'ioredis';
 import { type Place, readChain, type StoredChain } from './pending-batch.ts';
 import { genesis, parseLine } from './record-line.ts';
-import { listSegments, readSegment, type SegmentLine } from './segments.ts';
+import { firstSeqOf, listSegments, readSegment, type SegmentLine } from './segments.ts';
 
 /** A record with the same bytes as when sealed. */
 export interface SoundRecord {
@@ -155,6 +155,14 @@ class Numbers {
   }
   get size(): number {
     return this.upTo + this.beyond.size;
+  }
+}
+
+/** The lines of all files. @param upTo leaves out records added since */
+export async function* sealedLines(dataDir: string, upTo: number): AsyncGenerator<SegmentLine> {
+  for (const file of await listSegments(dataDir)) {
+    if (firstSeqOf(file) > upTo) continue;
+    for await (const line of readSegment(dataDir, file)) if (line.isWhole) yield line;
   }
 }
 

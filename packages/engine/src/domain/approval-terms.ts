@@ -6,15 +6,15 @@ type Asked = Pick<EventOf<'approval.requested'>['data'], 'allowed_decisions'> & 
 
 /** The terms of the approval of a held call, from its verdict. */
 export function termsOf(step: StepState, verdict: Verdict): Asked {
-  const { rule, part, deciders, expires_s, remind_after_s, escalate } = verdict;
+  const { rule, part, deciders, expires_s, confirm, remind_after_s, escalate } = verdict;
   const isQuestion = step.call.gate === 'input';
   const several = needsSeveral(deciders);
   const all: DecisionKind[] = isQuestion ? ['respond', 'reject'] : ['approve', 'edit', 'reject', 'respond'];
   const offered = verdict.decisions === undefined ? all : [...verdict.decisions, 'reject'];
   return {
-    ...{ rule, part, deciders, expires_s, remind_after_s, escalate },
-    // Silence answers no question, and does not replace several callers.
-    on_expiry: verdict.on_expiry === 'allow' && !isQuestion && !several ? 'allow' : undefined,
+    ...{ rule, part, deciders, expires_s, confirm, remind_after_s, escalate },
+    // Silence answers no question, has no passkey, and does not replace several callers.
+    on_expiry: verdict.on_expiry === 'allow' && !isQuestion && !several && confirm === undefined ? 'allow' : undefined,
     allowed_decisions: all.filter(
       (one) => offered.includes(one) && !(several && (one === 'edit' || one === 'respond')),
     ),
@@ -28,6 +28,9 @@ export const sameTerms = ({
   deciders,
   expires_s,
   on_expiry,
+  confirm,
   remind_after_s,
   escalate,
-}: ApprovalTerms): ApprovalTerms => ({ rule, part, deciders, expires_s, on_expiry, remind_after_s, escalate });
+}: ApprovalTerms): ApprovalTerms => ({
+  ...{ rule, part, deciders, expires_s, on_expiry, confirm, remind_after_s, escalate },
+});

@@ -28,6 +28,14 @@ const registry = {
     retryable: false,
     next: 'Have a caller decide that `deciders` of the approval names. A caller who may decide can let you do so: POST /v1/approvals/{id}/delegate. Nothing was decided.',
   },
+  passkey_required: {
+    retryable: false,
+    next: 'Decide on the page of the approval in the console (/approvals/{id}), which asks for your passkey. Nothing was decided.',
+  },
+  passkey_refused: {
+    retryable: false,
+    next: 'Ask for a new challenge (POST /v1/approvals/{id}/challenge) and have your passkey sign that one. Nothing was decided.',
+  },
   not_opened: {
     retryable: false,
     next: 'Read the whole with GET /v1/approvals/{id}/content, and send its content_digest with the decision. Nothing was decided.',

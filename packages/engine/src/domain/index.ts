@@ -21,6 +21,7 @@ export { grantsOf, toGrant } from './grants.ts';
 export { heads } from './heads.ts';
 export { cursorAt, cursorFrom, earlierOf, isAbandoned, laterOf, timeOfId } from './id-time.ts';
 export {
+  addUp,
   type Bound,
   boundBy,
   holdsPublish,

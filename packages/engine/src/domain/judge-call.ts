@@ -24,6 +24,19 @@ const strictness: Record<PolicyAction, number> = { allow: 0, hold: 1, deny: 2 };
 export const stricter = (one: Verdict, other: Verdict): Verdict =>
   strictness[other.action] > strictness[one.action] ? other : one;
 
+/** Like `stricter`, for two verdicts on one call: where both hold, an approval must satisfy the terms of each. */
+export function addUp(one: Verdict, other: Verdict): Verdict {
+  if (one.action !== 'hold' || other.action !== 'hold') return stricter(one, other);
+  const all = [...(one.deciders ?? []), ...(other.deciders ?? [])];
+  const deciders = [...new Map(all.map((entry) => [JSON.stringify(entry), entry])).values()];
+  return {
+    ...one,
+    deciders: deciders.length === 0 ? undefined : deciders,
+    confirm: one.confirm ?? other.confirm,
+    on_expiry: other.on_expiry === 'allow' ? one.on_expiry : undefined,
+  };
+}
+
 /**
  * The strictest verdict on a call by the run's policy and the operator's policies, recorded and current: a later change of the operator's
  * policy never relaxes the recorded ones. Pure.

@@ -1,7 +1,7 @@
 import { type Policy, policySchema } from '@holdpoint/contract';
 import type { CallFacts } from '@holdpoint/policy';
 import { expect, test } from 'vitest';
-import { judgeCall } from './judge-call.ts';
+import { addUp, judgeCall } from './judge-call.ts';
 
 const touches = { paths: [], commands: [], hosts: [] };
 const bash: CallFacts = {
@@ -28,4 +28,20 @@ test('the first matching rule decides and gives the reason', () => {
   expect(judge(policy, { ...bash, tool: 'edit' }).action).toBe('hold');
   expect(judge(policy, bash)).toMatchObject({ action: 'deny', reason: 'frozen', rule: { policy: 'run', index: 1 } });
   expect(judge(policy, { ...bash, risk: 'high' }).action).toBe('allow');
+});
+
+test('a rule that holds the path behind a link adds its terms, and relaxes none', () => {
+  const held = { action: 'hold' as const, reason: 'its own', deciders: [{ quorum: 2 }], on_expiry: 'allow' as const };
+  const behind = {
+    action: 'hold' as const,
+    reason: 'behind',
+    deciders: [{ names: ['ops'] }],
+    confirm: 'passkey' as const,
+  };
+  expect(addUp(held, behind)).toMatchObject({
+    ...{ reason: 'its own', confirm: 'passkey', on_expiry: undefined },
+    deciders: [{ quorum: 2 }, { names: ['ops'] }],
+  });
+  expect(addUp(held, { action: 'deny', reason: 'no' })).toMatchObject({ action: 'deny' });
+  expect(addUp(held, { action: 'allow', reason: 'yes' })).toBe(held);
 });

@@ -1,5 +1,5 @@
 import type { AuditBodyOf, EventOf } from '@holdpoint/contract';
-import { type Redact, textOfPayload } from './audit-text.ts';
+import { digestOfText, type Redact, textOfPayload } from './audit-text.ts';
 import { type CallFacts, ofRun, type RunFacts } from './run-facts.ts';
 
 type ApprovalEvent = EventOf<'approval.requested' | 'approval.decided' | 'approval.expired' | 'approval.canceled'>;
@@ -25,7 +25,16 @@ export function approvalCommon(facts: RunFacts, event: ApprovalEvent, redact: Re
   return {
     ...{ kind: 'approval' as const, ...ofRun(facts, event), approval_id, step_id: event.step_id },
     ...{ tool: known?.created.data.tool, toolset: known && facts.toolset, about: asked?.kind },
-    ...{ action_digest: asked?.action_digest, snapshot: asked?.snapshot },
+    ...{ action_digest: asked?.action_digest, snapshot: asked?.snapshot, confirm: asked?.confirm },
     args: known && textOfPayload(known.args, redact),
   } satisfies Omit<AuditBodyOf<'approval'>, 'status'>;
 }
+
+/** The proof of a passkey, with the digest of the message that its challenge covers. */
+export const proofOf = ({
+  assertion,
+  message,
+}: Pick<EventOf<'approval.decided'>['data'], 'assertion' | 'message'>) => ({
+  assertion,
+  message_digest: assertion === undefined || message === undefined ? undefined : digestOfText(message),
+});

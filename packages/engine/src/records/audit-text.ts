@@ -33,6 +33,9 @@ export const digestOfPayload = (payload: Payload): { digest: string; bytes: numb
   return { digest, bytes };
 };
 
+/** The digest of a message: a record has its beginning alone. */
+export const digestOfText = (text: string): string => `sha256:${hash('sha256', text)}`;
+
 export const shortText = (text: string, redact: Redact): string => {
   const redacted = redact(text);
   return redacted.length > mostOfMessage ? `${redacted.slice(0, mostOfMessage)}… (cut)` : redacted;

@@ -17,3 +17,4 @@ export { type InMemoryWorker, inMemoryWorker } from './in-memory-worker.ts';
 export { startTestEngine, type TestEngine } from './real-redis.ts';
 export { openSpec, specOf } from './run-spec.ts';
 export { assertSoundVerdicts } from './sound-verdicts.ts';
+export { createTestPasskey, type TestPasskey } from './test-passkey.ts';

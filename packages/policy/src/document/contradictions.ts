@@ -3,7 +3,7 @@ import { listOf } from '../match/command.ts';
 import type { PolicyProblem } from './problem.ts';
 
 const onlyForHold = [
-  ...(['decisions', 'deciders', 'expires_s', 'on_expiry', 'preview', 'remind_after_s', 'escalate'] as const),
+  ...(['decisions', 'deciders', 'expires_s', 'on_expiry', 'preview', 'confirm', 'remind_after_s', 'escalate'] as const),
 ];
 
 /** Mutually exclusive fields of a rule. */
@@ -56,6 +56,9 @@ export function contradictions({ match, action, ...terms }: PolicyRule): PolicyP
     if (terms[field] !== undefined && action !== 'hold') {
       add(`/${field}`, `says how a held call is decided, and this rule does not hold: its action is ${action}.`);
     }
+  }
+  if (terms.confirm === 'passkey' && terms.on_expiry === 'allow') {
+    add('/on_expiry', 'lets the call run without a passkey, and confirm asks for one. Leave one of the two out.');
   }
   const { remind_after_s: remind, expires_s: expires, escalate } = terms;
   if (remind !== undefined && expires !== undefined && remind >= expires) {

@@ -145,13 +145,20 @@ test('an explanation shows the built-in denial that the run cannot lift', () => 
 test('rules that hold together add up', () => {
   const rule = (terms: Partial<PolicyRule>) => [{ match: {}, action: 'hold', ...terms }];
   const first = rule({ decisions: ['approve', 'edit'], deciders: { quorum: 2 }, expires_s: 60, on_expiry: 'allow' });
-  const second = rule({ decisions: ['approve'], deciders: { names: ['ops-*'] }, expires_s: 600, preview: 'run' });
+  const second = rule({
+    decisions: ['approve'],
+    deciders: { names: ['ops-*'] },
+    expires_s: 600,
+    preview: 'run',
+    confirm: 'passkey',
+  });
   expect(judged(first, call({}), [second])).toMatchObject({
     decisions: ['approve', 'reject'],
     deciders: [{ quorum: 2 }, { names: ['ops-*'] }],
     expires_s: 60,
     on_expiry: undefined,
     preview: 'run',
+    confirm: 'passkey',
   });
 });
 

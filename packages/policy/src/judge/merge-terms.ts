@@ -2,7 +2,7 @@ import type { PolicyRule, Verdict } from '@holdpoint/contract';
 
 type Terms = Pick<
   Verdict,
-  'decisions' | 'deciders' | 'expires_s' | 'on_expiry' | 'preview' | 'remind_after_s' | 'escalate'
+  'decisions' | 'deciders' | 'expires_s' | 'on_expiry' | 'preview' | 'confirm' | 'remind_after_s' | 'escalate'
 >;
 
 /** The terms of an approval for every rule: each rule must permit the decider, and nothing runs on expiry unless all agree. */
@@ -20,6 +20,7 @@ export function mergeTerms(rules: readonly PolicyRule[]): Terms {
     expires_s: least(rules.map(({ expires_s }) => expires_s)),
     on_expiry: rules.every(({ on_expiry }) => on_expiry === 'allow') ? 'allow' : undefined,
     preview: rules.some(({ preview }) => preview === 'run') ? 'run' : undefined,
+    confirm: rules.some(({ confirm }) => confirm === 'passkey') ? 'passkey' : undefined,
     remind_after_s: least(rules.map(({ remind_after_s }) => remind_after_s)),
     escalate: escalations.sort((a, b) => a.after_s - b.after_s)[0],
   };

@@ -73,9 +73,10 @@ export async function toListed(deps: Deps, view: ApprovalView): Promise<Approval
             message: decision.message ?? null,
             by: decision.by,
             changes: await changesOf(deps, view),
-            votes: decision.votes ?? [],
+            votes: (decision.votes ?? []).map(withoutProof),
             made_rule: decision.made_rule ?? null,
             rule_id: decision.rule_id ?? null,
+            confirmed: (decision.votes ?? [decision]).every(({ assertion }) => assertion !== undefined),
             expired: decision.expired ?? false,
             decided_at: decision.decided_at,
           },
@@ -101,23 +102,26 @@ type Terms = Pick<
   | 'delegations'
   | 'votes'
   | 'on_expiry'
+  | 'confirm'
   | 'remembers'
 >;
 
 /** The deciders, the deadline, and the rule `remember` would make. */
 function termsOf(deps: Pick<ApiDeps, 'catalog'>, view: ApprovalView): Terms {
   const { request, escalated = [], delegations = [], votes = [], status } = view.approval;
-  const { reaches = null, rule = null, deciders = [], edited_by = [], on_expiry = 'reject' } = request;
-  const counted = votes.filter(({ action_digest }) => action_digest === view.digest);
+  const { reaches = null, rule = null, deciders = [], edited_by = [], on_expiry = 'reject', confirm = null } = request;
+  const counted = votes.filter(({ action_digest }) => action_digest === view.digest).map(withoutProof);
   const isOpen = status === 'pending' && view.subject === 'step';
   return {
-    ...{ reaches, rule, deciders, edited_by, on_expiry, escalated_to: escalated, delegations },
+    ...{ reaches, rule, deciders, edited_by, on_expiry, confirm, escalated_to: escalated, delegations },
     votes: counted,
     quorum: quorumOf(deciders, counted),
     other_policy: view.run.forked_from?.other_policy ?? false,
     remembers: isOpen && whyNotRemembered(view) === undefined ? proposalOf(deps, view) : null,
   };
 }
+
+const withoutProof = <Vote extends { assertion?: unknown }>({ assertion: _, ...vote }: Vote) => vote;
 
 function quorumOf(deciders: Terms['deciders'], votes: Terms['votes']): Terms['quorum'] {
   const needed = Math.max(1, ...deciders.map(({ quorum = 1 }) => quorum));

@@ -1,8 +1,9 @@
 import type { Json } from '@holdpoint/contract';
-import { approvalSchema, type Decide, decideSchema, idParamsSchema } from '@holdpoint/contract/wire';
+import { approvalSchema, type ChallengeDecision, decideSchema, idParamsSchema } from '@holdpoint/contract/wire';
 import type { StepApproval } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
+import { confirmWith } from '../../passkeys/confirm-with.ts';
 import { withComments } from '../runs/line-comments.ts';
 import { toApproval } from './approval-view.ts';
 import { checkResolutions } from './check-resolutions.ts';
@@ -27,6 +28,7 @@ export function decideRoute(app: App): void {
           'Where several callers have to approve, the approval stays `pending` until the last of them did; one rejection decides. ' +
           'A caller that `deciders` does not name gets 403 `not_a_decider`. ' +
           'With `remember` later calls are decided in the same way; `remembered` of the answer has every rule about the call, so a rule that says the opposite is seen. ' +
+          'Where `confirm` is `passkey`, a decision that releases the call has an `assertion` (POST …/challenge); without it 403 `passkey_required`. ' +
           'An approval that is `cut` is approved with the `content_digest` of its content; otherwise 409 `not_opened`.',
         params: idParamsSchema,
         body: decideSchema,
@@ -35,20 +37,24 @@ export function decideRoute(app: App): void {
     },
     async ({ params, body, deps }) => {
       await checkEdit(deps, params.id, body);
-      const { decision, action_digest, args, content_digest, on_invalid } = body;
-      const message = withComments(body.message, body.comments, { most: mostCharacters });
-      const view = await deps.engine.approvals.decide(params.id, {
-        ...{ decision, action_digest, args, message, content_digest },
-        settlesInvalid: on_invalid === 'reject',
-        remember: rememberOf(deps, body),
-      });
-      return toApproval(deps, view);
+      const confirm = body.assertion && confirmWith(deps, body.assertion);
+      return toApproval(deps, await deps.engine.approvals.decide(params.id, { ...requestOf(deps, body), confirm }));
     },
   );
 }
 
 /** @throws ApiProblem `missing_scope` */
-function rememberOf({ holder }: ApiDeps, { remember = 'none', remember_s, remember_external }: Decide) {
+export function requestOf(deps: ApiDeps, body: ChallengeDecision) {
+  const { decision, action_digest, args, content_digest, on_invalid } = body;
+  const message = withComments(body.message, body.comments, { most: mostCharacters });
+  return {
+    ...{ decision, action_digest, args, message, content_digest },
+    settlesInvalid: on_invalid === 'reject',
+    remember: rememberOf(deps, body),
+  };
+}
+
+function rememberOf({ holder }: ApiDeps, { remember = 'none', remember_s, remember_external }: ChallengeDecision) {
   if (remember === 'none') return undefined;
   if (remember === 'policy' && !holder.scopes.includes('policies:write')) {
     const { name } = holder.caller;
@@ -66,7 +72,7 @@ type Deps = Pick<ApiDeps, 'engine'>;
 export async function checkEdit(
   deps: Deps,
   id: string,
-  { decision, action_digest, args, on_invalid }: Decide,
+  { decision, action_digest, args, on_invalid }: ChallengeDecision,
 ): Promise<void> {
   if (decision !== 'edit' || args === undefined) return;
   const view = await deps.engine.approvals.get(id);

@@ -1,6 +1,8 @@
+import { isIP } from 'node:net';
 import { confirm, isCancel } from '@clack/prompts';
-import type { Client } from '@holdpoint/client';
+import { ApiError, type Client } from '@holdpoint/client';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
+import { findConnection } from '../../connection.ts';
 import { hunksText } from '../../deciding/conflicts.ts';
 import { openContent } from '../../deciding/open-content.ts';
 import { approvalText, contradictionText, proposalText } from '../../output/index.ts';
@@ -23,13 +25,17 @@ type Args = NonNullable<Decide['args']>;
  *
  * @throws CliError `usage` without either
  */
-export async function decide(deps: { shell: Shell; client: Client }, input: DecideInput): Promise<void> {
+export async function decide(
+  deps: { shell: Shell; client: Client; url?: string | undefined },
+  input: DecideInput,
+): Promise<void> {
   const { shell, client } = deps;
   const { approvalId, digest, json, args, ...decision } = input;
   const shown = await client.getApproval(approvalId);
   if (!json) for (const line of approvalText(shown, { colors: shell.errColors, now: Date.now() })) shell.say(line);
   if (!json) for (const line of await hunksText(deps, shown)) shell.say(line);
   refuseDisallowed(shown, decision.decision);
+  if (needsPasskey(shown, decision.decision)) throw decideOnPage(deps, approvalId);
   const given = typeof args === 'function' ? args(shown) : args;
   const remembers = decision.remember !== undefined && decision.remember !== 'none';
   if (remembers && !json) for (const line of proposalText(shown, decision.decision)) shell.say(line);
@@ -39,16 +45,35 @@ export async function decide(deps: { shell: Shell; client: Client }, input: Deci
   if (digest === undefined && letsRun(decision.decision) && !(await confirmed(shell, input, shown))) {
     return shell.say('Nothing was decided.');
   }
-  const decided = await client.decideApproval(approvalId, {
-    ...decision,
-    args: given,
-    content_digest,
-    action_digest: digest ?? shown.action_digest,
-  });
+  const decided = await client
+    .decideApproval(approvalId, {
+      ...decision,
+      args: given,
+      content_digest,
+      action_digest: digest ?? shown.action_digest,
+    })
+    .catch((error: unknown) => {
+      // An edit can need a passkey where the call as it was asked needs none.
+      throw error instanceof ApiError && error.code === 'passkey_required' ? decideOnPage(deps, approvalId) : error;
+    });
   if (json) return shell.printJson(decided);
   shell.print(`${decided.id} is ${decided.status}`);
   if (remembers) for (const line of contradictionText(decided, decision.decision)) shell.say(line);
   shell.say(`follow:   ${commandLine('watch', decided.run_id)}`);
+}
+
+const needsPasskey = ({ status, confirm }: Approval, decision: Decide['decision']): boolean =>
+  status === 'pending' && confirm === 'passkey' && decision !== 'reject';
+
+/** A terminal has no passkeys. A page has some only at a name, so an address of this machine becomes its name. */
+function decideOnPage({ shell, url }: { shell: Shell; url?: string | undefined }, id: string): CliError {
+  const address = new URL(findConnection(shell.config, url).url);
+  if (isIP(address.hostname.replace(/^\[|\]$/g, '')) !== 0) address.hostname = 'localhost';
+  const page = new URL(`/approvals/${id}`, address);
+  const link = commandLine('open', id, '--url', address.origin);
+  return new CliError('passkey_required', `The rule that holds the call of ${id} asks for a passkey.`, {
+    next: `Decide in a browser, at ${page}; to log in there: ${link}. Nothing was decided.`,
+  });
 }
 
 /** The server checks this, too; the check here makes a usage error. */

@@ -48,7 +48,7 @@ export function approveCommand(shell: Shell): Command {
     const { url, content, remember, rememberFor, rememberExternal, ...rest } = options;
     const client = await shell.connect(url);
     await decide(
-      { shell, client },
+      { shell, client, url },
       {
         ...{ approvalId, decision: 'approve', content_digest: content, ...rememberOf({ remember, rememberFor }) },
         ...rest,
@@ -70,7 +70,7 @@ export function rejectCommand(shell: Shell): Command {
     const { url, remember, rememberFor, ...rest } = options;
     const client = await shell.connect(url);
     await decide(
-      { shell, client },
+      { shell, client, url },
       { approvalId, decision: 'reject', ...rememberOf({ remember, rememberFor }), ...rest },
     );
   });
@@ -94,7 +94,7 @@ export function editCommand(shell: Shell): Command {
     const { url, args, argsFile, ...rest } = options;
     const given = jsonObject(await argsText(shell, { args, argsFile }), args === undefined ? '--args-file' : '--args');
     const client = await shell.connect(url);
-    await decide({ shell, client }, { approvalId, decision: 'edit', args: given, ...rest });
+    await decide({ shell, client, url }, { approvalId, decision: 'edit', args: given, ...rest });
   });
 }
 
@@ -113,7 +113,7 @@ export function respondCommand(shell: Shell): Command {
     async (approvalId: string, answer: string, { url, ...options }: DecisionOptions) => {
       const message = answer === '-' ? (await shell.readInput()).trimEnd() : answer;
       const client = await shell.connect(url);
-      await decide({ shell, client }, { approvalId, decision: 'respond', ...options, message });
+      await decide({ shell, client, url }, { approvalId, decision: 'respond', ...options, message });
     },
   );
 }

@@ -98,5 +98,5 @@ function replayText(replay: Replay, { limit, width }: { limit: number; width: nu
 function callText({ step_id, tool, args, was, decided, verdict }: ReplayedCall): string {
   const by = decided?.by === undefined ? '' : ` by ${decided.by}`;
   const then = decided === null ? was : `${was}, ${decided.kind}${by}`;
-  return `${step_id} ${tool} ${args}  was: ${then}; ${verdict.reason}`;
+  return `${step_id} ${tool} ${args}  was: ${then}; ${verdict.reason}${verdict.confirm === 'passkey' ? ' (by passkey)' : ''}`;
 }

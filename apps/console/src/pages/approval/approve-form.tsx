@@ -38,11 +38,12 @@ export function ApproveForm({ approval, decision, confirm, onClose, unread }: Fo
           </label>
         </Note>
       )}
-      {approval.remembers !== null && (
+      {approval.remembers !== null && approval.confirm === null && (
         <Remember approval={approval} decision="approve" value={remembering} onChange={setRemembering} />
       )}
       {problem !== undefined && <ProblemNote error={problem} />}
       <Foot
+        byPasskey={approval.confirm === 'passkey'}
         word={approval.step_id === null ? 'Publish' : 'Approve'}
         whyNot={whyNot}
         decision={decision}

@@ -32,6 +32,7 @@ export function DecidedNote({ approval }: { approval: Approval }) {
           <p>
             by <Text>{decision.by}</Text>, <Ago at={decision.decided_at} />
             {decision.rule_id !== null && ', by a remembered rule'}
+            {decision.confirmed && ', confirmed by passkey'}
             {decision.expired && ', because the deadline passed'}
           </p>
           {decision.message !== null && (

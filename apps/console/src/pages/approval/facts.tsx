@@ -55,6 +55,7 @@ export function Facts({ approval }: { approval: Approval }) {
           <Text>{approval.delegations.map(({ to }) => to).join(', ')}</Text>
         </Fact>
       )}
+      {approval.confirm === 'passkey' && <Fact name="Confirmed by">a passkey of who decides</Fact>}
       <Fact name="Run">
         <Link href={`/runs/${approval.run_id}`}>
           <Text escaped>{approval.run_title}</Text>

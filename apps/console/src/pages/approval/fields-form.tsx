@@ -11,7 +11,7 @@ interface Props extends FormProps {
 }
 
 /** A field for each argument of the tool's schema, with the API's mistakes at the fields. */
-export function FieldsForm({ tool, args, errors, decision, confirm, onClose }: Props) {
+export function FieldsForm({ approval, tool, args, errors, decision, confirm, onClose }: Props) {
   const properties = propertiesOf(tool);
   const names = Object.keys(properties);
   const [texts, setTexts] = useState<Record<string, string | undefined>>(() =>
@@ -45,7 +45,14 @@ export function FieldsForm({ tool, args, errors, decision, confirm, onClose }: P
         />
       ))}
       <p className="muted small">The policies judge the new call before it runs.</p>
-      <Foot word="Approve with these" whyNot={whyNot} decision={decision} onConfirm={send} onClose={onClose} />
+      <Foot
+        byPasskey={approval.confirm === 'passkey'}
+        word="Approve with these"
+        whyNot={whyNot}
+        decision={decision}
+        onConfirm={send}
+        onClose={onClose}
+      />
     </>
   );
 }

@@ -28,18 +28,21 @@ interface FootProps {
   word: string;
   kind?: 'main' | 'danger main';
   whyNot?: string | undefined;
+  /** The approval asks for a passkey. */
+  byPasskey?: boolean;
   decision: Decision;
   onConfirm: () => void;
   onClose: () => void;
 }
 
-export function Foot({ word, kind = 'main', whyNot, decision, onConfirm, onClose }: FootProps) {
+export function Foot({ word, kind = 'main', whyNot, byPasskey = false, decision, onConfirm, onClose }: FootProps) {
   const isSending = decision.sent.is === 'sending';
   return (
     <div className="dialog-foot">
+      {byPasskey && <p className="muted small">Your passkey confirms it.</p>}
       <Button onClick={onClose}>Back</Button>
       <Button kind={kind} onClick={onConfirm} whyNot={isSending ? 'Being sent' : whyNot}>
-        {isSending ? 'Sending …' : word}
+        {isSending ? (byPasskey ? 'Waiting for your passkey …' : 'Sending …') : word}
         <kbd>{/mac|iphone|ipad/i.test(navigator.userAgent) ? '⌘' : 'Ctrl'} ↵</kbd>
       </Button>
     </div>

@@ -12,7 +12,7 @@ interface Props extends FormProps {
 }
 
 /** The arguments as JSON. Malformed JSON is not sent; the API's mistakes come with their lines. */
-export function JsonForm({ args, errors, decision, confirm, onClose }: Props) {
+export function JsonForm({ approval, args, errors, decision, confirm, onClose }: Props) {
   const id = useId();
   const [original] = useState(() => JSON.stringify(args, null, 2));
   const [text, setText] = useState(original);
@@ -56,7 +56,14 @@ export function JsonForm({ args, errors, decision, confirm, onClose }: Props) {
           </ul>
         </Note>
       )}
-      <Foot word="Approve with these" whyNot={whyNot} decision={decision} onConfirm={send} onClose={onClose} />
+      <Foot
+        byPasskey={approval.confirm === 'passkey'}
+        word="Approve with these"
+        whyNot={whyNot}
+        decision={decision}
+        onConfirm={send}
+        onClose={onClose}
+      />
     </>
   );
 }

@@ -37,7 +37,14 @@ export function RespondForm({ approval, decision, confirm, onClose }: FormProps)
         <textarea id={id} rows={4} value={message} onChange={({ target }) => setMessage(target.value)} />
         <p className="hint">The planner reads it as the result of the call; the call itself does not run.</p>
       </div>
-      <Foot word="Answer" whyNot={whyNot} decision={decision} onConfirm={respond} onClose={onClose} />
+      <Foot
+        byPasskey={approval.confirm === 'passkey'}
+        word="Answer"
+        whyNot={whyNot}
+        decision={decision}
+        onConfirm={respond}
+        onClose={onClose}
+      />
     </>
   );
 }

@@ -1,8 +1,9 @@
 import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { useQueryClient } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { decide, readApproval } from '../../api/approvals.ts';
+import { readApproval } from '../../api/approvals.ts';
 import { isProblem, NoAnswer } from '../../api/problem.ts';
+import { decideWithProof, type Unanswered } from './decide-with-proof.ts';
 
 type Sent =
   | { is: 'open' }
@@ -29,6 +30,7 @@ export function useDecision(shown: Approval): Decision {
   const queries = useQueryClient();
   const [sent, setSent] = useState<Sent>({ is: 'open' });
   const isBusy = useRef(false);
+  const unanswered = useRef<Unanswered>(undefined);
 
   const once = async (work: () => Promise<Sent>): Promise<void> => {
     if (isBusy.current) return;
@@ -46,7 +48,13 @@ export function useDecision(shown: Approval): Decision {
   return {
     sent,
     send: (body) =>
-      once(async () => ({ is: 'done', now: await decide(shown.id, { ...body, action_digest: shown.action_digest }) })),
+      once(async () => {
+        const decision = { ...body, action_digest: shown.action_digest };
+        const keep = (sent: Unanswered | undefined) => {
+          unanswered.current = sent;
+        };
+        return { is: 'done', now: await decideWithProof(shown, decision, { before: unanswered.current, keep }) };
+      }),
     look: () =>
       once(async () => {
         const now = await readApproval(shown.id);

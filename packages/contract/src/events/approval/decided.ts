@@ -1,3 +1,4 @@
+import { passkeyAssertionSchema } from '../../passkey.ts';
 import {
   approvalEvent,
   approvalIdSchema,
@@ -19,6 +20,9 @@ export const decisionSchema = z.strictObject({
   votes: z.array(voteSchema).optional().describe('Where several callers had to approve: all who did'),
   made_rule: ruleIdSchema.optional().describe('The rule that was made with the decision'),
   rule_id: ruleIdSchema.optional().describe('`by` made this rule earlier, and the rule decided'),
+  assertion: passkeyAssertionSchema
+    .optional()
+    .describe('The proof of a passkey; where several had to approve, each of `votes` has its own'),
   expired: z.literal(true).optional().describe('The deadline passed, and the policy lets the call run then'),
 });
 

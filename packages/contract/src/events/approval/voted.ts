@@ -1,3 +1,4 @@
+import { passkeyAssertionSchema } from '../../passkey.ts';
 import { approvalEvent, approvalIdSchema, callerKindSchema, z } from '../event.ts';
 
 /** A vote for an approval with several voters. A vote counts for exactly the action of its digest. */
@@ -7,6 +8,7 @@ export const voteSchema = z.strictObject({
   action_digest: z.string(),
   message: z.string().optional(),
   at: z.iso.datetime(),
+  assertion: passkeyAssertionSchema.optional().describe('Where the approval asks for a passkey'),
 });
 export type Vote = z.infer<typeof voteSchema>;
 

@@ -191,6 +191,7 @@ export function recordIndeterminate(
     preview: Payload<Shown>;
     /** The deciders of the call also decide whether the call runs again. */
     deciders?: Deciders[] | undefined;
+    confirm?: 'passkey' | undefined;
     edited_by?: string[] | undefined;
   },
 ): Transition {
@@ -214,6 +215,7 @@ export function recordIndeterminate(
           risk: 'high',
           preview: approval.preview,
           deciders: approval.deciders,
+          confirm: approval.confirm,
           edited_by: approval.edited_by,
           allowed_decisions: ['approve', 'respond', 'reject'],
           expires_at: approval.expiresAt,

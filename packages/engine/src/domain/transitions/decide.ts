@@ -3,6 +3,7 @@ import type {
   Delegation,
   Effect,
   NewEvent,
+  PasskeyAssertion,
   Payload,
   Problem,
   RememberedRule,
@@ -34,6 +35,8 @@ export interface Decision {
   error?: Problem | undefined;
   /** The result of a question, made from the words of a person. */
   answer?: { value: Payload } | { error: Problem } | undefined;
+  /** The proof of a passkey; where several callers approve, each vote has its own. */
+  assertion?: PasskeyAssertion | undefined;
   /** For an approval by several callers: all votes, the last vote included. */
   votes?: Vote[] | undefined;
   /** Made with the decision, for later calls with the same parameters. */
@@ -67,6 +70,7 @@ export function decide(run: RunState, step: StepState, approval: ApprovalState, 
           votes: decision.votes,
           made_rule: decision.rule?.rule_id,
           rule_id: decision.ruleId,
+          assertion: decision.assertion,
           expired: decision.expired,
           writes: willWrite(step, decision) || undefined,
         },
@@ -181,7 +185,8 @@ function consequence(step: StepState, approval: ApprovalState, decision: Decisio
         step_id,
         data: {
           reason: `approved with edited arguments by ${decision.by}`,
-          ...decision.edited,
+          args: decision.edited?.args,
+          effect: decision.edited?.effect,
           written: step.written ?? step.call.written ?? step.args,
         },
       };

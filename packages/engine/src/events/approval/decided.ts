@@ -1,4 +1,13 @@
-import { approvalCommon, attribute, close, learnApproval, type Meaning, shortText, textOfPayload } from '../meaning.ts';
+import {
+  approvalCommon,
+  attribute,
+  close,
+  learnApproval,
+  type Meaning,
+  proofOf,
+  shortText,
+  textOfPayload,
+} from '../meaning.ts';
 
 export const approvalDecided: Meaning<'approval.decided'> = {
   changes(state, { step_id, time, data }, { run, step, approval }) {
@@ -43,7 +52,13 @@ export const approvalDecided: Meaning<'approval.decided'> = {
         },
         ...(args && { args: textOfPayload(args, redact) }),
         asked: asked && textOfPayload(asked, redact),
-        ...{ votes: votes?.map((one) => ({ name: one.by, kind: one.kind })), rule_id, made_rule, expired },
+        ...{
+          votes: votes?.map((one) => ({ name: one.by, kind: one.kind, ...proofOf(one) })),
+          rule_id,
+          made_rule,
+          expired,
+        },
+        ...proofOf(event.data),
         message: message === undefined ? undefined : shortText(message, redact),
       };
     },
