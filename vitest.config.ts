@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { forms, formsNotToday, notToday } from './scripts/full-forms.ts';
+import { forms, formsNotToday, isEachOnce, notToday } from './scripts/full-forms.ts';
 import { LongestFirst } from './scripts/test-order.ts';
 
 const tests = ['{packages,apps}/*/{src,tests}/**/*.test.ts', '{scripts,tests,examples}/**/*.test.ts'];
@@ -48,6 +48,9 @@ const longer = [
   ...halfMinutes,
 ];
 
+/** In a real browser: the way from a login to a publish, and the keyboard alone. `npm run test:console` has the whole console. */
+const browser = isEachOnce ? [] : ['tests/console/{demo.create,keyboard.read}.test.ts'];
+
 /** `npx vitest run FILE` finds each file on any day. */
 const isTest = process.env.npm_lifecycle_event === 'test';
 const elsewhere = isTest ? [...longer, ...notToday] : longer;
@@ -85,6 +88,10 @@ export default defineConfig({
         // A process runs many files: loading the same modules for each takes a quarter of a second of CPU time.
         extends: true,
         test: { name: 'modules', include: tests, exclude: [...elsewhere, ...programs, ...systems], isolate: false },
+      },
+      {
+        extends: true,
+        test: { name: 'console', include: browser, isolate: false, globalSetup: 'tests/console/shared-system.ts' },
       },
     ],
     sequence: { sequencer: LongestFirst },

@@ -35,7 +35,7 @@ export function Session({ children }: { children: ReactNode }) {
       </Caller>
     );
   }
-  if (isProblem(me.error) && me.error.status === 401) return <LoginForm onDone={() => void me.refetch()} />;
+  if (isProblem(me.error) && me.error.status === 401) return <LoginForm onDone={begin} />;
   if (me.error) {
     return (
       <main className="page narrow">
@@ -46,6 +46,12 @@ export function Session({ children }: { children: ReactNode }) {
     );
   }
   return null;
+
+  /** The refusal that brought the login form was the end of no session. */
+  function begin(): void {
+    setEnded(false);
+    void me.refetch();
+  }
 
   function resume(done: () => void): void {
     done();
