@@ -56,6 +56,22 @@ withBrowser('keys', () => {
     expect(await dialog.getByLabel('approvals:decide').isDisabled()).toBe(true);
   });
 
+  test('the own key is rotated without the loss of the page that shows its text', async () => {
+    const { key } = await it.client.createKey({ name: 'self', kind: 'person', scopes: ['keys:admin', 'runs:read'] });
+    const page = await it.open('/keys', { key, expected: [/status of 403/] });
+    await button(page, 'Rotate self').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel(/stays valid/).fill('0');
+    await page.keyboard.press('Control+Enter');
+    expect(await dialog.getByLabel(/stays valid/).evaluate((field) => field.matches(':invalid'))).toBe(true);
+    await dialog.getByLabel(/stays valid/).fill('1');
+    await page.keyboard.press('Control+Enter');
+    await dialog.getByText('It is shown this once').waitFor();
+    await dialog.getByRole('button', { name: 'I have kept it' }).click();
+    await page.reload();
+    await page.getByText('old text valid, too').waitFor();
+  });
+
   test('without keys:admin the page shows the own key alone, and names the scope', async () => {
     const { key } = await it.client.createKey({ name: 'plain', kind: 'person', scopes: ['approvals:read'] });
     const page = await it.open('/keys', { key, expected: [/status of 403/] });

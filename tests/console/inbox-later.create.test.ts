@@ -49,7 +49,6 @@ withBrowser('an approval for later', () => {
     await row(page, later).waitFor({ state: 'detached' });
     await button(page, 'Snoozed 2').click();
     await row(page, later).waitFor();
-    await checkAccess(page);
     await page.reload();
     await row(page, soon).waitFor();
     const times = await page.evaluate<string>('JSON.stringify(Object.entries(localStorage))');

@@ -79,15 +79,20 @@ withBrowser('the pages of policies', () => {
 
   test('past calls are judged again, and rules are proposed from them', async () => {
     for (const title of ['One', 'Two', 'Three']) await approved(title, 'git status');
+    await approved('Hostile', `echo "${markup('call').replaceAll("'", '')} a\u202Eb"`);
     const page = await it.open('/replay');
     await text(page).fill('rules:\n  - match: { tool: bash }\n    action: deny\n');
     await button(page, 'Judge them again').click();
-    await page.getByText('3 newly denied').waitFor();
+    await page.getByText('4 newly denied').waitFor();
     await page.getByLabel('Calls with another verdict').getByText('git status').first().waitFor();
+    await page.getByText('onerror=alert(call)').first().waitFor();
+    await page.getByText('a<U+202E>b').first().waitFor();
+    await expectInert(page);
     await checkAccess(page);
     await page.getByRole('link', { name: 'Proposals' }).click();
     await button(page, 'Propose rules').click();
     await page.getByText('1 proposal').waitFor();
+    await expectInert(page);
     await checkAccess(page);
     await button(page, 'Put it into a new policy').click();
     await page.getByRole('heading', { name: 'Policies / new' }).waitFor();

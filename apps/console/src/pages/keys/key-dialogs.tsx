@@ -16,6 +16,7 @@ interface RotateProps {
 export function RotateKey({ of: key, onIssued, onClose }: RotateProps) {
   const id = useId();
   const reread = useRereadKeys();
+  const isOwn = useMe().key_id === key.id;
   const rotate = (given: FormData) => {
     const body = { grace_s: Math.round(Number(given.get('hours')) * 3600) };
     return ask<IssuedKey>({ method: 'POST', path: `/v1/keys/${key.id}/rotate`, body }).finally(reread);
@@ -33,11 +34,28 @@ export function RotateKey({ of: key, onIssued, onClose }: RotateProps) {
       onClose={onClose}
     >
       <p>The key gets another text, which is shown once. Its name, its scopes and its limits stay.</p>
-      <OwnKey of={key} />
+      {isOwn && (
+        <Note tone="warn" title="It is the key of this login">
+          This page is logged in until the present text ends. Log in with the new text before.
+        </Note>
+      )}
       <div className="field">
         <label htmlFor={id}>The present text stays valid for hours</label>
-        <input id={id} name="hours" type="number" min="0" max="720" step="any" defaultValue="0" autoComplete="off" />
-        <p className="hint">0: it ends at once, and with it the sessions that began with it</p>
+        <input
+          id={id}
+          name="hours"
+          type="number"
+          min={isOwn ? 0.1 : 0}
+          max="720"
+          step="any"
+          defaultValue={isOwn ? 1 : 0}
+          autoComplete="off"
+        />
+        <p className="hint">
+          {isOwn
+            ? 'The new text is shown once, by a page that must be logged in: so it cannot be 0'
+            : '0: it ends at once, and with it the sessions that began with it'}
+        </p>
       </div>
     </AskDialog>
   );
