@@ -53,11 +53,11 @@ export class Presence {
     void deps.subscriber.subscribe(channel).catch(connectionLost);
   }
 
-  look = (sign: Sign): Promise<unknown> => this.#tell(sign, this.#deps.now() + presenceMs);
+  look = (sign: Sign): Promise<unknown> => this.#publish(sign, this.#deps.now() + presenceMs);
 
-  leave = (sign: Sign): Promise<unknown> => this.#tell(sign, undefined);
+  leave = (sign: Sign): Promise<unknown> => this.#publish(sign, undefined);
 
-  #tell({ caller: { tenant, name, kind }, keyId, approvalId, page }: Sign, until: number | undefined) {
+  #publish({ caller: { tenant, name, kind }, keyId, approvalId, page }: Sign, until: number | undefined) {
     const message: Message = { tenant, name, kind, key_id: keyId, approval_id: approvalId, page, until };
     return this.#deps.redis.publish(channel, JSON.stringify(message));
   }
