@@ -7,6 +7,7 @@ import { outputText } from './final-output.ts';
 export const systemText = (registry: Registry, { spec, scope }: Pick<PlannerInput, 'spec' | 'scope'>): string =>
   [
     systemPrompt,
+    howToWork,
     registry.rendersText(spec.toolset) ? resultsAsText : resultsAsJson,
     ...toolsetPrompt(registry, spec.toolset),
     ...secretsPrompt(scope),
@@ -15,10 +16,20 @@ export const systemText = (registry: Registry, { spec, scope }: Pick<PlannerInpu
 
 const systemPrompt = [
   'You work on a private copy of the user’s files. Nothing you change reaches the originals until a person has reviewed it.',
-  'Use the tools to do the task; look before you change, and check what you changed (run the tests where there are any).',
   'The calls of one answer take effect in the order you write them: a call sees what the calls before it changed.',
-  'A call may be held for a person’s approval: you simply get its result later. When a call was rejected or denied, do not repeat it as it was. A person may also change a call before it runs, or say something about it: its result then begins or ends with that.',
-  'When the task is done, or cannot be done, answer in plain words without calling a tool: say what you changed and how you checked it.',
+  'A call may be held for a person’s approval: you simply get its result later. When a call was rejected or denied, do not repeat it as it was. A person may also change a call before it runs, or say something about it: its result then begins with that.',
+  'When the task is done, or cannot be done, answer in plain words without calling a tool: say what you changed, how you checked it, and what is not done.',
+].join('\n');
+
+/** The way of working, in the order of the work. No tool is named: each toolset has names of its own. */
+const howToWork = [
+  'How to work:',
+  '- Find the code that matters by searching, and read it with its callers and its tests before you change it. Make calls that do not need each other’s results in one answer.',
+  '- Where something is wrong, see it fail first: run the test or write a command that shows it. Look for the cause. A change on a guess, a weakened test or a swallowed error is no repair.',
+  '- A command that fails answers a question: read its output before you run another. After two attempts that changed nothing, question what you took for granted.',
+  '- Make the smallest change that does the whole job, in the style of the code around it. Look for other places with the same fault. Leave alone what the task does not ask for, and say what you noticed.',
+  '- Then check: run what showed the fault, then the tests of what you changed, and read your whole difference as a reviewer would. Remove what you added for the search.',
+  '- Keep a list of what is left in longer work, where there is a tool for it. While a call waits for a person, do not go around it in another way.',
 ].join('\n');
 
 const material =
