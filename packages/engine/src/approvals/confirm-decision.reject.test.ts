@@ -6,7 +6,7 @@ import { listSteps } from '../queries/index.ts';
 import { decideOn, pendingApprovals } from '../testing/decide.ts';
 import type { Faults } from '../testing/faults.ts';
 import { inForce } from '../testing/in-force.ts';
-import { deliverAll, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
+import { Died, deliverAll, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { proveWith, testSite } from '../testing/prove-with.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { createTestPasskey } from '../testing/test-passkey.ts';
@@ -207,14 +207,17 @@ test('the approval with the result, the one after a change of the files, and a f
 });
 
 test('an external call whose worker died runs again only by a passkey', async () => {
-  const faults: Faults = {};
+  let dies = true;
+  const faults: Faults = {
+    execute: () => {
+      if (dies) throw new Died();
+    },
+  };
   const { deps, runId, view } = await held([rule], { step: { args: { effect: 'external' } }, faults });
-  faults.execute = () => Promise.reject(new Error('the worker is gone'));
   await decideOn(deps, view, { confirm });
-  await deliverAll(deps).catch(() => undefined);
-  await sweepOnce(deps);
-  faults.execute = () => undefined;
   await deliverAll(deps);
+  await sweepOnce(deps);
+  dies = false;
   const unknown = await pendingIn(deps, runId);
   expect(unknown.approval.request).toMatchObject({ kind: 'indeterminate', confirm: 'passkey' });
   await expect(decideOn(deps, unknown)).rejects.toMatchObject(required);
