@@ -64,6 +64,7 @@ withBrowser('long output', () => {
     const box = page.getByRole('region', { name: 'stdout of the command' });
     await box.getByText(last, { exact: true }).waitFor();
     await page.getByLabel('Search in stdout of the command').fill('no longer kept');
+    await page.getByText('1 found').waitFor();
     await page.keyboard.press('Enter');
     await box.getByText(/^\[… [\d,]+ bytes are no longer kept …\]$/).waitFor();
     await button(page, 'Follow').click();
