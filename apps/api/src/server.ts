@@ -22,6 +22,7 @@ import { challengeRoute } from './routes/approvals/challenge.ts';
 import { decideRoute } from './routes/approvals/decide.ts';
 import { decideManyRoute } from './routes/approvals/decide-many.ts';
 import { delegateRoute } from './routes/approvals/delegate.ts';
+import { patternRoutes } from './routes/approvals/pattern.ts';
 import { previewRoute } from './routes/approvals/preview.ts';
 import { readApprovalsRoutes } from './routes/approvals/read-approvals.ts';
 import { readConflictRoute } from './routes/approvals/read-conflict.ts';
@@ -190,6 +191,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   readConflictRoute(app);
   readContentRoute(app);
   readContextRoute(app);
+  patternRoutes(app);
   previewRoute(app);
   challengeRoute(app);
   decideRoute(app);

@@ -19,6 +19,7 @@ import {
   requestResult,
   revokeRule,
   rulesAbout,
+  type StepApproval,
   viewApproval,
 } from './approvals/index.ts';
 import {
@@ -64,6 +65,7 @@ import {
   type Candidate,
   deletePolicy,
   explainCall,
+  findPattern,
   getPolicy,
   listPolicies,
   listVersions,
@@ -276,6 +278,9 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       replay: (candidate: Candidate, period: { since: string; cursor?: string | undefined }) =>
         replayPolicy(deps, candidate, { tenant, ...period }),
       propose: (period: { since: string; least: number }) => proposeFromPast(deps, { tenant, ...period }),
+      /** Rules for calls like the one of an approval. */
+      pattern: (view: StepApproval, period: { since: string; least: number }) =>
+        findPattern(deps, view, { tenant, ...period }),
       /** The document and the version of a named policy. */
       resolve: (reference: PolicyReference) => resolvePolicy(deps, tenant, reference),
     },

@@ -37,6 +37,12 @@ export const apiProblems = {
     title: 'Origin not allowed',
     next: 'Call the API from a program, or from a page that this server itself serves.',
   },
+  no_pattern: { status: 422, title: 'No pattern', next: 'Ask for the pattern of the approval of a call.' },
+  pattern_changed: {
+    status: 409,
+    title: 'The pattern has changed',
+    next: 'Read the pattern again, compare both, and confirm with the digest that it shows now.',
+  },
   not_found: { status: 404, title: 'Not found', next: 'Read /openapi.json or /docs for the paths of this API.' },
   method_not_allowed: { status: 405, title: 'Method not allowed', next: 'Use one of the methods in the header Allow.' },
   bad_request: { status: 400, title: 'Bad request', next: 'Correct the request and send it again.' },

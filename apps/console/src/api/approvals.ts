@@ -1,7 +1,10 @@
+import type { PolicyVersion } from '@holdpoint/contract';
 import type {
   Approval,
   ApprovalContent,
   ApprovalContext,
+  ApprovalPattern,
+  ConfirmPattern,
   Decide,
   DecidedMany,
   DecideMany,
@@ -87,6 +90,11 @@ export async function delegateApproval(id: string, to: string): Promise<Approval
   approvals.put([approval]);
   return approval;
 }
+
+export const readPattern = (id: string): Promise<ApprovalPattern> => ask({ path: at(id, '/pattern') });
+
+export const confirmPattern = (id: string, body: ConfirmPattern): Promise<PolicyVersion> =>
+  ask({ method: 'POST', path: at(id, '/pattern'), body });
 
 export const decideMany = async (body: DecideMany): Promise<DecidedMany['data']> =>
   (await ask<DecidedMany>({ method: 'POST', path: '/v1/approvals/decisions', body })).data;

@@ -1,13 +1,16 @@
+import type { PolicyVersion } from '@holdpoint/contract';
 import {
   type Approval,
   type ApprovalContent,
   type ApprovalContext,
   type ApprovalCounts,
+  type ApprovalPattern,
   approvalContentSchema,
   approvalContextSchema,
   approvalCountsSchema,
   approvalPageSchema,
   approvalSchema,
+  type ConfirmPattern,
   type ConflictView,
   conflictViewSchema,
   type Decide,
@@ -18,6 +21,8 @@ import {
   type Page,
   type Presence,
   presenceListSchema,
+  patternSchema,
+  storedVersionSchema,
 } from '@holdpoint/contract/wire';
 import type { Transport } from '../request.ts';
 import { at, type Options, type PageQuery } from './request-parts.ts';
@@ -80,6 +85,18 @@ export const approvalRequests = ({ ask, send }: Transport) => ({
   /** What led to the question: the model's words, what was read since the last decision, and how such calls were decided. */
   getApprovalContext: async (id: string, { signal }: Options = {}): Promise<ApprovalContext> =>
     (await ask({ path: at('approvals', id, '/context'), signal }, approvalContextSchema)).body,
+
+  /** Rules for calls like the one of an approval, with a replay on past calls. Changes nothing. @throws ApiError `no_pattern` */
+  getApprovalPattern: async (
+    id: string,
+    query: { since?: string | undefined; least?: number | undefined } = {},
+    { signal }: Options = {},
+  ): Promise<ApprovalPattern> =>
+    (await ask({ path: at('approvals', id, '/pattern'), query: { ...query }, signal }, patternSchema)).body,
+
+  /** Puts exactly the shown rules into the policy of the run. @throws ApiError `pattern_changed`, `policy_changed`, `invalid_policy` */
+  confirmApprovalPattern: async (id: string, body: ConfirmPattern, { signal }: Options = {}): Promise<PolicyVersion> =>
+    (await ask({ method: 'POST', path: at('approvals', id, '/pattern'), body, signal }, storedVersionSchema)).body,
 
   /** A file in conflict by lines: a page of its hunks. @throws ApiError `conflict_gone` */
   getConflict: async (

@@ -12,6 +12,7 @@ export * from './key.ts';
 export * from './operation.ts';
 export * from './page.ts';
 export * from './passkey.ts';
+export * from './pattern.ts';
 export * from './policy.ts';
 export * from './presence.ts';
 export * from './problem.ts';

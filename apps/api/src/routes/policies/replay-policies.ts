@@ -1,7 +1,6 @@
 import type { PolicyReference, storedPolicySchema } from '@holdpoint/contract';
 import {
   proposeRulesSchema,
-  type ReplayedCall,
   replayPageSchema,
   replayPolicySchema,
   ruleProposalsSchema,
@@ -12,6 +11,7 @@ import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { showDamaged } from '../../errors/show-damaged.ts';
 import { resolvePolicy } from '../runs/resolve-policy.ts';
+import { showProposal, showReplay } from './show-replay.ts';
 import { checkDocument } from './validate-policy.ts';
 
 const tags = ['policies'];
@@ -39,18 +39,7 @@ export function replayPoliciesRoutes(app: App): void {
     async ({ body, deps }) => {
       const { since, cursor } = body;
       const page = await deps.engine.policies.replay(await candidateOf(deps, body), { since, cursor });
-      const { changed, notJudged, leftOut, damaged, next, ...counts } = page;
-      return {
-        ...counts,
-        changed: changed.map(({ verdict, ...call }) => ({ ...shown(call), verdict })),
-        not_judged: notJudged.map(({ reason, ...call }) => {
-          const { was: _, decided: __, ...about } = shown(call);
-          return { ...about, reason };
-        }),
-        left_out: leftOut,
-        ...showDamaged(deps, damaged),
-        next_cursor: next ?? null,
-      };
+      return { ...showReplay(page), ...showDamaged(deps, page.damaged) };
     },
   );
 
@@ -71,18 +60,10 @@ export function replayPoliciesRoutes(app: App): void {
     },
     async ({ body, deps }) => {
       const { proposals, damaged, ...about } = await deps.engine.policies.propose(body);
-      const data = proposals.map(({ calls, ...proposal }) => ({
-        ...proposal,
-        calls: calls.slice(0, mostCalls).map(({ run_id, step_id, at, facts: { tool, args } }) => ({
-          ...{ run_id, step_id, at, tool, args: textOf(args) },
-        })),
-      }));
-      return { data, ...about, ...showDamaged(deps, damaged) };
+      return { data: proposals.map(showProposal), ...about, ...showDamaged(deps, damaged) };
     },
   );
 }
-
-const mostCalls = 100;
 
 /** @throws ApiProblem `invalid_policy`, `unknown_policy`, `missing_scope` */
 async function candidateOf(
@@ -102,26 +83,3 @@ async function candidateOf(
 
 const isReference = (policy: z.output<typeof storedPolicySchema> | PolicyReference): policy is PolicyReference =>
   'name' in policy;
-
-type Call = Awaited<ReturnType<Engine['policies']['replay']>>['changed'][number];
-
-const shown = ({
-  runId,
-  stepId,
-  at,
-  tool,
-  was,
-  decision,
-  args,
-}: Omit<Call, 'verdict'>): Omit<ReplayedCall, 'verdict'> => ({
-  ...{ run_id: runId, step_id: stepId, tool, at, was },
-  args: textOf(args),
-  decided: decision ?? null,
-});
-
-const longestText = 500;
-
-function textOf(args: unknown): string {
-  const text = JSON.stringify(args);
-  return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
-}

@@ -59,6 +59,9 @@ export async function decide(
   if (json) return shell.printJson(decided);
   shell.print(`${decided.id} is ${decided.status}`);
   if (remembers) for (const line of contradictionText(decided, decision.decision)) shell.say(line);
+  if (decided.status === 'approved' && decided.step_id !== null) {
+    shell.say(`calls like it: ${commandLine('approvals', 'pattern', decided.id)}`);
+  }
   shell.say(`follow:   ${commandLine('watch', decided.run_id)}`);
 }
 

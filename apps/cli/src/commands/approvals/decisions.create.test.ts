@@ -59,6 +59,37 @@ it('remembers a rejection: the same call is rejected without a question, and the
   expect((await holdpoint('rules', 'list')).stdout).toMatch(/reject +run_/);
 });
 
+it('shows a pattern of approved calls with its replay, and puts exactly that into the policy', async () => {
+  const policy = join(root, 'team.yaml');
+  writeFileSync(policy, JSON.stringify({ rules: [{ match: { tool: 'write_file' }, action: 'hold' }] }));
+  await holdpoint('policy', 'put', 'team', policy);
+  const ids: string[] = [];
+  for (const name of ['one', 'two', 'three']) {
+    const file = join(root, 'pattern.json');
+    const step = { tool: 'write_file', args: { path: `notes/${name}.md`, content: name } };
+    writeFileSync(file, JSON.stringify({ policy: { name: 'team' }, groups: [{ steps: [step] }] }));
+    const { stdout } = await holdpoint('run', '--plan', file, '--follow', '--no-wait', '--json');
+    const events = stdout
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const approval = await first(events.find(({ type }) => type === 'approval.requested').run_id);
+    ids.push(approval.id);
+    await holdpoint('approvals', 'approve', approval.id, '--digest', approval.action_digest);
+  }
+  const [, , last = ''] = ids;
+  const shown = await holdpoint('approvals', 'pattern', last);
+  expect(shown.stdout).toContain('- notes/*');
+  expect(shown.stdout).toContain('They would go into team, after version 1.');
+  expect(shown.stdout).toMatch(/3 newly allowed, 0 newly held, 0 newly denied/);
+  const wrong = await holdpoint('approvals', 'pattern', last, '--digest', 'sha256:0', '--json');
+  expect([wrong.code, JSON.parse(wrong.stdout).error.code]).toEqual([8, 'pattern_changed']);
+  const digest = /^digest: (.*)$/m.exec(shown.stdout)?.[1] ?? '';
+  const put = await holdpoint('approvals', 'pattern', last, '--digest', digest);
+  expect(put.stdout).toContain('team has version 2 now');
+  expect((await holdpoint('approvals', 'pattern', last)).stdout).toContain('the policy has these rules already');
+});
+
 it('prints the whole of a call that is shown in part before it is approved', async () => {
   const approval = await heldRun([long]);
   const digest = ['--digest', approval.action_digest];

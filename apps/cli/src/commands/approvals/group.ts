@@ -5,6 +5,7 @@ import type { Shell } from '../../shell/index.ts';
 import { approvalsCommand, listApprovalsCommand, showApprovalCommand } from './approvals.ts';
 import { decideManyCommand } from './decide-many.ts';
 import { approveCommand, delegateCommand, editCommand, rejectCommand, respondCommand } from './decisions.ts';
+import { patternCommand } from './pattern.ts';
 import { previewApprovalCommand } from './preview.ts';
 import { resolveCommand } from './resolve.ts';
 
@@ -22,6 +23,7 @@ export function approvalsGroup(shell: Shell): Command {
   approvals.addCommand(contentCommand(shell));
   approvals.addCommand(delegateCommand(shell));
   approvals.addCommand(decideManyCommand(shell));
+  approvals.addCommand(patternCommand(shell));
   // `approvals` is a full command, so its options may stand before a subcommand.
   approvals.hook('preAction', (parent, action) => {
     for (const [name, value] of Object.entries(parent.opts())) {

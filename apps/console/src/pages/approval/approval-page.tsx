@@ -25,6 +25,7 @@ import { Effect } from './effect.tsx';
 import { Facts } from './facts.tsx';
 import { Later } from './later.tsx';
 import { LedHere } from './led-here.tsx';
+import { Pattern } from './pattern.tsx';
 import { SideBySide } from './side-by-side.tsx';
 import { Surroundings } from './surroundings.tsx';
 import { TryIt } from './try-it.tsx';
@@ -140,6 +141,7 @@ function Page({ approval: now }: { approval: Approval }) {
             <Facts approval={now} />
           </section>
           <DecidedBefore approval={now} />
+          <Pattern approval={now} />
           {now.status === 'pending' && (
             <>
               <Viewers approvalId={now.id} />
