@@ -59,7 +59,7 @@ withBrowser('deciding once for many', () => {
       await finished(it.client, run.id);
       ids.push(id);
     }
-    const page = await it.open(`/approvals/${ids[2]}`);
+    const page = await it.open(`/approvals/${ids[2]}`, { expected: [/status of 409/] });
     await button(page, 'Look for a pattern').click();
     const shown = page.getByRole('region', { name: 'The pattern', exact: true });
     await shown.getByText('3 newly allowed').waitFor();

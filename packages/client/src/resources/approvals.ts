@@ -20,8 +20,8 @@ import {
   decidedManySchema,
   type Page,
   type Presence,
-  presenceListSchema,
   patternSchema,
+  presenceListSchema,
   storedVersionSchema,
 } from '@holdpoint/contract/wire';
 import type { Transport } from '../request.ts';
