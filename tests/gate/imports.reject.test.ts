@@ -160,7 +160,7 @@ test('imports with a computed name, which no rule sees, are these alone', () => 
   const found = spawnSync('git', args, { encoding: 'utf8' }).stdout.trim().split('\n');
   expect(found.filter((file) => /\.m?ts$/.test(file) && !/\.test\.ts$|\/(testing|fixtures)\//.test(file))).toEqual([
     'apps/cli/src/doctor/check-programs.ts',
-    'packages/code-graph/src/extract/load-parser.ts',
+    'packages/code-graph/src/extract/open-extractor.ts',
     'packages/code-graph/src/parser/parser-program.ts',
     'packages/models/src/model-table.ts',
     'packages/sandbox/src/bubblewrap/mounts.ts',

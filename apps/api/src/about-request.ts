@@ -36,3 +36,6 @@ export function traceOfRequest({ headers }: FastifyRequest): string | undefined 
   const context = readTraceContext({ traceparent });
   return context && partsOfTraceparent(context.traceparent).traceId;
 }
+
+/** The path of a request, without its query. */
+export const pathOf = (request: FastifyRequest): string => request.url.split('?', 1)[0] ?? '';

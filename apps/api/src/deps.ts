@@ -1,6 +1,7 @@
+import { randomUUIDv7 } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Callers, Holder } from '@holdpoint/callers';
-import type { Scope } from '@holdpoint/contract';
+import type { AuditEntry, Scope } from '@holdpoint/contract';
 import type { Bounds } from '@holdpoint/contract/wire';
 import type { Engine, EngineDeps, OpenEngine, OperatorPolicyReader, OutputStore, TraceIds } from '@holdpoint/engine';
 import type { Audit } from '@holdpoint/engine/audit';
@@ -118,3 +119,14 @@ declare module 'fastify' {
     deps: ApiDeps;
   }
 }
+
+/** Adds a change outside of runs to the audit log, with the responsible caller. */
+export const recordChange = (
+  { audit, holder: { caller }, now }: Pick<ApiDeps, 'audit' | 'holder' | 'now'>,
+  change: Pick<AuditEntry, 'subject' | 'action' | 'detail'>,
+): Promise<void> =>
+  audit.record({
+    ...{ id: `change_${randomUUIDv7()}`, time: new Date(now()).toISOString(), tenant: caller.tenant },
+    ...{ by: { name: caller.name, kind: caller.kind } },
+    ...change,
+  });

@@ -1,6 +1,6 @@
 import type { RequestSpan, Traces } from '@holdpoint/telemetry';
 import type { App } from './deps.ts';
-import { traceContext } from './routes/runs/trace-context.ts';
+import { traceContext } from './routes/runs/create-run.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {

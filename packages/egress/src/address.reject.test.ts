@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { classifyAddress, parseAddressRanges } from './address.ts';
-import { parseHost } from './host-name.ts';
+import { parseHost } from './limits.ts';
 
 const allowed: readonly [string, string][] = [
   ['8.8.8.8', '8.8.8.8'],

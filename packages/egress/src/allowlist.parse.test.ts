@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseAddressRanges } from './address.ts';
 import { isListed, parseRules } from './allowlist.ts';
-import { parseHost } from './host-name.ts';
+import { parseHost } from './limits.ts';
 
 const ranges = parseAddressRanges(['127.0.0.1/32', '::1/128']);
 const matches = (rule: string, host: string, port: number) =>

@@ -1,6 +1,6 @@
 import type { AddressRanges } from './address.ts';
 import { EgressError } from './errors.ts';
-import { parseHost } from './host-name.ts';
+import { parseHost } from './limits.ts';
 
 interface Rule {
   /** Normalised, see `parseHost`. */

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { EgressError } from './errors.ts';
-import { wordsOf } from './failure-words.ts';
-import type { Guard } from './guard.ts';
+import { type Guard, wordsOf } from './guard.ts';
 import { deadline } from './limits.ts';
 
 /** With more addresses a dead host only takes longer. */

@@ -1,5 +1,5 @@
 import { EgressError } from './errors.ts';
-import { parseHost } from './host-name.ts';
+import { parseHost } from './limits.ts';
 
 /** A request, for a single hop. */
 export interface Hop {

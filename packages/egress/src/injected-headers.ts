@@ -1,4 +1,4 @@
-import { parseHost } from './host-name.ts';
+import { parseHost } from './limits.ts';
 
 /** A header for every request to a host, added by the run's network. */
 export interface InjectedHeader {

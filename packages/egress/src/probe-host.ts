@@ -2,7 +2,7 @@ import { classifyAddress, parseAddressRanges } from './address.ts';
 import { connectGuarded } from './connect.ts';
 import { EgressError } from './errors.ts';
 import { askResolver, createGuard, type Resolve, systemResolve } from './guard.ts';
-import { parseHost } from './host-name.ts';
+import { parseHost } from './limits.ts';
 
 interface ProbedAddress {
   address: string;

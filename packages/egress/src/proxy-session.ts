@@ -1,8 +1,8 @@
 import type { Socket } from 'node:net';
 import type { Connection } from '@holdpoint/contract';
-import { type ConnectionEnd, reportOf } from './connection-report.ts';
 import { EgressError } from './errors.ts';
 import type { ProxyLimits } from './limits.ts';
+import { type ConnectionEnd, reportOf } from './open-connection.ts';
 
 export interface ProxySessionDeps {
   limits: ProxyLimits;

@@ -99,7 +99,7 @@ import {
   readTrace,
   runsChangedSince,
 } from './queries/index.ts';
-import { redisTime } from './redis/redis-time.ts';
+import { redisTime } from './redis/redis-lock.ts';
 import { requestTaskKill } from './tasks/kill-task.ts';
 
 /** The engine for requests. Each request names its caller. */

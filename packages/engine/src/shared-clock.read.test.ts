@@ -1,5 +1,5 @@
 import { afterEach, expect, test, vi } from 'vitest';
-import { redisTime } from './redis/redis-time.ts';
+import { redisTime } from './redis/redis-lock.ts';
 import { openSharedClock } from './shared-clock.ts';
 import { useTestEngine } from './testing/use-test-engine.ts';
 

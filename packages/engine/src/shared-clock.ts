@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { openClock } from './clock.ts';
-import { redisTime } from './redis/redis-time.ts';
+import { redisTime } from './redis/redis-lock.ts';
 
 /** Clocks of computers drift by less than a millisecond in this time. */
 const everyMs = 10_000;

@@ -9,11 +9,10 @@ import {
   type ToolSet,
   wrapLanguageModel,
 } from 'ai';
-import { defaultAnswerMs, limitAnswer } from './answer-limit.ts';
 import { boundArgsDepth } from './call-args.ts';
 import { uniqueCallIds } from './call-ids.ts';
 import { sentPrompt } from './conversation.ts';
-import { describeModel, type ModelFacts } from './describe-model.ts';
+import { defaultAnswerMs, describeModel, limitAnswer, type ModelFacts } from './describe-model.ts';
 import { ModelError } from './errors.ts';
 import { describeFailure, type Failure } from './failure.ts';
 import { parseModelName } from './model-name.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { defaultAnswerMs } from './answer-limit.ts';
-import type { ModelOverrides } from './describe-model.ts';
+import { defaultAnswerMs, type ModelOverrides } from './describe-model.ts';
 import { ModelError } from './errors.ts';
 import { overridesFrom } from './overrides-setting.ts';
 import { defaultStreamLimits, type StreamLimits } from './stream-fetch.ts';

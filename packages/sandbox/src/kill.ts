@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { identify, isAlive, type ProcessIdentity } from '@holdpoint/process';
 
 /** Sends SIGKILL if the pid is still the same process. */
@@ -47,4 +48,10 @@ export function childrenOf(pid: number): ProcessIdentity[] {
     .filter(Boolean)
     .map((child) => identify(Number(child)));
   return children.filter((child) => child !== null);
+}
+
+/** The signal for an exit code of 128 + its number, as reported by shells and bubblewrap. Null for any other exit code. */
+export function signalOfExitCode(exitCode: number): string | null {
+  const entry = Object.entries(constants.signals).find(([, number]) => exitCode === 128 + number);
+  return entry ? entry[0] : null;
 }

@@ -1,5 +1,4 @@
-export { type LoadedModule, loadToolsets } from './custom/load-toolsets.ts';
-export { toolModulesFrom } from './custom/tool-modules-from.ts';
+export { type LoadedModule, loadToolsets, toolModulesFrom } from './custom/load-toolsets.ts';
 export { defineTool } from './define-tool.ts';
 export { ToolsError, type ToolsErrorCode } from './errors.ts';
 export { httpGraph } from './graph/http-graph.ts';

@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Json, Modes, PolicyRule, SettledCall } from '@holdpoint/contract';
 import type { z } from 'zod';
-import { asJson } from './as-json.ts';
 import { ToolsError } from './errors.ts';
-import { presentPlainly } from './present-plainly.ts';
 import type { Tool } from './tool.ts';
 import type { ToolDefinition } from './tool-definition.ts';
 
@@ -108,3 +106,17 @@ function mistakeInSettings(settings: z.ZodObject): string | undefined {
   return again.success && isDeepStrictEqual(again.data, defaults.data) ? undefined : 'they are not JSON values';
 }
 const snakeCase = /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/;
+
+/** Copies a toolset's return value as JSON. @throws TypeError for any value but JSON */
+export function asJson(value: unknown): Json {
+  if (value instanceof Promise) throw new TypeError('expected a JSON value and got a promise');
+  const text = JSON.stringify(value);
+  if (text === undefined) throw new TypeError(`expected a JSON value and got ${typeof value}`);
+  return JSON.parse(text);
+}
+
+/** The value of a successful call; for every other end the status, the error and the tool's value. */
+export function presentPlainly({ status, value, error }: SettledCall): Json {
+  if (status === 'succeeded') return value ?? null;
+  return { status, ...(error && { error: { ...error } as Json }), ...(value === undefined ? {} : { value }) };
+}

@@ -1,6 +1,4 @@
-import { buckets, happened, m, quantile } from '../promql.ts';
-import type { Page } from '../source.ts';
-import { toRun } from '../to-run.ts';
+import { buckets, happened, m, type Page, quantile, toRun } from '../source.ts';
 
 export const approvals: Page = {
   name: 'approvals',

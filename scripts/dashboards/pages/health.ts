@@ -1,5 +1,4 @@
-import { m, quantile, rate } from '../promql.ts';
-import type { Page } from '../source.ts';
+import { m, type Page, quantile, rate } from '../source.ts';
 
 export const health: Page = {
   name: 'health',

@@ -1,6 +1,4 @@
-import { increase, m, observed, quantile } from '../promql.ts';
-import type { Page } from '../source.ts';
-import { toRun } from '../to-run.ts';
+import { increase, m, observed, type Page, quantile, toRun } from '../source.ts';
 
 const chosen = '{gen_ai_request_model=~"$model"}';
 /** A request canceled with its run has not failed. */

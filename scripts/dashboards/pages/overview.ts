@@ -1,6 +1,4 @@
-import { buckets, increase, m, observed, quantile, rate } from '../promql.ts';
-import type { Page } from '../source.ts';
-import { toRun } from '../to-run.ts';
+import { buckets, increase, m, observed, type Page, quantile, rate, toRun } from '../source.ts';
 
 export const overview: Page = {
   name: 'overview',

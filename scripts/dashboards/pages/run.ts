@@ -1,5 +1,4 @@
-import type { Page } from '../source.ts';
-import { toRun } from '../to-run.ts';
+import { type Page, toRun } from '../source.ts';
 
 const ofRun = 'span.holdpoint.run.id = "$run"';
 /** A line of a log names its run; lines from OTLP have the name in structured metadata. */

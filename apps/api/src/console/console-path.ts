@@ -1,5 +1,5 @@
 import type { FastifyRequest } from 'fastify';
-import { pathOf } from '../path-of.ts';
+import { pathOf } from '../about-request.ts';
 
 /** Paths of the API itself. */
 const ofApi = /^\/(v1|docs|openapi\.json|metrics|healthz|readyz)(\/|$)/;

@@ -1,9 +1,8 @@
 import { RateError } from '@holdpoint/callers';
 import type { ProblemDetails } from '@holdpoint/contract/wire';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { lineAbout, traceOfRequest } from '../about-request.ts';
+import { lineAbout, pathOf, traceOfRequest } from '../about-request.ts';
 import type { App } from '../deps.ts';
-import { pathOf } from '../path-of.ts';
 import { ApiProblem } from './api-problem.ts';
 import { type Problem, toProblem } from './to-problem.ts';
 

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { openGuardedFetch } from '@holdpoint/egress';
-import { guardOf } from './check-subscription.ts';
-import type { StoredSubscription } from './subscriptions.ts';
+import { guardOf, type StoredSubscription } from './subscriptions.ts';
 import type { VapidKeys } from './vapid-keys.ts';
 
 export interface Push {

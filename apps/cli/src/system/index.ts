@@ -2,8 +2,7 @@ import type * as Health from './check-health.ts';
 import type * as Stopped from './open-stopped.ts';
 import type * as Starting from './start-system.ts';
 
-export { partScript } from './part-script.ts';
-export { endChildren, endProcess, identify, isAlive, type ProcessIdentity } from './processes.ts';
+export { endChildren, endProcess, identify, isAlive, type ProcessIdentity, partScript } from './processes.ts';
 export { quiet } from './quiet.ts';
 export type { RunningSystem } from './start-system.ts';
 export {

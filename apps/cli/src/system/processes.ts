@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { bootId, identify as identifyInBoot } from '@holdpoint/process';
 import { CliError } from '../shell/index.ts';
@@ -81,3 +82,7 @@ export async function endChildren(
   }
   return alive.length;
 }
+
+/** The program of a part of the system. The bundle for tests has the bundled parts instead. */
+export const partScript = (projectDir: string, app: 'api' | 'worker'): string =>
+  join(projectDir, 'apps', app, 'src/main.ts');

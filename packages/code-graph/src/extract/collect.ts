@@ -1,8 +1,7 @@
 import type { Node, QueryMatch } from '@vscode/tree-sitter-wasm';
 import type { ImportFact } from '../facts.ts';
 import type { ExportedName, Grammar } from '../grammars/grammar.ts';
-import { startOf } from './place.ts';
-import { type Found, maxName, readMatch, toFound } from './read-match.ts';
+import { type Found, maxName, readMatch, startOf, toFound } from './read-match.ts';
 
 export interface Collected {
   found: Found[];

@@ -1,4 +1,6 @@
-import { join } from 'node:path';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type treeSitter from '@vscode/tree-sitter-wasm';
 import type { Parser, Query, Language as TreeLanguage } from '@vscode/tree-sitter-wasm';
 import type { FileFacts } from '../facts.ts';
 import type { Grammar } from '../grammars/grammar.ts';
@@ -6,7 +8,6 @@ import { grammarOf } from '../grammars/grammar-of.ts';
 import { collect } from './collect.ts';
 import type { ExtractLimits, Extractor, Unparsed } from './extractor.ts';
 import { factsOf } from './facts-of.ts';
-import { loadParser, type ParserLibrary } from './load-parser.ts';
 import { sourceText } from './source-text.ts';
 
 export type { Extractor } from './extractor.ts';
@@ -121,4 +122,41 @@ function startDeadline(timeoutMs: number): Deadline {
 function workedMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
+}
+
+type TreeSitter = typeof treeSitter;
+
+/** The library, with a memory of its own. */
+interface ParserLibrary {
+  treeSitter: TreeSitter;
+  folder: string;
+  /** Bytes taken by the parser; the parser never gives any back. */
+  memory(): number;
+}
+
+/** Missing in the types of Node. */
+declare const WebAssembly: {
+  Memory: new (size: { initial: number; maximum: number }) => { readonly buffer: ArrayBuffer };
+};
+
+const page = 64 * 1024;
+const initialMemory = 32 * 1024 * 1024;
+/** When they are used up the parser stops with an error. */
+const maxMemory = 512 * 1024 * 1024;
+
+/**
+ * The library has a single WASM module for a process, useless after an error, so each caller gets a copy. Its C stack is small: ambiguous
+ * text makes the parser recurse, leave the memory, and end with an error.
+ */
+async function loadParser(grammars: string | undefined): Promise<ParserLibrary> {
+  const require = createRequire(import.meta.url);
+  const path = require.resolve('@vscode/tree-sitter-wasm');
+  delete require.cache[path];
+  const library: TreeSitter = require(path);
+  delete require.cache[path];
+  const folder = grammars ?? dirname(path);
+  const wasmMemory = new WebAssembly.Memory({ initial: initialMemory / page, maximum: maxMemory / page });
+  const options = { locateFile: (file: string) => join(folder, file), wasmMemory, printErr: () => {} };
+  await library.Parser.init(options);
+  return { treeSitter: library, folder, memory: () => wasmMemory.buffer.byteLength };
 }

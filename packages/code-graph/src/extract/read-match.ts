@@ -1,7 +1,6 @@
 import type { Node, QueryMatch } from '@vscode/tree-sitter-wasm';
 import type { ReferenceFact } from '../facts.ts';
 import type { SymbolKind } from '../grammars/grammar.ts';
-import { endOf, type Place, startOf } from './place.ts';
 
 /** A match of a query, before its surroundings are known. Indices count UTF-16 units of the text. */
 export interface Found {
@@ -119,4 +118,22 @@ function unquote(name: string): string {
   const first = name[0];
   const isQuoted = name.length > 1 && (first === '"' || first === "'" || first === '`') && name.endsWith(first);
   return isQuoted ? name.slice(1, -1) : name;
+}
+
+/** As in the facts: from 1. */
+export interface Place {
+  line: number;
+  column: number;
+}
+
+export function startOf(node: Node): Place {
+  return toPlace(node.startPosition);
+}
+
+function endOf(node: Node): Place {
+  return toPlace(node.endPosition);
+}
+
+function toPlace({ row, column }: { row: number; column: number }): Place {
+  return { line: row + 1, column: column + 1 };
 }

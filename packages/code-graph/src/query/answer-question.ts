@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, type Json } from '@holdpoint/contract';
 import { z } from 'zod';
 import { CodeGraphError } from '../errors.ts';
-import { badParams } from './bad-params.ts';
+import { type Asked, badParams, type Question, type Row } from './define-question.ts';
 import { type PageParams, questionOf } from './questions.ts';
-import type { Asked, Question, Row } from './row.ts';
 
 export interface QuestionText {
   query: string;

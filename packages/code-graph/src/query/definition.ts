@@ -1,12 +1,18 @@
 import { z } from 'zod';
 import { findings } from '../resolve/readable-graph.ts';
 import { resolveReference } from '../resolve/resolve-reference.ts';
-import { badParams } from './bad-params.ts';
-import { byPath, defineQuestion, globText, pageShape } from './define-question.ts';
-import { fileOf } from './file-of.ts';
-import type { Asked, Row, RowGroup } from './row.ts';
-import { symbolRow } from './symbol-row.ts';
-import { symbolKind } from './symbols.ts';
+import {
+  type Asked,
+  badParams,
+  byPath,
+  defineQuestion,
+  fileOf,
+  globText,
+  pageShape,
+  type Row,
+  type RowGroup,
+} from './define-question.ts';
+import { symbolKind, symbolRow } from './symbols.ts';
 
 const place = { line: z.int().min(1), column: z.int().min(1) };
 

@@ -1,14 +1,162 @@
 import { nearestNames } from '@holdpoint/contract';
-import { badParams } from './bad-params.ts';
+import { z } from 'zod';
+import { type ImportFact, referenceFactSchema } from '../facts.ts';
+import { languages } from '../grammars/language.ts';
+import { resolveReference } from '../resolve/resolve-reference.ts';
+import {
+  type Asked,
+  badParams,
+  byPath,
+  defineQuestion,
+  fileOf,
+  globText,
+  nameFilter,
+  pageShape,
+  pathFilter,
+  type Question,
+  type Row,
+} from './define-question.ts';
 import { definition } from './definition.ts';
-import { files } from './files.ts';
-import { importers, imports } from './imports.ts';
-import { outline } from './outline.ts';
-import { references } from './references.ts';
-import type { Question } from './row.ts';
-import { summary } from './summary.ts';
-import { symbols } from './symbols.ts';
-import { unparsed } from './unparsed.ts';
+import { symbolRow, symbols } from './symbols.ts';
+import { unparsed, whyUnparsed } from './unparsed.ts';
+
+/** Files, bytes and symbols by language; files by the reason why they are not parsed. */
+const summary = defineQuestion(
+  z.strictObject({ path: globText.optional(), ...pageShape }),
+  ({ view, isReadable }, { path }) => {
+    const fits = path === undefined ? undefined : pathFilter(path);
+    const rows = (): Row[] => {
+      const languages = new Map<string, { files: number; bytes: number; symbols: number }>();
+      const reasons = new Map<string, number>();
+      for (const one of view.paths) {
+        if (!isReadable(one) || fits?.(one) === false) continue;
+        const why = whyUnparsed(view, one);
+        const { language, bytes = 0, symbols = 0 } = view.blobOf(one) ?? {};
+        if (why !== undefined) reasons.set(why, (reasons.get(why) ?? 0) + 1);
+        else if (typeof language === 'string') {
+          const sum = languages.get(language) ?? { files: 0, bytes: 0, symbols: 0 };
+          languages.set(language, { files: sum.files + 1, bytes: sum.bytes + bytes, symbols: sum.symbols + symbols });
+        }
+      }
+      return [
+        ...[...languages].sort(byName).map(([language, sum]) => ({ language, ...sum })),
+        ...[...reasons].sort(byName).map(([unparsed, files]) => ({ unparsed, files })),
+      ];
+    };
+    return [{ key: '', rows }];
+  },
+);
+
+const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);
+
+/** Uses of a name, each with its possible declarations. */
+const references = defineQuestion(
+  z.strictObject({
+    name: z.string().min(1).max(1000),
+    kind: referenceFactSchema.shape.kind.optional(),
+    path: globText.optional(),
+    defined_in: globText.optional(),
+    ...pageShape,
+  }),
+  (asked, { name, kind, path, defined_in }) => {
+    const leadsTo = defined_in === undefined ? undefined : pathFilter(defined_in);
+    const rows = function* (at: string): Iterable<Row> {
+      for (const reference of asked.view.factsOf(at)?.references ?? []) {
+        if (reference.name !== name || (kind !== undefined && reference.kind !== kind)) continue;
+        const { qualifier, start } = reference;
+        const row = { path: at, line: start.line, column: start.column, name, kind: reference.kind };
+        const targets = targetsOf(asked, at, reference);
+        if (leadsTo !== undefined && !targets.some((one) => leadsTo(one.target_path))) continue;
+        const [best] = leadsTo === undefined ? targets : targets.filter((one) => leadsTo(one.target_path));
+        const found = best === undefined ? { how: 'unresolved' } : { ...best, candidates: targets.length };
+        yield { ...row, qualifier: qualifier ?? null, ...found };
+      }
+    };
+    return byPath(asked, asked.view.pathsUsing(name), rows, path);
+  },
+);
+
+type Reference = Parameters<typeof resolveReference>[1]['reference'];
+
+function targetsOf({ view, isReadable }: Asked, path: string, reference: Reference) {
+  return resolveReference(view, { path, reference })
+    .filter((one) => isReadable(one.path))
+    .flatMap(({ path: target, index, how }) => {
+      const symbol = view.factsOf(target)?.symbols[index];
+      if (symbol === undefined) return [];
+      return [{ how, target_path: target, target_line: symbol.start.line, target_kind: symbol.kind }];
+    });
+}
+
+/** The declarations of a file, in the order of the file. */
+const outline = defineQuestion(
+  z.strictObject({ path: z.string().min(1).max(5000), ...pageShape }),
+  (asked, { path }) => {
+    const file = fileOf(asked, path);
+    return byPath(asked, [file], () =>
+      (asked.view.factsOf(file)?.symbols ?? [])
+        .toSorted((a, b) => a.start.line - b.start.line || a.start.column - b.start.column)
+        .map((symbol) => ({ ...symbolRow(file, symbol), depth: symbol.container.length })),
+    );
+  },
+);
+
+/** The imports of files, and the target of each import: a row per named file. */
+const imports = defineQuestion(
+  z.strictObject({ path: globText.optional(), source: globText.optional(), ...pageShape }),
+  (asked, { path, source }) => byPath(asked, asked.view.paths, (one) => importRows(asked, one, { source }), path),
+);
+
+/** The files with an import of a file. */
+const importers = defineQuestion(
+  z.strictObject({ path: z.string().min(1).max(5000), ...pageShape }),
+  (asked, { path }) => {
+    const target = fileOf(asked, path);
+    return byPath(asked, asked.view.importersOf(target), (one) => importRows(asked, one, { target }));
+  },
+);
+
+function* importRows(
+  { view, isReadable }: Asked,
+  path: string,
+  { source, target }: { source?: string | undefined; target?: string | undefined },
+): Iterable<Row> {
+  const fits = source === undefined ? undefined : nameFilter(source, 'source');
+  const targets = view.targetsOf(path);
+  for (const [index, fact] of view.importsOf(path).entries()) {
+    if (fits !== undefined && !fits(fact.source)) continue;
+    const { files = [], external } = targets[index] ?? {};
+    const shown = files.filter((one) => isReadable(one) && (target === undefined || one === target));
+    if (target !== undefined && shown.length === 0) continue;
+    for (const one of shown.length > 0 ? shown : [null]) {
+      yield { ...importRow(path, fact), target: one, external: external ?? null };
+    }
+  }
+}
+
+const importRow = (path: string, { source, names, whole, reexport, start }: ImportFact): Row => ({
+  ...{ path, line: start.line, column: start.column, source },
+  names: names.map(({ name, as }) => (name === as ? name : `${name} as ${as}`)).join(', '),
+  whole: whole ?? null,
+  reexport,
+});
+
+const files = defineQuestion(
+  z.strictObject({ path: globText.optional(), language: z.enum(languages).optional(), ...pageShape }),
+  (asked, { path, language }) =>
+    byPath(
+      asked,
+      asked.view.paths,
+      (one) => {
+        const blob = asked.view.blobOf(one);
+        if (language !== undefined && blob?.language !== language) return [];
+        const unparsed = whyUnparsed(asked.view, one);
+        const about = { path: one, language: blob?.language ?? null, bytes: blob?.bytes ?? null };
+        return [unparsed === undefined ? { ...about, symbols: blob?.symbols ?? 0 } : { ...about, unparsed }];
+      },
+      path,
+    ),
+);
 
 const questions = { files, symbols, definition, references, imports, importers, outline, unparsed, summary };
 export const questionNames = Object.keys(questions) as (keyof typeof questions)[];

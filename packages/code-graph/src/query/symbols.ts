@@ -1,8 +1,17 @@
 import { z } from 'zod';
-import { fileFactsSchema } from '../facts.ts';
-import { byPath, defineQuestion, globText, nameFilter, pageShape } from './define-question.ts';
-import type { Asked } from './row.ts';
-import { symbolRow } from './symbol-row.ts';
+import { fileFactsSchema, type SymbolFact } from '../facts.ts';
+import { type Asked, byPath, defineQuestion, globText, nameFilter, pageShape, type Row } from './define-question.ts';
+
+export const symbolRow = (path: string, { name, kind, container, exported, start, end }: SymbolFact): Row => ({
+  path,
+  line: start.line,
+  column: start.column,
+  end_line: end.line,
+  name,
+  kind,
+  container: container.join('.'),
+  exported,
+});
 
 export const symbolKind = fileFactsSchema.shape.symbols.element.shape.kind;
 

@@ -1,7 +1,6 @@
 import type { ImportFact } from '../facts.ts';
 import type { Language } from '../grammars/language.ts';
-import type { ImportTarget } from './import-target.ts';
-import { indexPaths } from './index-paths.ts';
+import { type ImportTarget, indexPaths } from './index-paths.ts';
 import { cImports } from './languages/c.ts';
 import { csharpImports } from './languages/csharp.ts';
 import { ecmascriptImports } from './languages/ecmascript.ts';

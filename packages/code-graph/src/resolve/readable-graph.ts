@@ -1,6 +1,6 @@
 import type { FileFacts, ReferenceFact } from '../facts.ts';
 import type { Language } from '../grammars/language.ts';
-import type { ImportTarget } from './import-target.ts';
+import type { ImportTarget } from './index-paths.ts';
 
 /** A symbol of the tree: `index` in the symbols of the facts of `path`. */
 export interface SymbolPlace {

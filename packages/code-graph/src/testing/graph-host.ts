@@ -8,7 +8,7 @@ import { type FileTree, owner, writeTree } from '@holdpoint/workspace/testing';
 import { unmountTrees } from '@holdpoint/workspace/trees';
 import { afterAll, beforeAll } from 'vitest';
 import { type GraphQuery, type Graphs, type GraphsOptions, openGraphs } from '../open-graphs.ts';
-import type { Row } from '../query/row.ts';
+import type { Row } from '../query/define-question.ts';
 
 type GraphsSettings = Pick<GraphsOptions, 'program' | 'maxBytes' | 'fileMs'>;
 

@@ -1,4 +1,4 @@
-import type { Row } from '../query/row.ts';
+import type { Row } from '../query/define-question.ts';
 import type { GraphRun } from './graph-host.ts';
 
 /** Everything that a graph says, in one object. */

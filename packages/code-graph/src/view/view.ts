@@ -1,7 +1,7 @@
 import { CodeGraphError } from '../errors.ts';
 import type { FileFacts, ImportFact } from '../facts.ts';
 import { type Language, languages } from '../grammars/language.ts';
-import type { ImportTarget } from '../resolve/import-target.ts';
+import type { ImportTarget } from '../resolve/index-paths.ts';
 import { type ImportResolver, isConfiguration, openImportResolver } from '../resolve/open-import-resolver.ts';
 import type { ReadableGraph, SymbolPlace } from '../resolve/readable-graph.ts';
 import type { Blob, GraphStore, ListedFile } from '../store/graph-store.ts';

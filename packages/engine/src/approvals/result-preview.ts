@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, fixedTime, type Json, type ResultPreview } from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
-import { seedOf, snapshotMessage, tookSince } from '../calls/determinism.ts';
+import { seedOf, snapshotMessage, tookSince } from '../calls/capture-call.ts';
 import { openModelUseRecorder } from '../calls/record-model-use.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { type ApprovalState, type RunState, type StepState, scopeOf } from '../domain/index.ts';

@@ -13,7 +13,6 @@ import { boundBy, createRun, EngineError, withOpenHosts } from '../domain/index.
 import { append, idempotencyKey, readRun, toPayload, trackRun } from '../log/index.ts';
 import type { JobOwner } from '../queues/queues.ts';
 import { reservePlace } from './reserve-place.ts';
-import { withToolset } from './with-toolset.ts';
 
 const idempotencyWindow = 24 * 3600;
 
@@ -112,4 +111,24 @@ export async function wakeRun(
   await (isNew ? queues.addTurn(run, turn) : queues.wakeTurn(run, turn)).catch((error: unknown) => {
     logger.warn({ run_id: run.id, err: error }, 'the wake-up was not sent; the sweeper will');
   });
+}
+
+/**
+ * The spec completed by its toolset: the defaults of settings, the toolset's permissions when the run names none, and the toolset's
+ * protected paths.
+ * @throws TypeError when the settings are wrong: the caller has to check them before
+ */
+function withToolset(catalog: EngineDeps['catalog'], spec: RunSpec): RunSpec {
+  const checked = catalog.checkSettings(spec.toolset, spec.settings);
+  if (!checked.ok) {
+    const mistakes = checked.errors.map(({ pointer, detail }) => `/settings${pointer}: ${detail}`);
+    throw new TypeError(`the settings cannot be used: ${mistakes.join('; ')}`);
+  }
+  const { permissions, protected: paths } = catalog.grants(spec.toolset);
+  return {
+    ...spec,
+    settings: checked.settings,
+    permissions: spec.permissions ?? (permissions && [...permissions]),
+    protected: [...new Set([...spec.protected, ...paths])],
+  };
 }

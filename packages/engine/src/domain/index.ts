@@ -18,7 +18,6 @@ export { EngineError } from './errors.ts';
 export { forkField, namedField, runField } from './fields/run.ts';
 export { stepField } from './fields/step.ts';
 export { grantsOf, toGrant } from './grants.ts';
-export { heads } from './heads.ts';
 export { cursorAt, cursorFrom, earlierOf, isAbandoned, laterOf, timeOfId } from './id-time.ts';
 export {
   addUp,
@@ -52,7 +51,7 @@ export {
   type TaskState,
 } from './state.ts';
 export { changedTools, toolsChanged } from './tool-versions.ts';
-export { agentsAre, notCanceled, openTasksAre, seqIs, type Transition } from './transition.ts';
+export { agentsAre, heads, notCanceled, openTasksAre, seqIs, type Transition } from './transition.ts';
 export { askAgain, editorsOf } from './transitions/ask-again.ts';
 export {
   type AttemptResult,

@@ -1,7 +1,6 @@
 /** The vocabulary of transitions and changes: the fields of the state, the parsed state, and conditions. */
-export { approvalField } from './fields/approval.ts';
+export { approvalField, ruleField } from './fields/approval.ts';
 export type { Cell } from './fields/field.ts';
-export { ruleField } from './fields/rule.ts';
 export {
   approvalsField,
   callsKeyField,
@@ -20,7 +19,6 @@ export {
 } from './fields/run.ts';
 export { stepField } from './fields/step.ts';
 export { taskField } from './fields/task.ts';
-export { heads } from './heads.ts';
 export type {
   ApprovalState,
   RuleState,
@@ -35,6 +33,7 @@ export {
   type Condition,
   fieldIs,
   headIs,
+  heads,
   isAbsent,
   isRestored,
   leaseIs,

@@ -1,8 +1,7 @@
 import { isIdOf } from '@holdpoint/contract';
 import type { z } from 'zod';
-import { approvalTable } from './fields/approval.ts';
+import { approvalTable, ruleTable } from './fields/approval.ts';
 import { nameOf, schemaOf } from './fields/field.ts';
-import { ruleTable } from './fields/rule.ts';
 import { runTable } from './fields/run.ts';
 import { columnSeparator, settledColumns, stepTable } from './fields/step.ts';
 import { taskTable } from './fields/task.ts';

@@ -1,18 +1,18 @@
 import type { EventOf, EventType, RunEvent } from '@holdpoint/contract';
 import type { StateChanges } from '../domain/state-changes.ts';
 import type { StateFields } from '../domain/state-fields.ts';
-import type { Audit } from '../records/audit.ts';
+import type { Audit } from '../records/run-record.ts';
 import type { TraceState } from '../spans/trace-state.ts';
 
 export * from '@holdpoint/contract/names';
 export * from '../records/approval-facts.ts';
-export { noAudit } from '../records/audit.ts';
 export * from '../records/audit-text.ts';
 export * from '../records/call-facts.ts';
 export * from '../records/call-record.ts';
 export * from '../records/network-facts.ts';
 export * from '../records/run-facts.ts';
 export * from '../records/run-record.ts';
+export { noAudit } from '../records/run-record.ts';
 export * from '../spans/connections.ts';
 export * from '../spans/content.ts';
 export * from '../spans/created-run.ts';

@@ -2,7 +2,6 @@ import type { EndedSpans, LoggedEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import type { runField } from '../domain/index.ts';
 import { addEvent, openTrace } from '../events/open-trace.ts';
-// Imported file by file: the index of the log loads all schemas, and this thread needs no schema.
 import { activeIndex, stateKey } from '../log/keys.ts';
 import { pagesOf, pagesOfRuns } from '../log/pages.ts';
 import { readTexts } from '../log/read-texts.ts';
@@ -10,8 +9,7 @@ import { recordedEvent } from '../log/recorded-event.ts';
 import type { Logger, TelemetryPort } from '../ports/index.ts';
 import { type ContentRedactor, spanIdOf, spanKeys, type TraceState } from '../spans/index.ts';
 import type { Follower } from './follow-runs.ts';
-import { readCursors, writeCursors } from './telemetry-cursors.ts';
-import { openSince } from './telemetry-since.ts';
+import { openSince, readCursors, writeCursors } from './telemetry-since.ts';
 
 export interface TelemetryFollowerDeps {
   redis: Redis;

@@ -25,7 +25,7 @@ import { abortReason, done, doneAt, type JobContext, type JobEnd, pauseOrRetry, 
 import { append, readSpec, readStep, takeCachedStep } from '../log/index.ts';
 import type { StepJob } from '../queues/queues.ts';
 import { openGateAhead, reconcile } from '../reconcile/reconcile.ts';
-import { isWaitOver } from '../reconcile/wait-over.ts';
+import { isWaitOver } from '../reconcile/release-run.ts';
 import { appendWithTask } from '../tasks/begin-task.ts';
 import { forward, refusal, settle } from './settle-step.ts';
 

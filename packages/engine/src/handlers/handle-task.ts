@@ -1,8 +1,7 @@
 import { ForbiddenChange, isIdOf, isTaskOver, isTerminal, type TaskOutcome } from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
 import { meetsApproved, refuseChanged, settleCall } from '../attempts/index.ts';
-import { dropChanges, dropped, secretWritten } from '../calls/capture-call.ts';
-import { tookSince } from '../calls/determinism.ts';
+import { dropChanges, dropped, secretWritten, tookSince } from '../calls/capture-call.ts';
 import { appendForTheRecord, openConnectionRecorder } from '../calls/record-connections.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { healthKey } from '../log/index.ts';
-import { redisTime } from '../redis/redis-time.ts';
+import { redisTime } from '../redis/redis-lock.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { isOverdue, lastDone, openPeriodicWork } from './periodic-work.ts';
 

@@ -1,8 +1,7 @@
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { healthKey, lockKey } from '../log/index.ts';
-import { openRedisLock } from '../redis/redis-lock.ts';
-import { redisTime } from '../redis/redis-time.ts';
+import { openRedisLock, redisTime } from '../redis/redis-lock.ts';
 
 /** Repeated work of one worker among all: the sweep and maintenance. */
 export type PeriodicWork = 'sweep' | 'maintenance';

@@ -8,7 +8,7 @@ import { checkSameFormat, formatMissing } from './check-format.ts';
 import { InstallationError } from './error.ts';
 import { type InstallationState, readInstallation } from './read-installation.ts';
 import { writeFileRecord, writeRedisRecord } from './record.ts';
-import { refuseWhileConnected } from './refuse-connected.ts';
+import { refuseWhileConnected } from './refuse-copy.ts';
 
 /**
  * Makes a copied data directory and its copied Redis an installation of their own: both sides get a new id, and the data directory loses

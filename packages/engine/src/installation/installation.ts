@@ -2,9 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { isAtHome } from '@holdpoint/process/home';
 import { checkFormat } from './check-format.ts';
 import { InstallationError } from './error.ts';
-import { currentFormat } from './format.ts';
 import { readInstallation } from './read-installation.ts';
-import { createFileRecord, createRedisRecord, readRedisRecord, writeFileRecord, writeRedisRecord } from './record.ts';
+import {
+  createFileRecord,
+  createRedisRecord,
+  currentFormat,
+  readRedisRecord,
+  writeFileRecord,
+  writeRedisRecord,
+} from './record.ts';
 import { refuseCopy } from './refuse-copy.ts';
 import type { Sides } from './sides.ts';
 

@@ -5,8 +5,17 @@ import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { formatKey, installationKey } from '../log/keys.ts';
 import { InstallationError } from './error.ts';
-import { type Format, formatSchema, isBlank } from './format.ts';
 import { makeDataDirectory } from './make-data-directory.ts';
+import { dataFormat } from './migrations/migrations.ts';
+
+/** The format of the data of a side. `migrating_to` is set while a migration changes the data. */
+const formatSchema = z.object({ data_format: z.int().min(1), migrating_to: z.int().min(1).optional() });
+export type Format = z.infer<typeof formatSchema>;
+
+export const currentFormat: Format = { data_format: dataFormat };
+
+/** Blank when a power failure cut the first write: then no installation was ever bound to the side. */
+const isBlank = (text: string): boolean => text.replaceAll('\0', '').trim() === '';
 
 /** The record of a side about its own data. Data from before the numbers has no format. */
 export interface InstallationRecord {

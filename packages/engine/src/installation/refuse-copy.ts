@@ -1,5 +1,6 @@
 import { copyTexts, originalOf, readInstallation } from '@holdpoint/process/home';
 import { isPresentElsewhere } from '@holdpoint/process/presence';
+import { type Connections, countOtherConnections } from '../redis/connect.ts';
 import { InstallationError } from './error.ts';
 
 /**
@@ -22,3 +23,14 @@ const runningElsewhere = (dataDir: string): { message: string; next: string } =>
   message: `Programs of this machine work on another data directory of the same installation as ${dataDir}.`,
   next: 'To keep both, give this one an id of its own: `holdpoint adopt --copy`. Otherwise end those programs first (`holdpoint down` on their data directory).',
 });
+
+/** @throws InstallationError `installation_in_use` @param again the command to run afterwards */
+export async function refuseWhileConnected(connections: Connections, again: string): Promise<void> {
+  const others = await countOtherConnections(connections);
+  if (others === 0) return;
+  throw new InstallationError(
+    'installation_in_use',
+    `Holdpoint programs have ${others} connections to this Redis.`,
+    `End every API and worker (\`holdpoint down\`), then run \`${again}\` again.`,
+  );
+}

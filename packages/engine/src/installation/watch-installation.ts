@@ -2,8 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { announcePresence } from '@holdpoint/process/presence';
 import type { Redis } from 'ioredis';
 import { InstallationError } from './error.ts';
-import { currentFormat } from './format.ts';
-import { readRedisRecord } from './record.ts';
+import { currentFormat, readRedisRecord } from './record.ts';
 import type { Sides } from './sides.ts';
 
 /** @throws InstallationError when Redis is replaced, emptied or migrated; or the error of the connection */

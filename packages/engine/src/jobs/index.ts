@@ -1,4 +1,3 @@
-export { readError } from './infrastructure-error.ts';
 export {
   type AbortReason,
   abortReason,
@@ -10,6 +9,7 @@ export {
   type JobSleep,
   leaveIfAborted,
   lockLost,
+  pauseOrRetry,
+  readError,
   untilCanceled,
 } from './job.ts';
-export { pauseOrRetry } from './pause-or-retry.ts';

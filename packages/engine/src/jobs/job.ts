@@ -1,4 +1,8 @@
-import { EngineError } from '../domain/index.ts';
+import type { Problem } from '@holdpoint/contract';
+import type { WorkerDeps } from '../deps.ts';
+import { EngineError, pauseRun, type RunState } from '../domain/index.ts';
+import { append } from '../log/index.ts';
+import type { RetryHints } from '../ports/index.ts';
 
 /** The facts about a job for its handler. */
 export interface JobContext {
@@ -76,3 +80,28 @@ export function leaveIfAborted(signal: AbortSignal): void {
 }
 
 export const lockLost = () => new EngineError('superseded', 'the lock of the job was lost; another worker has it');
+
+/** Reads an exception of an adapter as a problem. An error that says nothing of itself may be retried. */
+export function readError(error: unknown): { problem: Problem; retryable: boolean; retryAfterMs?: number } {
+  const hints = (typeof error === 'object' && error !== null ? error : {}) as RetryHints;
+  const code = typeof hints.code === 'string' ? hints.code : 'EINFRASTRUCTURE';
+  const next = typeof hints.next === 'string' ? hints.next : undefined;
+  return {
+    problem: { code, message: error instanceof Error ? error.message : String(error), next },
+    retryable: hints.retryable !== false,
+    retryAfterMs: typeof hints.retryAfterMs === 'number' ? hints.retryAfterMs : undefined,
+  };
+}
+
+/** After an infrastructure error: throws while the queue may retry the job; otherwise the run pauses, so that it is not lost. */
+export async function pauseOrRetry(
+  deps: WorkerDeps,
+  run: RunState,
+  error: unknown,
+  context: JobContext,
+): Promise<'lost'> {
+  const { problem, retryable } = readError(error);
+  if (abortReason(context.signal) !== undefined || (retryable && !context.lastTry)) throw error;
+  await append(deps, run.id, pauseRun(run, problem));
+  return 'lost';
+}

@@ -4,7 +4,7 @@ import { turnField } from '../domain/fields/run.ts';
 import { columnSeparator, settledColumns, stepField } from '../domain/fields/step.ts';
 import type { StepState } from '../domain/index.ts';
 import { parseStep, stepFieldNames } from '../domain/state.ts';
-import { type ListedStep, parseTurn } from '../domain/turn-steps.ts';
+import { type ListedStep, parseTurn } from '../domain/turn-order.ts';
 import { type Damaged, readEntry } from './damaged.ts';
 import { readFields } from './read-state.ts';
 

@@ -5,8 +5,8 @@ import { operatorPolicySchema } from '@holdpoint/contract';
 import { afterAll, expect, test, vi } from 'vitest';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { type OperatorPolicyReader, openOperatorPolicy } from './operator-policy.ts';
-import { operatorDocumentsKey } from './policy-keys.ts';
 import { deletePolicy, putPolicy } from './put-policy.ts';
+import { operatorDocumentsKey } from './read-policies.ts';
 
 const engine = useTestEngine({ fresh: true });
 const root = mkdtempSync(join(tmpdir(), 'hp-operator-'));

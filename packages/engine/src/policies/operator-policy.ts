@@ -3,8 +3,7 @@ import { type CatalogTool, compilePolicy, policyDigest } from '@holdpoint/policy
 import type { EngineDeps } from '../deps.ts';
 import { type OperatorInForce, shortDigest } from '../domain/index.ts';
 import { parsePolicyFile, readPolicyText } from './policy-file.ts';
-import { operatorDocumentsKey } from './policy-keys.ts';
-import { getPolicy, latestVersion } from './read-policies.ts';
+import { getPolicy, latestVersion, operatorDocumentsKey } from './read-policies.ts';
 
 /** The policy that binds every run in this process, and its problem. */
 export interface OperatorPolicyStatus {

@@ -11,8 +11,7 @@ import {
 import { policyDigest } from '@holdpoint/policy';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../domain/index.ts';
-import { policyKey, policyNamesKey } from './policy-keys.ts';
-import { getPolicy, policyNotFound } from './read-policies.ts';
+import { getPolicy, policyKey, policyNamesKey, policyNotFound } from './read-policies.ts';
 
 const putScript = readFileSync(new URL('./put.lua', import.meta.url), 'utf8');
 const deleteScript = readFileSync(new URL('./delete.lua', import.meta.url), 'utf8');

@@ -12,7 +12,6 @@ import {
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../domain/index.ts';
 import { type Damaged, readEntry, splitDamaged } from '../log/index.ts';
-import { policyKey, policyNamesKey } from './policy-keys.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
 
@@ -112,3 +111,15 @@ export async function policyNotFound(deps: Deps, { tenant, name }: Named, versio
   const near = known.length === 0 ? 'The tenant has none' : `Nearest: ${nearestNames(name, known).join(', ')}`;
   return new EngineError('policy_not_found', `there is no policy ${JSON.stringify(name)}. ${near}`);
 }
+
+/**
+ * Names have no colon, so no two policies share a key. All keys share one hash tag, because scripts use a policy together with the list of
+ * names.
+ */
+const prefix = 'hp:{policies}:';
+/** A hash: `latest`, `digest` of the newest version, `deleted`, and each version as JSON under its number. */
+export const policyKey = (tenant: Tenant, name: string): string => `${prefix}policy:${tenant}:${name}`;
+/** A sorted set of equal scores: the names of the policies that are not deleted. */
+export const policyNamesKey = (tenant: Tenant): string => `${prefix}names:${tenant}`;
+/** A hash: all operator policies that were ever in force, by the short digest recorded in steps. */
+export const operatorDocumentsKey = `${prefix}operator-documents`;

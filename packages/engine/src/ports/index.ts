@@ -18,8 +18,7 @@ export type {
   WrittenCompaction,
   WrittenInstructions,
 } from './planner.ts';
-export type { Logger, Metrics } from './reporting.ts';
-export type { TelemetryPort } from './telemetry.ts';
+export type { Logger, Metrics, TelemetryPort } from './telemetry.ts';
 export type {
   Difference,
   MadeWorkspace,

@@ -2,7 +2,7 @@ import { isIdOf, isSettled, type StepStatus } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { settledIndex, toolIndex } from '../domain/fields/run.ts';
 import { EngineError, type RunState, type StepState } from '../domain/index.ts';
-import type { ListedStep } from '../domain/turn-steps.ts';
+import type { ListedStep } from '../domain/turn-order.ts';
 import {
   Damaged,
   readManySteps,

@@ -13,9 +13,8 @@ import {
 import { lastEventAt, readApproval, readStep, readTask, readTasks, readTurnSteps, stateKey } from '../log/index.ts';
 import { isInBackoff, jobIds, longestNapMs, type StepJob } from '../queues/queues.ts';
 import { isDue } from './ensure-tasks.ts';
-import { isWorkspaceDue } from './release-run.ts';
+import { isWaitOver, isWorkspaceDue } from './release-run.ts';
 import { unlistedApprovals } from './unlisted-approvals.ts';
-import { isWaitOver } from './wait-over.ts';
 
 export type Finding = EventOf<'run.repaired'>['data'];
 

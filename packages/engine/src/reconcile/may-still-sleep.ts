@@ -2,7 +2,7 @@ import { dueForPreview } from '../approvals/preview-due.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { readRun, readStep } from '../log/index.ts';
 import type { StepJob, TurnJob, WorkspaceJob } from '../queues/queues.ts';
-import { isWaitOver } from './wait-over.ts';
+import { isWaitOver } from './release-run.ts';
 
 /** False when the sleeping job of a step must wake early. Call this after the job was put to sleep. */
 export async function mayStillSleep(deps: WorkerDeps, job: StepJob): Promise<boolean> {

@@ -35,9 +35,8 @@ import { isInProgress, leavePlace } from '../places/take-place.ts';
 import { endIfIdle } from './end-idle.ts';
 import { endTasks, ensureTasks } from './ensure-tasks.ts';
 import { mayPublicationSleep, mayStillSleep, mayTurnSleep } from './may-still-sleep.ts';
-import { isWorkspaceDue, releaseUnlessDue } from './release-run.ts';
+import { isWaitOver, isWorkspaceDue, releaseUnlessDue } from './release-run.ts';
 import { settleWaiting } from './settle-waiting.ts';
-import { isWaitOver } from './wait-over.ts';
 
 const mostRounds = 50;
 

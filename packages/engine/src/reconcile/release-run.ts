@@ -1,7 +1,7 @@
-import { isTerminal } from '@holdpoint/contract';
-import type { EngineDeps } from '../deps.ts';
-import type { RunState } from '../domain/index.ts';
-import { readRun, trackActive, untrackActive } from '../log/index.ts';
+import { isTaskOver, isTerminal } from '@holdpoint/contract';
+import type { EngineDeps, WorkerDeps } from '../deps.ts';
+import type { RunState, StepState } from '../domain/index.ts';
+import { readRun, readTask, trackActive, untrackActive } from '../log/index.ts';
 
 /** Whether the workspace job of a run has work or waits for a decision. */
 export const isWorkspaceDue = (run: RunState): boolean =>
@@ -23,4 +23,19 @@ export async function releaseUnlessDue(deps: Pick<EngineDeps, 'redis'>, run: Run
   if (!now || (isTerminal(now.status) && !isWorkspaceDue(now))) return true;
   await trackActive(deps.redis, run.id);
   return false;
+}
+
+/** Whether a deferred step may continue: its task has ended, or its deadline has passed. */
+export async function isWaitOver(
+  deps: Pick<WorkerDeps, 'redis' | 'now'>,
+  run: RunState,
+  { deferred }: StepState,
+): Promise<boolean> {
+  if (deferred === undefined) return true;
+  const isBeginning = deferred.begins !== undefined;
+  if (!isBeginning && Date.parse(deferred.until) <= deps.now()) return true;
+  const task = await readTask(deps.redis, run.id, deferred.task_id);
+  // The task's worker settles the call when the command has begun. Here only the end of a command proves its beginning.
+  if (isBeginning && task?.status === 'capturing') return true;
+  return task === undefined || isTaskOver(task.status);
 }

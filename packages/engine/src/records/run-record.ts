@@ -16,3 +16,14 @@ export function runRecord(facts: RunFacts, event: RunEvent, redact: Redact): Aud
     ...(by !== undefined && { by: { name: by } }),
   };
 }
+
+/** What the audit log takes of an event. */
+export interface Audit<Event extends RunEvent> {
+  /** Takes into the facts what later records need of the event, before its own record is made. */
+  learn?: (facts: RunFacts, event: Event) => void;
+  /** Makes the record about the event, and drops the facts that no later record needs. Undefined: the event has no record of its own. */
+  record?: (facts: RunFacts, event: Event, redact: Redact) => AuditBody | undefined;
+}
+
+/** For events that no record needs. */
+export const noAudit = {};

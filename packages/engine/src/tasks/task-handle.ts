@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isTaskOver, type MergePreview, type MergeResult, type TaskHandle, type TaskView } from '@holdpoint/contract';
 import { findKind } from '../agents/find-kind.ts';
-import { secretWritten } from '../calls/capture-call.ts';
-import { snapshotMessage } from '../calls/determinism.ts';
+import { secretWritten, snapshotMessage } from '../calls/capture-call.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState, StepState, TaskState } from '../domain/index.ts';
 import { readError } from '../jobs/index.ts';

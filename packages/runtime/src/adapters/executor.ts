@@ -11,17 +11,14 @@ import type { Live } from '../live/live-hub.ts';
 import { type LiveOutput, liveOutput } from '../live/live-output.ts';
 import type { ProjectToolchains } from '../toolchains/project-toolchains.ts';
 import { withAdvice } from './behind-wall.ts';
-import { placeholderOf, secretsOfCommands, secretVariables } from './call-secrets.ts';
-import { splitSignal } from './command-end.ts';
-import { CallUse } from './command-use.ts';
+import { CallUse, placeholderOf, secretsOfCommands, secretVariables, withRefusals } from './command-use.ts';
 import { fixSurroundings } from './determinism.ts';
 import { openGenerate, type ToolModels } from './generate-text.ts';
 import { prepareKey } from './prepare-key.ts';
 import { redactExecutor } from './redact-executor.ts';
-import { withRefusals } from './refusal-notes.ts';
 import { runGraph } from './run-graph.ts';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
-import { runPrepare, runTask, runValidator } from './run-shell.ts';
+import { runPrepare, runTask, runValidator, splitSignal } from './run-shell.ts';
 
 interface Deps {
   registry: Registry;

@@ -3,8 +3,7 @@ import type { ModelUsage, Problem, SecretScope } from '@holdpoint/contract';
 import { describeModel, type Model } from '@holdpoint/models';
 import type { Secrets } from '@holdpoint/secrets';
 import type { GenerateRequest } from '@holdpoint/tools';
-import type { Account, ModelGate } from '../model-gate/model-gate.ts';
-import { outcomeOf } from '../model-gate/outcome-of.ts';
+import { type Account, type ModelGate, outcomeOf } from '../model-gate/model-gate.ts';
 import { type ModelPrices, usageOf } from './model-usage.ts';
 import { redactErrors } from './redact-executor.ts';
 

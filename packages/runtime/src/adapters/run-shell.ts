@@ -6,15 +6,12 @@ import {
   type Validator,
   type ValidatorResult,
 } from '@holdpoint/contract';
-import type { Executor, PrepareEnd, TaskContext, TaskEnd } from '@holdpoint/engine/worker';
+import { abortReason, type Executor, type PrepareEnd, type TaskContext, type TaskEnd } from '@holdpoint/engine/worker';
 import type { Command, Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
 import type { LiveOutput } from '../live/live-output.ts';
-import { secretVariables } from './call-secrets.ts';
-import { quotaText, splitSignal } from './command-end.ts';
-import { useOf } from './command-use.ts';
+import { refusalNotes, secretVariables, useOf, withRefusals } from './command-use.ts';
 import { fixSurroundings } from './determinism.ts';
-import { refusalNotes, withRefusals } from './refusal-notes.ts';
 import { openCallNetwork } from './run-network.ts';
 
 interface Deps {
@@ -157,4 +154,22 @@ function judgeValidator(end: CommandEnd): Pick<ValidatorResult, 'status' | 'exit
     default:
       return end satisfies never;
   }
+}
+
+/** Why a command over its limits was killed; half a sentence. */
+function quotaText({ quota, limit }: Extract<CommandEnd, { status: 'quota' }>): string {
+  if (quota === 'disk') return `it wrote most while the free space of the disk fell towards ${limit} bytes`;
+  return `it passed its ${quota} limit of ${limit}`;
+}
+
+/**
+ * How a command ends when the signal of its job is aborted. A cancel or a kill by name asks the command to end first. When another worker
+ * has the job, or this worker ends, the command is killed at once.
+ */
+export function splitSignal(signal: AbortSignal): { stop: AbortSignal; signal: AbortSignal } {
+  const [gentle, hard] = [new AbortController(), new AbortController()];
+  const forward = () => (abortReason(signal) === 'canceled' ? gentle : hard).abort(signal.reason);
+  if (signal.aborted) forward();
+  else signal.addEventListener('abort', forward, { once: true });
+  return { stop: gentle.signal, signal: hard.signal };
 }

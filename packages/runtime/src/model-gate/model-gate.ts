@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Problem } from '@holdpoint/contract';
+import { ModelError } from '@holdpoint/models';
 import type { Redis } from 'ioredis';
 import type { ProviderRates } from './provider-rates.ts';
 
@@ -114,4 +115,20 @@ export function openModelGate({ redis, rates, wake, logger, now, random = Math.r
 function ticketOf(text: string): Ticket {
   const [runId = '', turn] = text.split(' ');
   return { runId, turn: Number(turn) };
+}
+
+/** Reads the state of the provider from the failure of a request. */
+export function outcomeOf(error: unknown): Outcome {
+  if (!isProviderAway(error)) return { kind: 'neutral' };
+  const { code, message, next, retryAfterMs } = error;
+  return { kind: 'limited', reason: { code, message, next }, retryAfterMs };
+}
+
+/** Whether the provider, and not this request, is the reason of a failure. */
+function isProviderAway(error: unknown): error is ModelError {
+  if (!(error instanceof ModelError)) return false;
+  const { code, status } = error;
+  if (code === 'EMODELRATELIMIT') return true;
+  // An internal error may be about this request alone.
+  return code === 'EMODELUNAVAILABLE' && (status === undefined || status > 501);
 }

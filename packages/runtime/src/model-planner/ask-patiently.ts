@@ -1,6 +1,5 @@
 import type { PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
-import type { Account, ModelGate } from '../model-gate/model-gate.ts';
-import { outcomeOf } from '../model-gate/outcome-of.ts';
+import { type Account, type ModelGate, outcomeOf } from '../model-gate/model-gate.ts';
 import { afterFailure, chooseModel, modelsOf, readFailure } from './after-failure.ts';
 
 export interface AskDeps {

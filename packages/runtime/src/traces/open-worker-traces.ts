@@ -1,14 +1,13 @@
-import type { WorkerDeps } from '@holdpoint/engine/worker';
+import { attribute, genAi, genAiOperation, spanName } from '@holdpoint/contract';
+import { type Planner, spanKeys, type WorkerDeps, type WorkspacePort } from '@holdpoint/engine/worker';
 import type { Model } from '@holdpoint/models';
-import type { Sandbox } from '@holdpoint/sandbox';
-import type { Traces } from '@holdpoint/telemetry';
+import type { Command, Sandbox } from '@holdpoint/sandbox';
+import type { LiveSpans, Traces } from '@holdpoint/telemetry';
 import type { Redis } from 'ioredis';
-import { openRunPlaces } from './run-places.ts';
+import { observe, tableOf } from '../observe.ts';
+import { openRunPlaces, type RunPlaces } from './run-places.ts';
 import { traceExecutor } from './trace-executor.ts';
 import { type InJob, inJob } from './trace-jobs.ts';
-import { traceModel, tracePlanner } from './trace-model.ts';
-import { traceSandbox } from './trace-sandbox.ts';
-import { traceWorkspaces } from './trace-workspaces.ts';
 
 /** Puts live spans around the parts of a worker. */
 interface WorkerTraces {
@@ -35,3 +34,86 @@ export function openWorkerTraces(redis: Redis, traces: Traces | undefined): Work
     inJob: inJob(live, places),
   };
 }
+
+/** The same model: each request to the provider is a span. Tokens and cost are on the span of the asking turn or step. */
+const traceModel = (model: Model, live: LiveSpans): Model =>
+  observe(model, {
+    generate: (act) => (request) => {
+      const name = request.model;
+      const attributes = {
+        [genAi.operation]: genAiOperation.chat,
+        [genAi.provider]: name.includes('/') ? name.slice(0, name.indexOf('/')) : name,
+        [genAi.requestModel]: name.slice(name.indexOf('/') + 1),
+      };
+      return live.during({ name: 'model request', kind: 'client', attributes }, async (set) => {
+        const answer = await act(request);
+        set({ [genAi.finishReasons]: [answer.finish], [genAi.outputTokens]: answer.usage.output_tokens });
+        return answer;
+      });
+    },
+  });
+
+/** The same planner: its requests to a model are below the span of the run, because a failed turn has no span. */
+const tracePlanner = (planner: Planner, live: LiveSpans, places: RunPlaces): Planner =>
+  observe(planner, {
+    next: (act) => async (input, signal) => {
+      const placeOf = await places.of(input.runId);
+      const place = () => ({ ...placeOf(spanKeys.run()), attributes: { [attribute.turn]: input.turn } });
+      return live.within(place, () => act(input, signal));
+    },
+  });
+
+/** The same sandbox: each command has a span for its set-up, and a span for its running time. */
+const traceSandbox = (sandbox: Sandbox, live: LiveSpans): Sandbox =>
+  observe(sandbox, { run: (act) => (command) => run({ act, driver: sandbox.capabilities.driver, live }, command) });
+
+async function run(
+  { act, driver: name, live }: { act: Sandbox['run']; driver: string; live: LiveSpans },
+  command: Command,
+): ReturnType<Sandbox['run']> {
+  const startTime = Date.now();
+  let begunAt: number | undefined;
+  const driver = { 'holdpoint.isolation.driver': name };
+  const onBegun = (): void => {
+    begunAt = Date.now();
+    command.onBegun?.();
+  };
+  const add = (error?: string): void => {
+    const endTime = Date.now();
+    live.add({
+      name: 'sandbox setup',
+      startTime,
+      endTime: begunAt ?? endTime,
+      attributes: driver,
+      error: begunAt ? undefined : error,
+    });
+    if (begunAt !== undefined)
+      live.add({ name: 'sandbox command', startTime: begunAt, endTime, attributes: driver, error });
+  };
+  try {
+    const result = await act({ ...command, onBegun });
+    add(result.end.status === 'exited' ? undefined : result.end.status);
+    return result;
+  } catch (error) {
+    add(error instanceof Error && 'code' in error ? String(error.code) : 'error');
+    throw error;
+  }
+}
+
+/** Operations with much time on the disk and without a span from the log. */
+const operations = {
+  snapshot: spanName.workspace('snapshot'),
+  differenceFrom: spanName.workspace('compare'),
+  restore: spanName.workspace('restore'),
+  planPublish: 'publish plan',
+  publish: 'publish write',
+} as const satisfies Partial<Record<keyof WorkspacePort, string>>;
+
+/** The same port: these operations are spans, below the span of their job. */
+const traceWorkspaces = (port: WorkspacePort, live: LiveSpans): WorkspacePort =>
+  observe(
+    port,
+    tableOf<WorkspacePort, string>(operations, (act, name, method) => (...input) => {
+      return live.during({ name, attributes: { [attribute.workspaceAction]: method } }, () => act(...input));
+    }),
+  );

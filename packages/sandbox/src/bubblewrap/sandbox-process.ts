@@ -2,7 +2,7 @@ import type { Server } from 'node:net';
 import type { SourceFolder } from '@holdpoint/contract';
 import { identify, type ProcessIdentity } from '@holdpoint/process';
 import { SandboxError } from '../errors.ts';
-import { childrenOf, killProcess, killProcesses, parentOf } from '../kill.ts';
+import { childrenOf, killProcess, killProcesses, parentOf, signalOfExitCode } from '../kill.ts';
 import {
   type FreezeLocks,
   isUndisturbed,
@@ -13,7 +13,6 @@ import {
   untilClosed,
   untilGone,
 } from '../process/index.ts';
-import { signalOfExitCode } from '../signal-name.ts';
 import type { TreeEnd, TreeRequest } from '../tree.ts';
 import { endOf, type LaunchEvent, type LaunchFailure, type LaunchState, nextState } from './launch-state.ts';
 import { findOrphans } from './orphans.ts';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { identify, isAlive } from '@holdpoint/process';
 import { gitEnvironment } from '../git-environment.ts';
-import { killGroup } from '../kill.ts';
+import { killGroup, signalOfExitCode } from '../kill.ts';
 import {
   type FreezeLocks,
   freezeDescendants,
@@ -14,7 +14,6 @@ import {
   thawDescendants,
   untilClosed,
 } from '../process/index.ts';
-import { signalOfExitCode } from '../signal-name.ts';
 import type { Driver, Tree, TreeEnd, TreeRequest } from '../tree.ts';
 
 /** Time for output in the pipes to arrive. Usually the output arrives much sooner. */

@@ -1,7 +1,6 @@
 import { defaultTenant, secretNameSchema } from '@holdpoint/contract';
-import { checkValue } from '../check-value.ts';
 import { SecretError } from '../errors.ts';
-import type { SecretProvider } from '../port.ts';
+import { checkValue, type SecretProvider } from '../port.ts';
 
 const environmentPrefix = 'HOLDPOINT_SECRET_';
 

@@ -1,9 +1,8 @@
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { defaultTenant, secretNameSchema } from '@holdpoint/contract';
-import { checkValue } from '../check-value.ts';
 import { SecretError } from '../errors.ts';
-import type { SecretInfo, SecretProvider } from '../port.ts';
+import { checkValue, type SecretInfo, type SecretProvider } from '../port.ts';
 import { checkPrivateFolder, readPrivateFile } from '../private-path.ts';
 
 /**

@@ -10,7 +10,7 @@ const shortestLine = 16;
 /** Wrapped values are found from this length on: shorter ones could be two words of a text. */
 const shortestWrapped = 16;
 
-/** Every written form of a secret found by patterns. `percent.ts` finds percent-encoded secrets. */
+/** Every written form of a secret found by patterns. `scanner.ts` finds percent-encoded secrets. */
 export function formsOf(value: string): Forms {
   const parts = [value, ...linesOf(value)];
   return {

@@ -1,7 +1,7 @@
 import { openRedactionStream, type RedactionStream } from './redaction-stream.ts';
 import { type NamedValue, patternsOf, Scanner } from './scanner.ts';
 
-/** Finds and replaces the values of secrets, in every form known to `forms.ts` and `percent.ts`. Takes time in proportion to the input. */
+/** Finds and replaces the values of secrets, in every form known to `forms.ts` and `scanner.ts`. Takes time in proportion to the input. */
 export interface Redactor {
   readonly isEmpty: boolean;
   /** The text with each secret replaced by `[secret NAME]`. */

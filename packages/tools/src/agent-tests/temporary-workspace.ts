@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { wholeText } from '../operations/whole-text.ts';
+import { wholeText } from '../operations/read-text.ts';
 import { unifiedDiff } from '../text-work/patch.ts';
 
 /** A changed file. `diff`: unified; null when a side is no text. */

@@ -4,8 +4,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { createRegistry } from '../registry/registry.ts';
 import { holdpoint } from '../toolsets/holdpoint/toolset.ts';
-import { loadToolsets } from './load-toolsets.ts';
-import { toolModulesFrom } from './tool-modules-from.ts';
+import { loadToolsets, toolModulesFrom } from './load-toolsets.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'hp-load-toolsets-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

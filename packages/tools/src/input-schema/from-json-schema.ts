@@ -1,9 +1,8 @@
 import type { Json } from '@holdpoint/contract';
 import type { ErrorObject } from 'ajv';
-import type { z } from 'zod';
+import { z } from 'zod';
 import type { JsonSchema } from '../json-schema.ts';
 import { openAjv } from '../open-ajv.ts';
-import { adaptedSchema } from './adapted-schema.ts';
 
 /**
  * JSON Schema of draft 2020-12, or of draft 7 by its `$schema`. Defaults are filled in; nothing is coerced.
@@ -39,3 +38,24 @@ function issue({ instancePath, keyword, params, message = 'is not valid' }: Erro
 }
 
 const unknown = 'unknown parameter';
+
+type ParsedInput<Output> =
+  | { ok: true; value: Output }
+  | { ok: false; issues: readonly { path: readonly PropertyKey[]; message: string }[] };
+
+/** A zod 4 schema with the given parse function and JSON Schema: only `asZod` knows other kinds of schemas. */
+export function adaptedSchema<Output>(
+  jsonSchema: JsonSchema,
+  parse: (input: unknown) => ParsedInput<Output>,
+): z.ZodType<Output> {
+  const adapted = z.unknown().transform((input, context): Output => {
+    const result = parse(input);
+    if (result.ok) return result.value;
+    for (const { path, message } of result.issues) {
+      context.issues.push({ code: 'custom', message, path: [...path], input });
+    }
+    return z.NEVER;
+  });
+  adapted._zod.toJSONSchema = () => structuredClone(jsonSchema);
+  return adapted;
+}

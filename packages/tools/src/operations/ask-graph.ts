@@ -1,7 +1,7 @@
 import type { ToolOutcome } from '@holdpoint/contract';
 import { GraphError, type GraphPort, type GraphRequest } from '../graph/port.ts';
 import type { ToolContext } from '../tool.ts';
-import { failure } from './failure.ts';
+import { failure } from './cut-short.ts';
 
 /** @param graph a graph outside of Holdpoint; absent: the graph of the run */
 export async function askGraph(

@@ -1,5 +1,5 @@
 import type { GenerateRequest, ToolContext } from '../tool.ts';
-import { type Failure, failure } from './failure.ts';
+import { type Failure, failure } from './cut-short.ts';
 
 /** The failure of a call in need of a model, before anything else of the call happens. */
 export const noModel = (message: string, next: string): Failure => failure('ENOMODEL', message, next);

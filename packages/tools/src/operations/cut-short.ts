@@ -1,4 +1,4 @@
-import type { CommandEnd, Problem } from '@holdpoint/contract';
+import type { CommandEnd, Problem, ToolOutcome } from '@holdpoint/contract';
 
 /** The status and error of a command without a normal exit. @param name the name of the command in messages */
 export function cutShort(
@@ -59,3 +59,10 @@ const nextSteps = {
   disk: 'Delete what is not needed and write less. No new work starts until there is space on the disk.',
   processes: 'Make it start fewer processes or threads at once.',
 } as const satisfies Record<Quota, string>;
+
+export type Failure = Extract<ToolOutcome, { status: 'failed' | 'timed_out' | 'killed' }>;
+
+/** @param next the planner's next step */
+export function failure(code: string, message: string, next: string, value?: unknown): Failure {
+  return { status: 'failed', error: { code, message, next }, value };
+}

@@ -1,6 +1,6 @@
 import type { Problem, TaskView } from '@holdpoint/contract';
 import type { ToolContext } from '../tool.ts';
-import { type Failure, failure } from './failure.ts';
+import { type Failure, failure } from './cut-short.ts';
 
 /** A task in the form of a tool's result. */
 export function describeTask({ id, kind, title, agent, status, outcome, child, started_at }: TaskView) {

@@ -4,10 +4,9 @@ import { maxPatch, shownPatch } from '../text-work/patch.ts';
 import type { Replacement } from '../text-work/replace-text.ts';
 import { maxTextFile } from '../text-work/text.ts';
 import type { ToolContext } from '../tool.ts';
-import { changedPaths } from './changed-paths.ts';
-import { type Failure, failure } from './failure.ts';
-import { relativePath } from './path-argument.ts';
+import { type Failure, failure } from './cut-short.ts';
 import { readTextFile } from './read-text.ts';
+import { changedPaths, relativePath } from './touched.ts';
 
 export interface FileEdit extends Replacement {
   path: string;

@@ -2,7 +2,7 @@ import type { ToolOutcome } from '@holdpoint/contract';
 import type { NetworkResponse } from '../network.ts';
 import type { ToolContext } from '../tool.ts';
 import type { PageBody, ReadPage } from '../web/read-page.ts';
-import { failure } from './failure.ts';
+import { failure } from './cut-short.ts';
 import { networkFetch } from './network-fetch.ts';
 
 export interface PageRequest {

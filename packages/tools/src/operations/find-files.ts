@@ -1,6 +1,6 @@
 import type { GlobQuery, PathFacts } from '@holdpoint/contract';
 import type { ToolContext } from '../tool.ts';
-import { relativePath } from './path-argument.ts';
+import { relativePath } from './touched.ts';
 
 export interface FileQuery extends Omit<GlobQuery, 'cwd' | 'facts' | 'patterns'> {
   pattern: string;

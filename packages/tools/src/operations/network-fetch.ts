@@ -1,6 +1,6 @@
 import type { NetworkRequest, NetworkResponse } from '../network.ts';
 import type { ToolContext } from '../tool.ts';
-import { type Failure, failure } from './failure.ts';
+import { type Failure, failure } from './cut-short.ts';
 
 /** Sends a request and returns refusals of the network as data. Throws every other error, and every error after an abort. */
 export async function networkFetch(

@@ -3,9 +3,8 @@ import type { PatchedText } from '../text-work/apply-patch.ts';
 import { maxPatch, shownPatch } from '../text-work/patch.ts';
 import { decodeText } from '../text-work/text.ts';
 import type { ToolContext } from '../tool.ts';
-import { changedPaths } from './changed-paths.ts';
-import { type Failure, failure } from './failure.ts';
-import { relativePath } from './path-argument.ts';
+import { type Failure, failure } from './cut-short.ts';
+import { changedPaths, relativePath } from './touched.ts';
 
 export interface FilePatch {
   path: string;

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { inPathOrder } from './path-order.ts';
+import { inPathOrder } from './search-text.ts';
 
 test('sorts by the bytes of each name, and keeps the order of equal paths', () => {
   const sorted = ['B', 'a/b', 'a/b/c', 'a/ü', 'a-b', 'a.b', 'ab', 'é', '\u{e000}', '\u{1f600}'];

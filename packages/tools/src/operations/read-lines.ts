@@ -1,8 +1,8 @@
 import type { ToolOutcome } from '@holdpoint/contract';
 import type { ToolContext } from '../tool.ts';
-import { failure } from './failure.ts';
-import { relativePath } from './path-argument.ts';
+import { failure } from './cut-short.ts';
 import { readTextFile, type TextFile } from './read-text.ts';
+import { relativePath } from './touched.ts';
 
 export interface LineRange {
   path: string;

@@ -1,6 +1,6 @@
 import { isBinary, maxTextFile } from '../text-work/text.ts';
 import type { ToolContext } from '../tool.ts';
-import { type Failure, failure } from './failure.ts';
+import { type Failure, failure } from './cut-short.ts';
 
 export interface TextFile {
   data: Buffer;
@@ -34,4 +34,14 @@ function binary(path: string, bytes: number, sha256: string): Failure {
     'Look into it with bash, e.g. file, xxd or strings; UTF-16 text can be converted with iconv.',
     { bytes, sha256 },
   );
+}
+
+/** The text of a whole file, byte order mark included; undefined for a binary file: a NUL in its first 8 KiB, or bytes outside of UTF-8. */
+export function wholeText(data: Buffer): string | undefined {
+  if (data.subarray(0, 8192).includes(0)) return undefined;
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(data);
+  } catch {
+    return undefined;
+  }
 }

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { relativePath } from './path-argument.ts';
+import { relativePath } from './touched.ts';
 
 export interface TextQuery {
   /** A regular expression in the syntax of ripgrep. */

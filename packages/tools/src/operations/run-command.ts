@@ -1,7 +1,6 @@
 import type { CommandResult, ToolOutcome } from '@holdpoint/contract';
 import type { ToolContext } from '../tool.ts';
-import { cutShort } from './cut-short.ts';
-import { failure } from './failure.ts';
+import { cutShort, failure } from './cut-short.ts';
 
 /** Runs a line or script with bash. @param command.cwd relative to the workspace root */
 export async function runCommand(

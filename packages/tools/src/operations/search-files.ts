@@ -1,6 +1,6 @@
 import type { CapabilityReport } from '@holdpoint/contract';
 import type { ToolContext } from '../tool.ts';
-import type { Failure } from './failure.ts';
+import type { Failure } from './cut-short.ts';
 import { type TextQuery, textFileFlags } from './ripgrep-flags.ts';
 import { type FoundText, findText } from './search-text.ts';
 

@@ -1,7 +1,6 @@
 import type { CapturedStream, CommandResult, ToolOutcome } from '@holdpoint/contract';
 import type { ToolContext } from '../tool.ts';
-import { cutShort } from './cut-short.ts';
-import { type Failure, failure } from './failure.ts';
+import { cutShort, type Failure, failure } from './cut-short.ts';
 import {
   type GrepMatch,
   type GrepOutput,
@@ -11,7 +10,6 @@ import {
   parseStats,
   type SearchTotals,
 } from './grep-output.ts';
-import { inPathOrder } from './path-order.ts';
 import { ripgrepFlags, type TextQuery } from './ripgrep-flags.ts';
 
 /** Searches the contents of files by regular expression with ripgrep. */
@@ -155,4 +153,11 @@ function refused(stderr: CapturedStream, { glob, type }: TextQuery): Failure {
 
 function broken(stderr: CapturedStream): Failure {
   return failure('EGREP', `ripgrep failed: ${stderr.text.trim()}`, 'Search with bash and grep instead.');
+}
+
+/** Sorts as ripgrep and git do: by the bytes of each name, a folder where its name stands. Items with the same path keep their order. */
+export function inPathOrder<Item>(items: readonly Item[], pathOf: (item: Item) => string): Item[] {
+  // A separator sorts before every other byte.
+  const keyed = items.map((item) => ({ item, key: Buffer.from(pathOf(item).replaceAll('/', '\0')) }));
+  return keyed.sort((one, other) => Buffer.compare(one.key, other.key)).map(({ item }) => item);
 }

@@ -1,7 +1,7 @@
 import type { SearchPort, SearchRequest } from '../search/port.ts';
 import type { ToolContext } from '../tool.ts';
 import type { SearchResult } from '../web/search/answer.ts';
-import type { Failure } from './failure.ts';
+import type { Failure } from './cut-short.ts';
 import { networkFailure, networkOff } from './network-fetch.ts';
 
 /**

@@ -1,8 +1,7 @@
 import { isIP } from 'node:net';
 import { posix } from 'node:path';
-import type { Touches } from '@holdpoint/contract';
-
-const root = '/workspace';
+import type { Touches, Written } from '@holdpoint/contract';
+import { z } from 'zod';
 
 /** A path of the arguments in the form of a policy: relative to the workspace root, without `.` and `..`. Links are not followed. */
 function policyPath(path: string): string {
@@ -46,3 +45,33 @@ export function namedAddress(url: string): string[] {
 }
 
 const standardPorts: Record<string, number> = { 'http:': 80, 'https:': 443 };
+
+/** A path as an argument. The sandbox decides at the open whether the path lies in the workspace. */
+export const pathArgument = z
+  .string()
+  .min(1)
+  .max(4096)
+  .refine((path) => !path.includes('\0'), 'a path has no NUL byte');
+
+/** The path in results: relative to the workspace root. `..` is kept, because its target depends on links. */
+export function relativePath(path: string): string {
+  const inside = path === root || path.startsWith(`${root}/`) ? path.slice(root.length + 1) : path;
+  if (inside.startsWith('/')) return inside;
+  return (
+    inside
+      .split('/')
+      .filter((part) => part !== '' && part !== '.')
+      .join('/') || '.'
+  );
+}
+
+const root = '/workspace';
+
+/**
+ * The path changed by a write to `path`, for `ToolOutcome.touched`. Leaves the field out when a link or `..` led to another file: the
+ * snapshot then walks the tree.
+ */
+export function changedPaths(path: string, written: Pick<Written, 'path'>): { touched?: readonly string[] } {
+  const relative = relativePath(path);
+  return relative === written.path ? { touched: [relative] } : {};
+}

@@ -1,9 +1,8 @@
 import { FileError, type Preview, type ToolOutcome } from '@holdpoint/contract';
 import { maxPatch, shownPatch } from '../text-work/patch.ts';
 import type { ToolContext } from '../tool.ts';
-import { changedPaths } from './changed-paths.ts';
-import { relativePath } from './path-argument.ts';
 import { readTextFile } from './read-text.ts';
+import { changedPaths, relativePath } from './touched.ts';
 
 export interface NewContent {
   path: string;

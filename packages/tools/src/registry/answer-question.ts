@@ -1,8 +1,7 @@
 import type { Json, Problem } from '@holdpoint/contract';
-import { asJson } from '../as-json.ts';
 import type { Tool } from '../tool.ts';
-import { outputProblem } from './check-output.ts';
-import type { DefectLog } from './defect-log.ts';
+import { asJson } from '../toolset.ts';
+import { type DefectLog, outputProblem } from './check-output.ts';
 
 /** The value made from a person's words. When a tool cannot make a value, the words are unchanged. */
 export function answerQuestion(

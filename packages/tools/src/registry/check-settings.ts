@@ -1,8 +1,7 @@
 import { type Json, nearestNames, type Settings } from '@holdpoint/contract';
 import { z } from 'zod';
-import { asJson } from '../as-json.ts';
 import { type JsonSchema, toJsonSchema } from '../json-schema.ts';
-import type { Toolset } from '../toolset.ts';
+import { asJson, type Toolset } from '../toolset.ts';
 import { type ArgumentIssue, pointer } from './invalid-args.ts';
 
 type Checked = { ok: true; settings: Settings } | { ok: false; errors: ArgumentIssue[] };

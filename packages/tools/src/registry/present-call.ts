@@ -1,9 +1,7 @@
 import type { Json, SettledCall } from '@holdpoint/contract';
-import { asJson } from '../as-json.ts';
-import { presentPlainly } from '../present-plainly.ts';
-import type { Toolset } from '../toolset.ts';
+import { asJson, presentPlainly, type Toolset } from '../toolset.ts';
+import type { DefectLog } from './check-output.ts';
 import { filledSettings } from './check-settings.ts';
-import type { DefectLog } from './defect-log.ts';
 
 /**
  * The contract's result of a settled call. A `present` with an error, or without JSON, is a defect of the toolset, noted in the log and in

@@ -1,11 +1,10 @@
 import type { Json, Problem, StepStatus } from '@holdpoint/contract';
 import { z } from 'zod';
-import { presentPlainly } from '../present-plainly.ts';
 import { renderPlainly } from '../result-text/plain-value.ts';
 import type { PlainCall, ResultText } from '../result-text/result-text.ts';
 import { oneLine } from '../result-text/shown-text.ts';
-import type { Toolset } from '../toolset.ts';
-import type { DefectLog } from './defect-log.ts';
+import { presentPlainly, type Toolset } from '../toolset.ts';
+import type { DefectLog } from './check-output.ts';
 
 /** A settled call with the result made by its toolset. */
 export interface PresentedCall {

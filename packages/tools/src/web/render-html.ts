@@ -1,11 +1,40 @@
-import { type HtmlElement, type HtmlNode, isElement, rawText } from './html-tree.ts';
+import { attribute, type HtmlElement, type HtmlNode, isElement, oneLine, rawText } from './html-tree.ts';
 import { isHidden, isNoise } from './noise.ts';
 import { openPageWriter, type PageText } from './page-writer.ts';
-import { renderCode, renderPre } from './render-code.ts';
 import { fewChars, hasBlock, isBlock, type RenderContext, type Scope } from './render-context.ts';
 import { renderImage, renderLink } from './render-link.ts';
 import { renderList } from './render-list.ts';
 import { renderTable } from './render-table.ts';
+
+/** Code within a line. */
+function renderCode({ writer, element }: RenderContext): void {
+  writer.code(oneLine(rawText(element)));
+}
+
+/** A block of code, with its language if named by the page. */
+function renderPre({ writer, element }: RenderContext): void {
+  const text = rawText(element)
+    .replaceAll(/\r\n?/g, '\n')
+    .replaceAll('\u00a0', ' ')
+    .replaceAll('\0', '')
+    .replace(/^\n/, '')
+    .trimEnd();
+  if (text !== '') writer.preformatted(text, language(element));
+}
+
+/** The language in the classes of the `pre`, its `code` child, its parent or its grandparent; empty without a named language. */
+function language(pre: HtmlElement): string {
+  const code = pre.children.find((child) => isElement(child) && child.name === 'code');
+  const { parent } = pre;
+  for (const element of [code, pre, parent, parent?.parent]) {
+    if (element?.type !== 'tag') continue;
+    const named = languageClass.exec(` ${attribute(element, 'class') ?? ''} `)?.[1] ?? attribute(element, 'data-lang');
+    if (named && /^[\w+#.-]{1,30}$/.test(named)) return named.toLowerCase();
+  }
+  return '';
+}
+
+const languageClass = /\s(?:language-|lang-|highlight-source-|brush:\s?)([\w+#.-]{1,30})[\s;]/i;
 
 export interface RenderOptions {
   /** `text`: without any marks. */

@@ -1,5 +1,4 @@
-import { absoluteUrl } from './absolute-url.ts';
-import { attribute, type HtmlElement, type HtmlNode, isElement, oneLine, rawText } from './html-tree.ts';
+import { absoluteUrl, attribute, type HtmlElement, type HtmlNode, isElement, oneLine, rawText } from './html-tree.ts';
 import { fewChars, hasBlock, isBlock, type RenderContext } from './render-context.ts';
 
 /** A link with an absolute address. Without a usable address only its text is written, and a link without text is dropped. */

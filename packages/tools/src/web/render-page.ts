@@ -1,5 +1,4 @@
-import { absoluteUrl } from './absolute-url.ts';
-import { attribute, type HtmlElement, type HtmlTree, isElement, oneLine, parseHtml } from './html-tree.ts';
+import { absoluteUrl, attribute, type HtmlElement, type HtmlTree, isElement, oneLine, parseHtml } from './html-tree.ts';
 import { isHidden } from './noise.ts';
 import type { PageText } from './page-writer.ts';
 import { renderHtml } from './render-html.ts';

@@ -5,7 +5,7 @@ import { type Deps, errnoOf, unlessMissing, WorkspaceError } from '../deps.ts';
 import { releaseTrees, removeTrees, tidyTrees } from '../drivers/trees.ts';
 import { removeFolder, syncPath } from '../files/index.ts';
 import { removeAbandonedBuilds } from '../materialise/create-run-folder.ts';
-import { evictPrepared } from '../prepared/evict-prepared.ts';
+import { evictPrepared } from '../prepared/entry.ts';
 import { recoverPublish } from '../publish/directory/publish-directory.ts';
 import { evictRemotes } from '../remote/fetched.ts';
 import { discardingFolder, removeNow, runOf } from '../run/discard.ts';

@@ -22,8 +22,7 @@ import {
   withEntry,
 } from '../store/objects/index.ts';
 import { kindOf, type LoadedSnapshot, loadSnapshot, loadTree, type Permissions, permissionsAt } from '../tree/index.ts';
-import { type Entry, entryFolder, packFile, preparedKind, soundEntry } from './entry.ts';
-import { removePrepared } from './evict-prepared.ts';
+import { type Entry, entryFolder, packFile, preparedKind, removePrepared, soundEntry } from './entry.ts';
 import { placeFolders } from './place-folders.ts';
 import { readTimes } from './times.ts';
 

@@ -1,9 +1,9 @@
-import type { Deps, RunFolder } from '../deps.ts';
+import { type PreparedFrom, placeOf } from '@holdpoint/contract';
+import type { Deps, RunFolder, WorkspaceRecord } from '../deps.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
 import { createSelection } from '../source/selection.ts';
+import { type Folder, isFolder, type Leaf } from '../store/objects/index.ts';
 import type { LoadedSnapshot } from '../tree/index.ts';
-import { filesIn } from './files-in.ts';
-import { installed, lifecycleScripts, runFiles } from './known-inputs.ts';
 
 /**
  * The binding of a prepared entry. `tree`: all files of the source, the source's identity and its ref, because commands of a project read
@@ -64,4 +64,77 @@ const isOfProject = (version: unknown): boolean =>
 function fieldsOf(value: unknown, name: string): object {
   const fields = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[name] : undefined;
   return typeof fields === 'object' && fields !== null ? fields : {};
+}
+
+/** The wanted files of a tree, in byte order of their paths. */
+export function filesIn(root: Folder, has: (path: string) => boolean): { path: string; leaf: Leaf }[] {
+  const found: { path: string; leaf: Leaf }[] = [];
+  const visit = (folder: Folder, path: string): void => {
+    for (const [name, entry] of folder.entries) {
+      const below = path === '' ? name : `${path}/${name}`;
+      if (isFolder(entry)) visit(entry, below);
+      else if (has(below)) found.push({ path: below, leaf: entry });
+    }
+  };
+  visit(root, '');
+  return found.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+/** Files with a package manager's list of installed packages, in any folder. */
+export const wellKnown = [
+  ...['package.json', 'package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'],
+  ...['bun.lock', 'bun.lockb', '.npmrc', '.yarnrc', '.yarnrc.yml', '.pnpmfile.cjs', 'lerna.json', 'deno.lock'],
+  ...[
+    'requirements*.txt',
+    'requirements*.in',
+    'constraints*.txt',
+    'pyproject.toml',
+    'poetry.lock',
+    'uv.lock',
+    'pdm.lock',
+  ],
+  ...['Pipfile', 'Pipfile.lock', 'setup.py', 'setup.cfg', 'pip.conf', 'environment.yml', 'tox.ini'],
+  ...[
+    'go.mod',
+    'go.sum',
+    'go.work',
+    'go.work.sum',
+    'Cargo.toml',
+    'Cargo.lock',
+    'rust-toolchain',
+    'rust-toolchain.toml',
+  ],
+  ...['Gemfile', 'Gemfile.lock', '*.gemspec', 'composer.json', 'composer.lock', 'mix.exs', 'mix.lock'],
+  ...['pom.xml', 'build.gradle', 'build.gradle.kts', 'gradle.lockfile', 'settings.gradle', 'settings.gradle.kts'],
+  ...['.nvmrc', '.node-version', '.python-version', '.ruby-version', '.tool-versions', 'mise.toml', '.mise.toml'],
+];
+/** Folders of installed packages. Where they are committed, their files decide as well. */
+export const installed = ['node_modules', '.venv', 'venv', 'vendor', 'target', '.tox', '.yarn', '.pnpm-store'];
+
+/** Files run by package managers, or naming a file to run: any other file read by them is an input, too. */
+const runFiles = [
+  ...['binding.gyp', '.pnpmfile.cjs', '.yarnrc.yml', 'setup.py', 'build.rs', '*.gemspec', 'Gemfile'],
+  ...['build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts', 'mix.exs'],
+];
+
+/** Scripts of a `package.json` run by an install. */
+const lifecycleScripts = [
+  ...['preinstall', 'install', 'postinstall', 'preprepare', 'prepare', 'postprepare', 'prepublish', 'dependencies'],
+];
+
+/** The ref named by a run; null for a source without refs. */
+export const refOf = ({ source }: WorkspaceRecord): string | null =>
+  source.type === 'git' ? (source.ref ?? 'HEAD') : null;
+
+/** The origin of an entry, for people. */
+export function madeFrom(
+  record: WorkspaceRecord,
+  { tree }: Pick<LoadedSnapshot, 'tree'>,
+  { binding, at }: { binding: Binding; at: number },
+): PreparedFrom {
+  const { source, run_id, base_commit } = record;
+  return {
+    ...{ run_id, at: new Date(at).toISOString(), source: source.type === 'empty' ? null : placeOf(source) },
+    ...{ ref: refOf(record), commit: base_commit, tree, bound_to: binding },
+  };
 }

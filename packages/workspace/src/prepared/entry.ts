@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { preparedFromSchema } from '@holdpoint/contract';
 import { z } from 'zod';
-import type { Deps } from '../deps.ts';
+import type { Call, Deps } from '../deps.ts';
 import { errnoOf, WorkspaceError } from '../errors.ts';
-import { folderOfKind, type Kind, setAside } from '../store/keyed/index.ts';
+import { requireRecord, runFolder, writeMark } from '../run-folder/index.ts';
+import { evictEntries, folderOfKind, type Kind, measureEntries, removeEntry, setAside } from '../store/keyed/index.ts';
+import { assertSnapshot } from '../tree/index.ts';
 
 /**
  * The changes of the commands of `prepare`, kept for other runs of the tenant: a pack with a tree of the new and changed files, and this
@@ -112,4 +114,23 @@ export async function fileDigest(path: string): Promise<string> {
   const hash = createHash('sha256');
   await pipeline(createReadStream(path, { highWaterMark: 1024 * 1024 }), hash);
   return hash.digest('hex');
+}
+
+/** Removes the least recently used entries, until the rest fit. */
+export const evictPrepared = (deps: Deps): Promise<void> =>
+  evictEntries(deps, preparedKind, { bytes: deps.limits.preparedBytes });
+
+/** A run linking its objects at this moment has them. */
+export const removePrepared = (deps: Deps, entry: string): Promise<void> => removeEntry(deps, preparedKind, entry);
+
+/** The kept amount, and the permitted amount. */
+export async function measurePrepared(deps: Deps): Promise<{ entries: number; bytes: number; most: number }> {
+  return { ...(await measureEntries(deps.dataDir, preparedKind)), most: deps.limits.preparedBytes };
+}
+
+export async function markPrepared(deps: Deps, { runId, snapshot }: Call<'markPrepared'>): Promise<void> {
+  const folder = runFolder(deps.dataDir, runId);
+  requireRecord(folder);
+  assertSnapshot(folder, snapshot);
+  await writeMark(folder, snapshot);
 }

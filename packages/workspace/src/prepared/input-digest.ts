@@ -5,10 +5,7 @@ import { streamBlobs } from '../host-git/stream-blobs.ts';
 import { requireRecord, runFolder, type WorkspaceRecord } from '../run-folder/index.ts';
 import { createSelection } from '../source/selection.ts';
 import { loadSnapshot } from '../tree/index.ts';
-import { bindingOf } from './binding.ts';
-import { filesIn } from './files-in.ts';
-import { installed, wellKnown } from './known-inputs.ts';
-import { refOf } from './made-from.ts';
+import { bindingOf, filesIn, installed, refOf, wellKnown } from './binding.ts';
 
 /**
  * The digest of the inputs of `prepare`: the source, its ref and all of its files; where the operator names inputs, the source and these files, as

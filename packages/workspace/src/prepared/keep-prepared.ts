@@ -17,11 +17,12 @@ import {
   type Entry as TreeEntry,
 } from '../store/objects/index.ts';
 import { type LoadedSnapshot, loadSnapshot } from '../tree/index.ts';
-import { bindingOf } from './binding.ts';
+import { bindingOf, madeFrom } from './binding.ts';
 import {
   type Entry,
   entryFile,
   entryFolder,
+  evictPrepared,
   fileDigest,
   isTorn,
   packFile,
@@ -29,8 +30,6 @@ import {
   soundEntry,
   writeEntry,
 } from './entry.ts';
-import { evictPrepared } from './evict-prepared.ts';
-import { madeFrom } from './made-from.ts';
 import { writeTimes } from './times.ts';
 
 /**

@@ -1,11 +1,12 @@
-import type { LeftOut } from '@holdpoint/contract';
-import type { Deps, SnapshotId } from '../deps.ts';
-import { isWithinAny } from '../files/index.ts';
+import type { LeftOut, PublishPlan } from '@holdpoint/contract';
+import type { Deps, ObjectWriter, SnapshotId } from '../deps.ts';
+import { isWithinAny, toText } from '../files/index.ts';
 import { findLeftOut, type Scope } from '../left-out/find-left-out.ts';
 import { summarise } from '../left-out/summarise.ts';
 import { isSameSkip, type Skipped } from '../run-folder/index.ts';
-import { type Change, changesBetween } from '../store/objects/index.ts';
+import { type Change, changesBetween, type Folder } from '../store/objects/index.ts';
 import { type LoadedSnapshot, loadSnapshot } from '../tree/index.ts';
+import { findMoves } from './merge/find-moves.ts';
 
 /** The changes of a publish to the source: the difference of two snapshots, without skipped paths and left out paths. */
 export interface ChangeSet {
@@ -50,4 +51,21 @@ export function newlySkipped(before: LoadedSnapshot, after: LoadedSnapshot): Map
   return new Map(
     [...after.manifest.skipped].filter(([path, skip]) => !isSameSkip(before.manifest.skipped.get(path), skip)),
   );
+}
+
+type PlanFiles = PublishPlan['files'];
+
+/** Adds the moves of files to a plan. A hint for the deciding person: the digest of the plan does not cover moves. */
+export async function withMoves(
+  deps: Pick<Deps, 'git'>,
+  files: PlanFiles,
+  trees: { gitDir: string; writer: ObjectWriter; from: Folder; to: Folder },
+): Promise<PlanFiles> {
+  const paths = (status: string) => new Set(files.filter((file) => file.status === status).map(({ path }) => path));
+  const [made, gone] = [paths('added'), paths('deleted')];
+  if (made.size === 0 || gone.size === 0) return files;
+  const moves = [...(await findMoves(deps, trees))].map(([from, to]) => [toText(from), toText(to)] as const);
+  const known = moves.filter(([from, to]) => gone.has(from) && made.has(to));
+  const [to, from] = [new Map(known), new Map(known.map(([before, now]) => [now, before]))];
+  return files.map((file) => ({ ...file, moved_from: from.get(file.path), moved_to: to.get(file.path) }));
 }

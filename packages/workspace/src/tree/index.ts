@@ -1,9 +1,8 @@
 export type { Checkout, KnownTree, MtimeOf } from './checkout.ts';
 export { checkoutTree, hashOnly } from './checkout-tree.ts';
 export { contentOf, type TreeContent } from './content.ts';
-export { formerTimes } from './former-times.ts';
 export { indexOf } from './index-file.ts';
-export { knownTree } from './known-tree.ts';
+export { formerTimes, knownTree } from './known-tree.ts';
 export {
   addEmptyFolder,
   assertSnapshot,

@@ -10,10 +10,9 @@ import {
   listKeysQuerySchema,
   rotateKeySchema,
 } from '@holdpoint/contract/wire';
-import type { ApiDeps, App } from '../../deps.ts';
+import { type ApiDeps, type App, recordChange } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { showEach } from '../../errors/show-damaged.ts';
-import { recordChange } from '../../record-change.ts';
 
 const tags = ['keys'];
 const config = { access: 'keys:admin' } as const;

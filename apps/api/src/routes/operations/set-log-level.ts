@@ -1,7 +1,6 @@
 import { logLevelChangeSchema, logLevelReachedSchema } from '@holdpoint/contract/wire';
 import { setLogLevel } from '@holdpoint/engine';
-import type { App } from '../../deps.ts';
-import { recordChange } from '../../record-change.ts';
+import { type App, recordChange } from '../../deps.ts';
 
 /** PUT /v1/log-level */
 export function setLogLevelRoute(app: App): void {

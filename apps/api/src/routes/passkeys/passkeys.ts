@@ -12,11 +12,10 @@ import {
   passkeySchema,
   registrationOptionsSchema,
 } from '@holdpoint/contract/wire';
-import type { ApiDeps, App } from '../../deps.ts';
+import { type ApiDeps, type App, recordChange } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { addPasskey, beginRegistration, recordPasskey } from '../../passkeys/register.ts';
 import { siteOf } from '../../passkeys/site-of.ts';
-import { recordChange } from '../../record-change.ts';
 import { emptyAnswer } from '../../schema/empty.ts';
 
 const tags = ['passkeys'];

@@ -7,12 +7,9 @@ import {
   pushSubscriptionListSchema,
   pushSubscriptionSchema,
 } from '@holdpoint/contract/wire';
-import type { ApiDeps, App } from '../../deps.ts';
+import { type ApiDeps, type App, recordChange } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
-import { checkEndpoint, checkKeys } from '../../push/check-subscription.ts';
-import { PushError } from '../../push/push-error.ts';
-import type { StoredSubscription } from '../../push/subscriptions.ts';
-import { recordChange } from '../../record-change.ts';
+import { checkEndpoint, checkKeys, PushError, type StoredSubscription } from '../../push/subscriptions.ts';
 import { emptyAnswer } from '../../schema/empty.ts';
 
 const tags = ['pushes'];

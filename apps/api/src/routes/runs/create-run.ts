@@ -1,16 +1,15 @@
-import type { Goal, RunSpec, TraceContext } from '@holdpoint/contract';
+import { type Goal, type RunSpec, readTraceContext, type TraceContext } from '@holdpoint/contract';
 import { type CreateRunBody, createRunSchema, runSchema } from '@holdpoint/contract/wire';
 import { cutAtCeilings, type Idempotency, spanIdOf, spanKeys, traceIdOf } from '@holdpoint/engine';
 import type { FastifyRequest } from 'fastify';
 import type { ApiDeps, App } from '../../deps.ts';
-import { placeEngineError } from '../../errors/place-engine-error.ts';
+import { placeEngineError } from '../../errors/placed-error.ts';
 import { idempotencyKey } from '../../schema/idempotency-key.ts';
 import { checkRequest } from './check-request.ts';
 import { checkSpace } from './check-space.ts';
 import { findRun } from './find-run.ts';
 import { resolvePolicy } from './resolve-policy.ts';
 import { toRun } from './run-view.ts';
-import { traceContext } from './trace-context.ts';
 
 /** POST /v1/runs: 201 when this request made the run, 200 when its Idempotency-Key matches an earlier request. */
 export function createRunRoute(app: App): void {
@@ -114,3 +113,11 @@ const specOf = (
   labels,
   priority,
 });
+
+/** The headers `traceparent` and `tracestate`. By the standard an invalid header counts as none, and the request is not refused. */
+export const traceContext = ({ headers }: Pick<FastifyRequest, 'headers'>): TraceContext | undefined =>
+  readTraceContext({ traceparent: textOf(headers.traceparent), tracestate: textOf(headers.tracestate) });
+
+/** Node joins several headers of the same name. Two `traceparent` are not valid; several `tracestate` are a single list. */
+const textOf = (header: string | string[] | undefined): string | undefined =>
+  Array.isArray(header) ? header.join(',') : header;

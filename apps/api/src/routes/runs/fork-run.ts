@@ -1,13 +1,11 @@
 import { type ForkRunBody, forkRunSchema, idParamsSchema, runSchema } from '@holdpoint/contract/wire';
 import { cutAtCeilings, type RunState } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
-import { placeEngineError } from '../../errors/place-engine-error.ts';
+import { placeEngineError } from '../../errors/placed-error.ts';
 import { idempotencyKey } from '../../schema/idempotency-key.ts';
-import { checkGrants } from './check-grants.ts';
-import { checkLimits } from './check-limits.ts';
 import { checkModel } from './check-model.ts';
 import { checkPlan } from './check-plan.ts';
-import { checkPolicy } from './check-policy.ts';
+import { checkGrants, checkLimits, checkPolicy } from './check-settings.ts';
 import { checkSpace } from './check-space.ts';
 import { findRun } from './find-run.ts';
 import { resolvePolicy } from './resolve-policy.ts';

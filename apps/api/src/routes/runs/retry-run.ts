@@ -1,6 +1,6 @@
 import { idParamsSchema, retryRunSchema, undoneSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
-import { placeEngineError } from '../../errors/place-engine-error.ts';
+import { placeEngineError } from '../../errors/placed-error.ts';
 import { awaitRun } from '../../live/await-run.ts';
 import { checkRunId } from './find-run.ts';
 import { toRun } from './run-view.ts';

@@ -1,6 +1,5 @@
 import { secretListSchema, secretParamsSchema, secretSchema, setSecretSchema } from '@holdpoint/contract/wire';
-import type { App } from '../../deps.ts';
-import { recordChange } from '../../record-change.ts';
+import { type App, recordChange } from '../../deps.ts';
 
 /** /v1/secrets: names of secrets, and values with no way out. */
 const config = { access: 'secrets:write' } as const;

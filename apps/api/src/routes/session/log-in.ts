@@ -2,8 +2,7 @@ import { CallerError, type Holder } from '@holdpoint/callers';
 import { exchangeCodeSchema, loginCodeSchema, loginSchema } from '@holdpoint/contract/wire';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { clearCookie, guardOrigin, setCookie, tokenOf } from '../../auth/session-cookie.ts';
-import type { App, ServerDeps } from '../../deps.ts';
-import { recordChange } from '../../record-change.ts';
+import { type App, recordChange, type ServerDeps } from '../../deps.ts';
 import { emptyAnswer } from '../../schema/empty.ts';
 
 const tags = ['sessions'];

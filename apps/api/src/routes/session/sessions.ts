@@ -1,7 +1,6 @@
 import { CallerError } from '@holdpoint/callers';
 import { endedSessionsSchema, idParamsSchema, sessionListSchema } from '@holdpoint/contract/wire';
-import type { ApiDeps, App } from '../../deps.ts';
-import { recordChange } from '../../record-change.ts';
+import { type ApiDeps, type App, recordChange } from '../../deps.ts';
 import { emptyAnswer } from '../../schema/empty.ts';
 
 const tags = ['sessions'];

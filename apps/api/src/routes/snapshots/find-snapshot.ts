@@ -2,7 +2,7 @@ import { EngineError, type RunState } from '@holdpoint/engine';
 import { WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
-import { placeEngineError } from '../../errors/place-engine-error.ts';
+import { placeEngineError } from '../../errors/placed-error.ts';
 
 type Deps = Pick<ApiDeps, 'engine'>;
 

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
 import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
-import { toSummary } from './step-summary.ts';
+import { toSummary } from './read-steps.ts';
 
 let api: TestApi;
 let worker: TestWorker;

@@ -1,5 +1,4 @@
-import { toExternal, toTarget } from '../import-target.ts';
-import { folderOf, joinPath } from '../index-paths.ts';
+import { folderOf, joinPath, toExternal, toTarget } from '../index-paths.ts';
 import type { ImportContext, ResolveImport } from './resolve-import.ts';
 
 /** Next to the file, then in any folder a compiler option may name: the folder nearest to the file. */

@@ -1,4 +1,4 @@
-import { toExternal, toTarget } from '../import-target.ts';
+import { toExternal, toTarget } from '../index-paths.ts';
 import type { ImportContext, ResolveImport } from './resolve-import.ts';
 
 /** The files with a declaration of the namespace, or of the class of `using static` and of an alias. */

@@ -1,6 +1,5 @@
 import { isBuiltin } from 'node:module';
-import { type ImportTarget, toExternal, toTarget, unknownTarget } from '../import-target.ts';
-import { folderOf, joinPath } from '../index-paths.ts';
+import { folderOf, type ImportTarget, joinPath, toExternal, toTarget, unknownTarget } from '../index-paths.ts';
 import { openProbe } from './ecmascript/probe.ts';
 import { readPackages } from './ecmascript/read-packages.ts';
 import { readProjects } from './ecmascript/read-projects.ts';

@@ -1,4 +1,4 @@
-import { toExternal, toTarget } from '../import-target.ts';
+import { toExternal, toTarget } from '../index-paths.ts';
 import type { ImportContext, ResolveImport } from './resolve-import.ts';
 
 /** The folders of a source file are its package, below whatever source folder. */

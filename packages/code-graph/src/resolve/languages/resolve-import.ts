@@ -1,7 +1,6 @@
 import type { ImportFact } from '../../facts.ts';
 import type { Language } from '../../grammars/language.ts';
-import type { ImportTarget } from '../import-target.ts';
-import type { PathIndex } from '../index-paths.ts';
+import type { ImportTarget, PathIndex } from '../index-paths.ts';
 
 /** The input of a language's rules. */
 export interface ImportContext {

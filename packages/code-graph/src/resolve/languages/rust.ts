@@ -1,5 +1,4 @@
-import { toExternal, toTarget, unknownTarget } from '../import-target.ts';
-import { folderOf, foldersAround, joinPath } from '../index-paths.ts';
+import { folderOf, foldersAround, joinPath, toExternal, toTarget, unknownTarget } from '../index-paths.ts';
 import type { ImportContext, ResolveImport } from './resolve-import.ts';
 
 interface Crate {

@@ -1,5 +1,4 @@
-import { toExternal, toTarget, unknownTarget } from '../import-target.ts';
-import { folderOf, joinPath } from '../index-paths.ts';
+import { folderOf, joinPath, toExternal, toTarget, unknownTarget } from '../index-paths.ts';
 import type { ImportContext, ResolveImport } from './resolve-import.ts';
 
 /** `require_relative` next to the file, `require` below any `lib`. */

@@ -4,6 +4,7 @@ import {
   decisionSchema,
   delegationSchema,
   problemSchema,
+  rememberedRuleSchema,
   stepIdSchema,
   voteSchema,
 } from '@holdpoint/contract';
@@ -35,3 +36,15 @@ export const approvalTable = {
 };
 
 export const approvalField = cellsById(approvalTable);
+
+/** The fields of a remembered rule, named `<rule id>:<field>`, in the run of the approval behind the rule. */
+export const ruleTable = {
+  status: text(z.enum(['made', 'revoked']), 'Status of the rule; its expiry is in `made`.'),
+  made: json(
+    rememberedRuleSchema.extend({ approval_id: z.string(), made_at: z.string() }),
+    'Which calls the rule lets through, and until when.',
+  ),
+  revoked_by: optional(text(z.string(), 'Who revoked the rule.')),
+};
+
+export const ruleField = cellsById(ruleTable);

@@ -94,7 +94,7 @@ export const runTable = {
   /** The tree carries the same name: a difference shows when a log or a tree went back to an earlier time. */
   head: text(
     z.string().default(''),
-    'The last writer that was admitted to the tree (`heads.ts`); empty: none since the tree was made.',
+    'The last writer that was admitted to the tree (`transition.ts`); empty: none since the tree was made.',
   ),
   uncaptured: integer(
     'Background commands started on this tree without a later snapshot: until 0, the tree may be ahead of `snapshot`.',

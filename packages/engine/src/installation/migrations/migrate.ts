@@ -1,11 +1,9 @@
 import type { Connections } from '../../redis/connect.ts';
 import { checkFormat, checkNumbers } from '../check-format.ts';
 import { InstallationError } from '../error.ts';
-import type { Format } from '../format.ts';
 import { type InstallationState, readInstallation } from '../read-installation.ts';
-import { writeFileRecord, writeRedisRecord } from '../record.ts';
-import { refuseWhileConnected } from '../refuse-connected.ts';
-import { refuseCopy } from '../refuse-copy.ts';
+import { type Format, writeFileRecord, writeRedisRecord } from '../record.ts';
+import { refuseCopy, refuseWhileConnected } from '../refuse-copy.ts';
 import type { Sides } from '../sides.ts';
 import type { Migration } from './migration.ts';
 import { migrations } from './migrations.ts';

@@ -3,7 +3,7 @@ import { type BoundPolicies, builtinPolicy, compilePolicy, type NamedPolicy } fr
 import { toolsetPolicyOf } from '../../approvals/judge-described.ts';
 import type { EngineDeps } from '../../deps.ts';
 import { policiesOf, shortDigest } from '../../domain/index.ts';
-import { operatorDocumentsKey } from '../policy-keys.ts';
+import { operatorDocumentsKey } from '../read-policies.ts';
 
 /**
  * The policies behind a recorded verdict. Redis keeps every policy that was ever in force under its digest.

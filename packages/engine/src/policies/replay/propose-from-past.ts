@@ -4,10 +4,9 @@ import { type BoundPolicies, builtin, type ProposedRules, proposeRules, type Rec
 import type { EngineDeps } from '../../deps.ts';
 import { judgeGrants, type RunState } from '../../domain/index.ts';
 import { Damaged, readEntry, readSpec, readWholeLog } from '../../log/index.ts';
-import { factsThen } from './judge-again.ts';
 import { policiesThen } from './policies-then.ts';
 import { readCalls } from './read-calls.ts';
-import { runsSince } from './replay-policy.ts';
+import { factsThen, runsSince } from './replay-policy.ts';
 
 /** A recorded call with the facts that people see. */
 interface PastCall extends RecordedCall {

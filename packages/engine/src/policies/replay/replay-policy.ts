@@ -1,10 +1,11 @@
-import type { OperatorPolicy, Policy, PolicyAction, Tenant, Verdict } from '@holdpoint/contract';
-import { attention, type BoundPolicies, compilePolicy } from '@holdpoint/policy';
+import type { OperatorPolicy, Policy, PolicyAction, RunSpec, Tenant, Verdict } from '@holdpoint/contract';
+import { attention, type BoundPolicies, type CallFacts, compilePolicy, judge } from '@holdpoint/policy';
+import { describeCall } from '../../approvals/describe-call.ts';
+import { factsOf, withQuestion } from '../../approvals/judge-described.ts';
 import type { EngineDeps } from '../../deps.ts';
-import type { RunState } from '../../domain/index.ts';
-import { Damaged, readEntry, readRun, readSpec, readWholeLog, runIndexOf } from '../../log/index.ts';
+import { judgeGrants, type RunState } from '../../domain/index.ts';
+import { Damaged, fromPayload, readEntry, readRun, readSpec, readWholeLog, runIndexOf } from '../../log/index.ts';
 import { walkBack } from '../../queries/list-runs.ts';
-import { factsThen, judgeAgain } from './judge-again.ts';
 import { policiesThen } from './policies-then.ts';
 import { type LoggedCall, readCalls } from './read-calls.ts';
 
@@ -142,3 +143,25 @@ function list(page: ReplayPage, call: ReplayPage['changed'][number]): void {
 
 const order = ({ verdict, was, decision }: ReplayPage['changed'][number]): number =>
   attention({ action: was, decision }, verdict.action);
+
+/**
+ * The facts about a past call for the policies: arguments, effect and risk are recorded, the touched paths and hosts are computed from
+ * these.
+ */
+export async function factsThen(
+  deps: Pick<EngineDeps, 'blobs' | 'catalog'>,
+  { spec, run }: { spec: RunSpec; run: Pick<RunState, 'parent'> },
+  { tool, args: checked, written, effect, risk }: LoggedCall,
+): Promise<{ ok: true; facts: CallFacts } | { ok: false; args: unknown; reason: string }> {
+  const args = await fromPayload(deps.blobs, written ?? checked);
+  const described = describeCall(deps, spec, { run, tool, args });
+  if (!described.ok) return { ok: false, args, reason: described.error.message };
+  return { ok: true, facts: factsOf(spec, { tool, args, described: { ...described, effect, risk } }) };
+}
+
+/** The verdict of these policies. A denial by the run's permissions stays. */
+export const judgeAgain = (
+  spec: RunSpec,
+  policies: BoundPolicies,
+  { facts, gate }: { facts: CallFacts; gate: LoggedCall['gate'] },
+): Verdict => judgeGrants(spec, facts) ?? withQuestion(judge(policies, facts), gate);

@@ -1,5 +1,5 @@
 import picomatch from 'picomatch';
-import { Refusal } from './refusal.ts';
+import { Refusal } from './protocol.ts';
 
 /** fast-glob makes a pattern for each choice of braces. */
 const maxChoices = 1000;

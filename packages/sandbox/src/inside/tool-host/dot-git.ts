@@ -1,5 +1,5 @@
 import { relative } from 'node:path';
-import { Refusal } from './refusal.ts';
+import { Refusal } from './protocol.ts';
 
 /** Characters ignored by HFS+ in names: zero-width joiners, direction marks, the byte order mark. */
 const ignoredByHfs = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/gu;

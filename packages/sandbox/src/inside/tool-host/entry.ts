@@ -1,8 +1,7 @@
 import type { Dirent, Stats } from 'node:fs';
 import { relative } from 'node:path';
 import type { EntryType } from '@holdpoint/contract';
-import type { Operations } from './protocol.ts';
-import { Refusal } from './refusal.ts';
+import { type Operations, Refusal } from './protocol.ts';
 import { resolve } from './resolve.ts';
 
 export function whereTo(root: string, input: Operations['resolve']['input']): Operations['resolve']['output'] {

@@ -1,10 +1,8 @@
 import { lstatSync, readdirSync } from 'node:fs';
 import type { DirectoryEntry, EntryType } from '@holdpoint/contract';
 import { entryType } from './entry.ts';
-import { fitReply } from './listing.ts';
 import { type OpenDirectory, openDirectory } from './open-directory.ts';
-import type { Operations } from './protocol.ts';
-import { Refusal } from './refusal.ts';
+import { fitReply, type Operations, Refusal } from './protocol.ts';
 import { resolve } from './resolve.ts';
 import { type Walked, walk } from './walk.ts';
 

@@ -1,10 +1,8 @@
 import { lstatSync, mkdirSync, rmdirSync } from 'node:fs';
 import { relative } from 'node:path';
 import { assertOutsideRepository } from './dot-git.ts';
-import { fitReply } from './listing.ts';
 import { type OpenDirectory, openDirectory, openEntry } from './open-directory.ts';
-import type { Operations } from './protocol.ts';
-import { Refusal } from './refusal.ts';
+import { fitReply, type Operations, Refusal } from './protocol.ts';
 import { resolve } from './resolve.ts';
 
 export function makeDirectory(

@@ -3,8 +3,7 @@ import { relative } from 'node:path';
 import { assertOutsideRepository } from './dot-git.ts';
 import { entryType } from './entry.ts';
 import { openPlace } from './open-directory.ts';
-import type { Operations } from './protocol.ts';
-import { Refusal, refusalOf } from './refusal.ts';
+import { type Operations, Refusal, refusalOf } from './protocol.ts';
 import { resolve } from './resolve.ts';
 import { assertNamesFile } from './write.ts';
 

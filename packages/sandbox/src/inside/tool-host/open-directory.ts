@@ -1,6 +1,6 @@
 import { closeSync, constants, existsSync, openSync } from 'node:fs';
 import { basename, dirname, relative } from 'node:path';
-import { Refusal } from './refusal.ts';
+import { Refusal } from './protocol.ts';
 
 /** A directory, held open, so no later entry of the same name is used in its place. */
 export interface OpenDirectory extends Disposable {

@@ -59,7 +59,7 @@ export type Request = {
 }[OperationName];
 
 /** Maximum bytes of entries or paths in one reply. The rest is left out but counted. */
-export const maxListedBytes = 1024 * 1024;
+const maxListedBytes = 1024 * 1024;
 
 export type OutputStream = 'stdout' | 'stderr';
 
@@ -73,3 +73,59 @@ export type Reply =
   | { id: number; refused: { code: FileErrorCode; message: string } }
   /** The tool host failed, e.g. on a disk error. */
   | { id: number; failed: string };
+
+/** Refuses an operation. The worker turns a refusal into a `FileError`. */
+export class Refusal extends Error {
+  readonly code: FileErrorCode;
+
+  constructor(code: FileErrorCode, message: string) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const meanings: Record<string, [FileErrorCode, string]> = {
+  ENOENT: ['ENOENT', 'no such file or directory'],
+  ENOTDIR: ['ENOTDIR', 'a part of the path is not a directory'],
+  EISDIR: ['EISDIR', 'it is a directory'],
+  EEXIST: ['EEXIST', 'it exists already'],
+  ENOTEMPTY: ['ENOTEMPTY', 'the directory is not empty'],
+  EACCES: ['EACCES', 'permission denied'],
+  EPERM: ['EACCES', 'permission denied'],
+  EROFS: ['EROFS', 'it is read-only'],
+  // The only other mounts in a workspace are read-only folders of its source.
+  EXDEV: ['EROFS', 'one of the two folders is read-only'],
+  ETXTBSY: ['EACCES', 'a running program'],
+  EBUSY: ['EACCES', 'in use'],
+  ENAMETOOLONG: ['ENAMETOOLONG', 'the name is too long'],
+  ELOOP: ['ELOOP', 'too many symbolic links'],
+  ENOSPC: ['ENOSPC', 'no space left'],
+  EDQUOT: ['ENOSPC', 'the disk quota is used up'],
+  EFBIG: ['EFBIG', 'the file would be too large'],
+  ENXIO: ['ESPECIAL', 'not a regular file'],
+};
+
+/** Null for an error unrelated to the file, e.g. EIO or EMFILE. */
+export function refusalOf(error: unknown): Refusal | null {
+  if (error instanceof Refusal) return error;
+  const meaning = meanings[(error as NodeJS.ErrnoException).code ?? ''];
+  return meaning ? new Refusal(meaning[0], meaning[1]) : null;
+}
+
+/** Sorts by UTF-8 bytes. JavaScript's own order differs above U+FFFF. */
+export function sortByBytes(texts: readonly string[]): string[] {
+  return texts
+    .map((text) => ({ text, bytes: Buffer.from(text) }))
+    .sort((a, b) => Buffer.compare(a.bytes, b.bytes))
+    .map(({ text }) => text);
+}
+
+/** As many of the first items as fit into one reply. JSON writes a control character as six. */
+export function fitReply<Item>(items: readonly Item[]): Item[] {
+  let bytes = 0;
+  const end = items.findIndex((item) => {
+    bytes += Buffer.byteLength(JSON.stringify(item)) + 1;
+    return bytes > maxListedBytes;
+  });
+  return items.slice(0, end === -1 ? items.length : end);
+}

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { assertRegular } from './entry.ts';
-import type { Operations } from './protocol.ts';
-import { Refusal } from './refusal.ts';
+import { type Operations, Refusal } from './protocol.ts';
 import { resolve } from './resolve.ts';
 
 /** Without O_NONBLOCK, opening would wait for a writer when a FIFO has replaced the file. */

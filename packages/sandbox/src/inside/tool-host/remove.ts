@@ -1,13 +1,11 @@
 import { accessSync, constants, lstatSync, readdirSync, renameSync, rmdirSync, unlinkSync } from 'node:fs';
 import { relative } from 'node:path';
 import { assertOutsideRepository } from './dot-git.ts';
-import { fitReply } from './listing.ts';
 import { type OpenDirectory, openEntry, openPlace } from './open-directory.ts';
-import type { Operations } from './protocol.ts';
-import { Refusal, refusalOf } from './refusal.ts';
+import { fitReply, type Operations, Refusal, refusalOf } from './protocol.ts';
 import { resolve } from './resolve.ts';
-import { temporaryName } from './temporary-name.ts';
 import { walk } from './walk.ts';
+import { temporaryName } from './write.ts';
 
 /** Listed at most. */
 const maxListed = 10_000;

@@ -1,5 +1,5 @@
 import { lstatSync, readlinkSync, type Stats } from 'node:fs';
-import { Refusal } from './refusal.ts';
+import { Refusal } from './protocol.ts';
 
 export interface Resolved {
   /** Absolute. The existing part has no symbolic links. */

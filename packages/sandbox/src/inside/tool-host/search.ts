@@ -1,6 +1,5 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
-import type { Operations, OutputStream, SearchInput } from './protocol.ts';
-import { Refusal } from './refusal.ts';
+import { type Operations, type OutputStream, Refusal, type SearchInput } from './protocol.ts';
 import { resolve } from './resolve.ts';
 
 /** The tool host's memory suffices for two searches at once. */

@@ -2,7 +2,7 @@ import { type Dirent, readdirSync } from 'node:fs';
 import type { EntryType } from '@holdpoint/contract';
 import { entryType } from './entry.ts';
 import { type OpenDirectory, openEntry } from './open-directory.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal } from './protocol.ts';
 
 export interface Walked {
   /** Relative to the first directory of the walk. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -15,11 +16,9 @@ import type { WriteExpectation } from '@holdpoint/contract';
 import { assertOutsideRepository } from './dot-git.ts';
 import { assertRegular } from './entry.ts';
 import { firstMissing } from './make-directory.ts';
-import type { Operations } from './protocol.ts';
+import { type Operations, Refusal } from './protocol.ts';
 import { hashFile, sha256 } from './read.ts';
-import { Refusal } from './refusal.ts';
 import { resolve } from './resolve.ts';
-import { temporaryName } from './temporary-name.ts';
 
 /**
  * Fully synchronous, so no other request runs between the check and the write. Without fsync: the worker reads the file for the snapshot at
@@ -88,3 +87,6 @@ function fill(path: string, data: Buffer, mode: number): void {
     closeSync(descriptor);
   }
 }
+
+/** Name of a temporary entry during an operation. */
+export const temporaryName = (): string => `.holdpoint-${randomBytes(8).toString('hex')}.tmp`;

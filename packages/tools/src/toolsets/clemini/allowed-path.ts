@@ -1,5 +1,5 @@
-import { type Failure, failure } from '../../operations/failure.ts';
-import { relativePath } from '../../operations/path-argument.ts';
+import { type Failure, failure } from '../../operations/cut-short.ts';
+import { relativePath } from '../../operations/touched.ts';
 import type { ToolContext } from '../../tool.ts';
 import { settingsOf } from './settings.ts';
 

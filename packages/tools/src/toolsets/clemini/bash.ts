@@ -1,11 +1,10 @@
 import type { CommandResult, Json, Problem, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
-import { asJson } from '../../as-json.ts';
 import { commandArgument, previewCommand, titleOf } from '../../operations/command-argument.ts';
-import { cutShort } from '../../operations/cut-short.ts';
-import { type Failure, failure } from '../../operations/failure.ts';
-import { pathArgument, relativePath } from '../../operations/path-argument.ts';
+import { cutShort, type Failure, failure } from '../../operations/cut-short.ts';
+import { pathArgument, relativePath } from '../../operations/touched.ts';
 import type { ToolContext } from '../../tool.ts';
+import { asJson } from '../../toolset.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { allowedPath } from './allowed-path.ts';
 import { settingsOf } from './settings.ts';

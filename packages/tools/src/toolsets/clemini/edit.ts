@@ -1,11 +1,9 @@
 import { FileError, type ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
-import { changedPaths } from '../../operations/changed-paths.ts';
+import { type Failure, failure } from '../../operations/cut-short.ts';
 import { editFile, type FileEdit, previewEdit } from '../../operations/edit-file.ts';
-import { type Failure, failure } from '../../operations/failure.ts';
-import { pathArgument } from '../../operations/path-argument.ts';
 import { readTextFile } from '../../operations/read-text.ts';
-import { touchedPaths } from '../../operations/touched.ts';
+import { changedPaths, pathArgument, touchedPaths } from '../../operations/touched.ts';
 import { previewWrite } from '../../operations/write-file.ts';
 import { textArgument } from '../../text-work/text.ts';
 import type { ToolContext } from '../../tool.ts';

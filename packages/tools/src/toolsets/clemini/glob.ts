@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { failure } from '../../operations/failure.ts';
+import { failure } from '../../operations/cut-short.ts';
 import { findFiles } from '../../operations/find-files.ts';
-import { pathArgument } from '../../operations/path-argument.ts';
-import { touchedPaths } from '../../operations/touched.ts';
+import { pathArgument, touchedPaths } from '../../operations/touched.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { allowedPath, unsearchedFolders } from './allowed-path.ts';
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { pathArgument } from '../../operations/path-argument.ts';
 import { searchFiles } from '../../operations/search-files.ts';
-import { touchedPaths } from '../../operations/touched.ts';
+import { pathArgument, touchedPaths } from '../../operations/touched.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { allowedPath, unsearchedFolders } from './allowed-path.ts';
 import { ripgrepType } from './file-type.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { failure } from '../../operations/cut-short.ts';
 import { isOver, noSuchTask } from '../../operations/describe-task.ts';
-import { failure } from '../../operations/failure.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
 export const killShell = builtInTool({

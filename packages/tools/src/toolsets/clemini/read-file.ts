@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { failure } from '../../operations/failure.ts';
-import { pathArgument } from '../../operations/path-argument.ts';
+import { failure } from '../../operations/cut-short.ts';
 import { readTextFile } from '../../operations/read-text.ts';
-import { touchedPaths } from '../../operations/touched.ts';
+import { pathArgument, touchedPaths } from '../../operations/touched.ts';
 import { wholeCharacters } from '../../text-work/whole-characters.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { allowedPath } from './allowed-path.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pathArgument } from '../../operations/path-argument.ts';
+import { pathArgument } from '../../operations/touched.ts';
 
 export const cleminiSettings = z.strictObject({
   allowed_paths: z

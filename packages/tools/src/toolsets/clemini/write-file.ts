@@ -1,9 +1,7 @@
 import { FileError } from '@holdpoint/contract';
 import { z } from 'zod';
-import { changedPaths } from '../../operations/changed-paths.ts';
-import { failure } from '../../operations/failure.ts';
-import { pathArgument } from '../../operations/path-argument.ts';
-import { touchedPaths } from '../../operations/touched.ts';
+import { failure } from '../../operations/cut-short.ts';
+import { changedPaths, pathArgument, touchedPaths } from '../../operations/touched.ts';
 import { previewWrite } from '../../operations/write-file.ts';
 import { textArgument } from '../../text-work/text.ts';
 import type { ToolContext } from '../../tool.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { pathArgument, relativePath } from '../../operations/path-argument.ts';
-import { touchedPaths } from '../../operations/touched.ts';
+import { pathArgument, relativePath, touchedPaths } from '../../operations/touched.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { success } from './result.ts';
 

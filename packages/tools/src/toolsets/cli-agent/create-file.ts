@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { changedPaths } from '../../operations/changed-paths.ts';
-import { pathArgument, relativePath } from '../../operations/path-argument.ts';
-import { touchedPaths } from '../../operations/touched.ts';
+import { changedPaths, pathArgument, relativePath, touchedPaths } from '../../operations/touched.ts';
 import { previewWrite } from '../../operations/write-file.ts';
 import { textArgument } from '../../text-work/text.ts';
 import { builtInTool } from '../built-in-tool.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { pathArgument } from '../../operations/path-argument.ts';
-import { touchedPaths } from '../../operations/touched.ts';
+import { pathArgument, touchedPaths } from '../../operations/touched.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { success } from './result.ts';
 

@@ -1,9 +1,7 @@
 import { FileError, type ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
-import { changedPaths } from '../../operations/changed-paths.ts';
 import { previewEdit } from '../../operations/edit-file.ts';
-import { pathArgument, relativePath } from '../../operations/path-argument.ts';
-import { touchedPaths } from '../../operations/touched.ts';
+import { changedPaths, pathArgument, relativePath, touchedPaths } from '../../operations/touched.ts';
 import { textArgument } from '../../text-work/text.ts';
 import type { ToolContext } from '../../tool.ts';
 import { builtInTool } from '../built-in-tool.ts';

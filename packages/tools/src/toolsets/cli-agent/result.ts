@@ -1,5 +1,5 @@
 import type { ToolOutcome } from '@holdpoint/contract';
-import { type Failure, failure } from '../../operations/failure.ts';
+import { type Failure, failure } from '../../operations/cut-short.ts';
 
 /** The return value of this contract's tools: the text for the model, the changed paths, and figures. */
 export interface CliAgentValue {

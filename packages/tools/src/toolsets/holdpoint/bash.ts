@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { commandArgument, previewCommand, titleOf } from '../../operations/command-argument.ts';
-import { pathArgument, relativePath } from '../../operations/path-argument.ts';
 import { runCommand } from '../../operations/run-command.ts';
+import { pathArgument, relativePath } from '../../operations/touched.ts';
 import { renderCommand } from '../../result-text/command-output.ts';
 import { builtInTool } from '../built-in-tool.ts';
 

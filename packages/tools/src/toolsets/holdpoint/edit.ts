@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { editFile, previewEdit } from '../../operations/edit-file.ts';
-import { pathArgument } from '../../operations/path-argument.ts';
-import { touchedPaths } from '../../operations/touched.ts';
+import { pathArgument, touchedPaths } from '../../operations/touched.ts';
 import { renderEdit } from '../../result-text/changed-file.ts';
 import { textArgument } from '../../text-work/text.ts';
 import { builtInTool } from '../built-in-tool.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { failure } from '../../operations/cut-short.ts';
 import { describeTask, isOver, noSuchTask } from '../../operations/describe-task.ts';
-import { failure } from '../../operations/failure.ts';
 import { renderTask } from '../../result-text/task-state.ts';
 import { builtInTool } from '../built-in-tool.ts';
 

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { pathArgument } from '../../operations/path-argument.ts';
 import { readLines } from '../../operations/read-lines.ts';
-import { touchedPaths } from '../../operations/touched.ts';
+import { pathArgument, touchedPaths } from '../../operations/touched.ts';
 import { renderLines } from '../../result-text/numbered-lines.ts';
 import { builtInTool } from '../built-in-tool.ts';
 

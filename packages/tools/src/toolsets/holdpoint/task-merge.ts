@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { failure } from '../../operations/failure.ts';
+import { failure } from '../../operations/cut-short.ts';
 import { renderMerge } from '../../result-text/task-state.ts';
 import { builtInTool } from '../built-in-tool.ts';
 

@@ -1,7 +1,7 @@
 import type { AgentGoal, AgentKind, KindBounds, TaskView, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
+import { failure } from '../../operations/cut-short.ts';
 import { describeTask, isOver, noSuchTask, tooDeep } from '../../operations/describe-task.ts';
-import { failure } from '../../operations/failure.ts';
 import { renderTask } from '../../result-text/task-state.ts';
 import type { ToolContext } from '../../tool.ts';
 import { builtInTool } from '../built-in-tool.ts';

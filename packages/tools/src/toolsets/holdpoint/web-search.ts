@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Failure } from '../../operations/failure.ts';
+import type { Failure } from '../../operations/cut-short.ts';
 import { allowing } from '../../operations/network-fetch.ts';
 import { searchWeb } from '../../operations/search-web.ts';
 import { touchedHost } from '../../operations/touched.ts';

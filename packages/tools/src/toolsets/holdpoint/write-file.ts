@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { pathArgument } from '../../operations/path-argument.ts';
-import { touchedPaths } from '../../operations/touched.ts';
+import { pathArgument, touchedPaths } from '../../operations/touched.ts';
 import { previewWrite, writeWholeFile } from '../../operations/write-file.ts';
 import { renderWrite } from '../../result-text/changed-file.ts';
 import { textArgument } from '../../text-work/text.ts';

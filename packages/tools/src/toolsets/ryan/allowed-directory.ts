@@ -1,4 +1,4 @@
-import { relativePath } from '../../operations/path-argument.ts';
+import { relativePath } from '../../operations/touched.ts';
 import type { RyanSettings } from './settings.ts';
 
 /** Whether a real path, relative to the workspace root, lies in a directory permitted by the settings. */

@@ -1,5 +1,5 @@
 import { posix } from 'node:path';
-import { relativePath } from '../../operations/path-argument.ts';
+import { relativePath } from '../../operations/touched.ts';
 
 const root = '/workspace';
 const refusal = 'holdpoint: the working directory is missing or not allowed';

@@ -1,10 +1,9 @@
 import type { CommandResult, TaskView, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { commandArgument, previewCommand, titleOf } from '../../operations/command-argument.ts';
-import { cutShort } from '../../operations/cut-short.ts';
+import { cutShort, type Failure, failure } from '../../operations/cut-short.ts';
 import { isOver } from '../../operations/describe-task.ts';
-import { type Failure, failure } from '../../operations/failure.ts';
-import { pathArgument, relativePath } from '../../operations/path-argument.ts';
+import { pathArgument, relativePath } from '../../operations/touched.ts';
 import type { ToolContext } from '../../tool.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { isAllowed, notAllowed } from './allowed-directory.ts';

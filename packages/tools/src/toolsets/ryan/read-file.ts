@@ -1,8 +1,7 @@
 import { posix } from 'node:path';
 import { z } from 'zod';
-import { failure } from '../../operations/failure.ts';
-import { pathArgument, relativePath } from '../../operations/path-argument.ts';
-import { touchedPaths } from '../../operations/touched.ts';
+import { failure } from '../../operations/cut-short.ts';
+import { pathArgument, relativePath, touchedPaths } from '../../operations/touched.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { isAllowed, notAllowed } from './allowed-directory.ts';
 import { settingsOf } from './settings.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pathArgument } from '../../operations/path-argument.ts';
+import { pathArgument } from '../../operations/touched.ts';
 
 const defaultExtensions =
   '.txt .md .markdown .go .py .js .ts .jsx .tsx .c .cpp .h .hpp .cc .cxx .java .kt .scala .clj .cljs .rb .php .swift .rs .zig .sh .bash .zsh .fish .json .yaml .yml .toml .xml .html .htm .css .scss .sass .sql .csv .tsv .ini .conf .config .cfg .log .gitignore .dockerignore .env .example';

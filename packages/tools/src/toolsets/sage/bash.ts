@@ -1,8 +1,7 @@
 import type { CommandResult, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { previewCommand } from '../../operations/command-argument.ts';
-import { cutShort } from '../../operations/cut-short.ts';
-import { failure } from '../../operations/failure.ts';
+import { cutShort, failure } from '../../operations/cut-short.ts';
 import { placeholder } from '../../registry/fill-placeholders.ts';
 import { textArgument } from '../../text-work/text.ts';
 import type { ToolContext } from '../../tool.ts';

@@ -1,8 +1,7 @@
 import type { ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { checkPatch, patchFile, previewPatch } from '../../operations/patch-file.ts';
-import { pathArgument } from '../../operations/path-argument.ts';
-import { touchedPaths } from '../../operations/touched.ts';
+import { pathArgument, touchedPaths } from '../../operations/touched.ts';
 import { textArgument } from '../../text-work/text.ts';
 import type { ToolContext } from '../../tool.ts';
 import { builtInTool } from '../built-in-tool.ts';

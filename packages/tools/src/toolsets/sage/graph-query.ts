@@ -1,7 +1,6 @@
 import type { Json } from '@holdpoint/contract';
 import { z } from 'zod';
-import { ownQueries } from '../../graph/own-graph.ts';
-import type { GraphPort } from '../../graph/port.ts';
+import { type GraphPort, ownQueries } from '../../graph/port.ts';
 import { askGraph } from '../../operations/ask-graph.ts';
 import { textArgument } from '../../text-work/text.ts';
 import type { Tool } from '../../tool.ts';

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { failure } from '../../operations/failure.ts';
-import { pathArgument } from '../../operations/path-argument.ts';
-import { touchedPaths } from '../../operations/touched.ts';
-import { wholeText } from '../../operations/whole-text.ts';
+import { failure } from '../../operations/cut-short.ts';
+import { wholeText } from '../../operations/read-text.ts';
+import { pathArgument, touchedPaths } from '../../operations/touched.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { settingsOf } from './settings.ts';
 

@@ -1,8 +1,7 @@
 import { z } from 'zod';
-import { failure } from '../../operations/failure.ts';
+import { failure } from '../../operations/cut-short.ts';
 import { maxDiff } from '../../operations/patch-file.ts';
-import { pathArgument } from '../../operations/path-argument.ts';
-import { touchedPaths } from '../../operations/touched.ts';
+import { pathArgument, touchedPaths } from '../../operations/touched.ts';
 import { previewWrite, writeWholeFile } from '../../operations/write-file.ts';
 import { textArgument } from '../../text-work/text.ts';
 import { builtInTool } from '../built-in-tool.ts';

@@ -1,7 +1,6 @@
 import { FileError } from '@holdpoint/contract';
 import { z } from 'zod';
-import { relativePath } from '../../operations/path-argument.ts';
-import { touchedPaths } from '../../operations/touched.ts';
+import { relativePath, touchedPaths } from '../../operations/touched.ts';
 import type { LookContext } from '../../tool.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { workspacePath } from './arguments.ts';

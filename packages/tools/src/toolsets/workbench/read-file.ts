@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { failure } from '../../operations/failure.ts';
+import { failure } from '../../operations/cut-short.ts';
+import { wholeText } from '../../operations/read-text.ts';
 import { touchedPaths } from '../../operations/touched.ts';
-import { wholeText } from '../../operations/whole-text.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { contentEncoding, workspacePath } from './arguments.ts';
 import { workbenchSettings } from './settings.ts';

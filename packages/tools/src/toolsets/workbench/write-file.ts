@@ -1,9 +1,7 @@
 import { FileError, type ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
-import { changedPaths } from '../../operations/changed-paths.ts';
-import { relativePath } from '../../operations/path-argument.ts';
-import { touchedPaths } from '../../operations/touched.ts';
-import { wholeText } from '../../operations/whole-text.ts';
+import { wholeText } from '../../operations/read-text.ts';
+import { changedPaths, relativePath, touchedPaths } from '../../operations/touched.ts';
 import { previewWrite } from '../../operations/write-file.ts';
 import { textArgument } from '../../text-work/text.ts';
 import type { LookContext, ToolContext } from '../../tool.ts';

@@ -1,6 +1,5 @@
-import { absoluteUrl } from '../absolute-url.ts';
 import { decodeBody } from '../charset.ts';
-import { attribute, type HtmlTree, oneLine, parseHtml } from '../html-tree.ts';
+import { absoluteUrl, attribute, type HtmlTree, oneLine, parseHtml } from '../html-tree.ts';
 import { parseMediaType } from '../media-type.ts';
 import type { SearchAnswer, SearchResult } from './answer.ts';
 

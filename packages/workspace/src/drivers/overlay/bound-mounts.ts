@@ -3,9 +3,8 @@ import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { mountPointsIn } from '../../bounds/mounts.ts';
 import type { Deps } from '../../deps.ts';
-import { unmountUnused } from './mounts.ts';
+import { overlayFile, overlayOf, unmountUnused } from './mounts.ts';
 import { deviceOf, devicesInUse } from './other-namespaces.ts';
-import { overlayFile, overlayOf } from './overlay-record.ts';
 
 /** Every sandbox copies the table of mounts at its start: 64 take 0.2 ms. */
 const maxMounts = 64;

@@ -5,7 +5,7 @@ import { beginLayer } from './build-layer.ts';
 import { findLayer, takeLayer } from './find-layer.ts';
 import type { Layer } from './layer.ts';
 import { rememberRoot } from './layer-root.ts';
-import { formerLayer, overlayOf, staysPlain } from './overlay-record.ts';
+import { formerLayer, overlayOf, staysPlain } from './mounts.ts';
 
 /**
  * The layer below a new tree at a snapshot; undefined when the trees of this host, or of this run, are plain folders. The layer of the

@@ -5,8 +5,7 @@ import { createHead } from '../../run-folder/index.ts';
 import type { TreePath } from '../port.ts';
 import { boundMounts } from './bound-mounts.ts';
 import type { Layer } from './layer.ts';
-import { mountOverlay } from './mounts.ts';
-import { overlayFile, overlayOf, overlayText, upperOf, workOf } from './overlay-record.ts';
+import { mountOverlay, overlayFile, overlayOf, overlayText, upperOf, workOf } from './mounts.ts';
 
 /**
  * Makes the tree of a new run: an overlay of the run over a layer, mounted at the return. The caller writes `.git` into the tree. The run's

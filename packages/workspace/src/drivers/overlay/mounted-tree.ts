@@ -6,8 +6,17 @@ import { asideOf, requireRecord } from '../../run-folder/index.ts';
 import { boundMounts } from './bound-mounts.ts';
 import { soundLayer } from './check-layer.ts';
 import { type Layer, layerFile } from './layer.ts';
-import { isMountPoint, mountOverlay, unmountIn } from './mounts.ts';
-import { keepPlain, overlayFile, overlayOf, readOverlay, upperOf, workOf } from './overlay-record.ts';
+import {
+  isMountPoint,
+  keepPlain,
+  mountOverlay,
+  overlayFile,
+  overlayOf,
+  readOverlay,
+  unmountIn,
+  upperOf,
+  workOf,
+} from './mounts.ts';
 
 /**
  * Mounts the tree of a run unless already mounted, or a plain folder. Every use of a tree begins with this function, so a mount point is never

@@ -15,8 +15,7 @@ import type { Layer } from './layer.ts';
 import { layerRoot, rememberRoot } from './layer-root.ts';
 import { makeMountPoint, makeOverlay, makeOverlayTree } from './make-overlay.ts';
 import { mountedTree, openMounted } from './mounted-tree.ts';
-import { isMountPoint, moveMount } from './mounts.ts';
-import { keepPlain, overlayOf, staysPlain, upperOf } from './overlay-record.ts';
+import { isMountPoint, keepPlain, moveMount, overlayOf, staysPlain, upperOf } from './mounts.ts';
 import { readTree } from './read-tree.ts';
 import { pointOf, removeTrees } from './remove-trees.ts';
 

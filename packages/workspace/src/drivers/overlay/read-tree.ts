@@ -5,7 +5,7 @@ import { type Scan, type SnapshotCache, scanChildren } from '../../tree/index.ts
 import { describeDamage, dropLayer } from './check-layer.ts';
 import type { Layer } from './layer.ts';
 import { layerRoot } from './layer-root.ts';
-import { upperOf } from './overlay-record.ts';
+import { upperOf } from './mounts.ts';
 import { scanOverlay } from './scan-overlay.ts';
 
 /**

@@ -1,8 +1,7 @@
 import { renameSync } from 'node:fs';
 import { errnoOf } from '../../errors.ts';
 import { removeFolder, type Yielder } from '../../files/index.ts';
-import { unmountIn } from './mounts.ts';
-import { overlayOf } from './overlay-record.ts';
+import { overlayOf, unmountIn } from './mounts.ts';
 
 /** Removes a folder with possible trees of runs. */
 export async function removeTrees(path: string, maybeYield?: Yielder): Promise<void> {

@@ -9,7 +9,7 @@ import { boundMounts } from './bound-mounts.ts';
 import { dropLayer, sampleLayer, soundLayer } from './check-layer.ts';
 import { layerKind, layersFolder, readLayer, syncedMark } from './layer.ts';
 import { hostEnv } from './mounter.ts';
-import { formerLayer } from './overlay-record.ts';
+import { formerLayer } from './mounts.ts';
 
 const run = promisify(execFile);
 

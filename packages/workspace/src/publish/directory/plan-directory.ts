@@ -17,14 +17,12 @@ import {
   type ObjectWriter,
 } from '../../store/objects/index.ts';
 import { isPrivate, kindOf, permissionsAt } from '../../tree/index.ts';
-import { type ChangeSet, changeSet, leftOutOf } from '../change-set.ts';
-import { createTextBudget, largestText, readVersions, textOf, versionOf } from '../conflict-versions.ts';
-import { keepConflicts } from '../keep-conflicts.ts';
+import { type ChangeSet, changeSet, leftOutOf, withMoves } from '../change-set.ts';
+import { createTextBudget, keepConflicts, largestText, readVersions, textOf, versionOf } from '../conflict-versions.ts';
 import { countHunks, type Versions } from '../merge/conflict-lines.ts';
 import { largestMerged } from '../merge/merge-file.ts';
 import { toPlanFiles, withDigest } from '../plan-digest.ts';
 import { findUnexplained } from '../unexplained.ts';
-import { withMoves } from '../with-moves.ts';
 import { compareSource, type Outcome } from './compare-source.ts';
 import { readSource, storeSource } from './inspect-source.ts';
 import { assertOutsideData } from './open-target.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { failure } from '../../../operations/failure.ts';
-import { pathArgument } from '../../../operations/path-argument.ts';
-import { touchedPaths } from '../../../operations/touched.ts';
+import { failure } from '../../../operations/cut-short.ts';
+import { pathArgument, touchedPaths } from '../../../operations/touched.ts';
 import { builtInTool } from '../../built-in-tool.ts';
 import { firstWithMark } from './find-program.ts';
 import { outputOf, runProgram } from './run-program.ts';

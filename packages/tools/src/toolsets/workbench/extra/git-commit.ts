@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { pathArgument } from '../../../operations/path-argument.ts';
+import { pathArgument } from '../../../operations/touched.ts';
 import { builtInTool } from '../../built-in-tool.ts';
 import { type Argv, gitEnvironment, runProgram } from './run-program.ts';
 

@@ -1,6 +1,5 @@
 import type { CommandResult, ToolOutcome } from '@holdpoint/contract';
-import { cutShort } from '../../../operations/cut-short.ts';
-import { failure } from '../../../operations/failure.ts';
+import { cutShort, failure } from '../../../operations/cut-short.ts';
 import type { ToolContext } from '../../../tool.ts';
 
 export type Argv = readonly [string, ...string[]];

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { failure } from '../../../operations/failure.ts';
+import { failure } from '../../../operations/cut-short.ts';
 import { builtInTool } from '../../built-in-tool.ts';
 import { firstWithMark } from './find-program.ts';
 import { type Argv, outputOf, runProgram } from './run-program.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { pathArgument } from '../../../operations/path-argument.ts';
 import { searchText } from '../../../operations/search-text.ts';
-import { touchedPaths } from '../../../operations/touched.ts';
+import { pathArgument, touchedPaths } from '../../../operations/touched.ts';
 import { builtInTool } from '../../built-in-tool.ts';
 
 const withoutNul = z
