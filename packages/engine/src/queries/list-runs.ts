@@ -70,7 +70,7 @@ export async function listRuns(
 }
 
 /** Looks of a search by title at 2,000 titles each, before it answers with what it has. */
-export const mostLooks = 5;
+const mostLooks = 5;
 
 interface Candidates {
   ids: string[];
