@@ -39,12 +39,14 @@ export async function placesHaving(
   has: (content: Buffer) => boolean,
   { except }: { except: (path: string) => boolean },
 ): Promise<string[]> {
+  // A wrong folder would hold nothing.
+  statSync(system.directory);
   const redis = new Redis(system.redis.address);
   try {
     const places: string[] = [];
     for (const key of await redis.keys('*')) if (has(await contentOf(redis, key))) places.push(`redis ${key}`);
     for (const file of filesBelow(system.directory, except)) {
-      if (has(readFileSync(file)) || has(Buffer.from(file))) places.push(relative(system.directory, file));
+      if (has(contentIfThere(file)) || has(Buffer.from(file))) places.push(relative(system.directory, file));
     }
     return places;
   } finally {
@@ -70,8 +72,22 @@ async function contentOf(redis: Redis, key: string): Promise<Buffer> {
 const flat = (value: unknown): Buffer[] =>
   Buffer.isBuffer(value) ? [value, Buffer.from('\0')] : Array.isArray(value) ? value.flatMap(flat) : [];
 
+/** Files of a running system come and go: an absent file stores nothing. */
+function contentIfThere(file: string): Buffer {
+  return ifThere(() => readFileSync(file)) ?? Buffer.alloc(0);
+}
+
+function ifThere<T>(read: () => T): T | undefined {
+  try {
+    return read();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
 function* filesBelow(folder: string, except: (path: string) => boolean): Generator<string> {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+  for (const entry of ifThere(() => readdirSync(folder, { withFileTypes: true })) ?? []) {
     const path = join(folder, entry.name);
     if (except(path)) continue;
     if (entry.isDirectory()) yield* filesBelow(path, except);
