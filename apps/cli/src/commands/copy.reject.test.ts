@@ -302,8 +302,9 @@ it('a cold copy runs beside its running original once it is adopted, and a hot o
   rmSync(copy, { recursive: true });
   copyData();
   const { children } = recordOf(original);
+  const redis = Number(readFileSync(join(original, 'redis', 'server.pid'), 'utf8'));
   again.child.kill('SIGKILL');
-  for (const { pid } of children) process.kill(pid, 'SIGKILL');
+  for (const pid of [...children.map(({ pid }) => pid), redis]) process.kill(pid, 'SIGKILL');
   await again.ended;
   await expect.poll(() => children.some(isAlive), { timeout: 10_000 }).toBe(false);
   rmSync(original, { recursive: true });
