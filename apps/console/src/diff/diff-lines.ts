@@ -115,6 +115,12 @@ function runOf(lines: readonly DiffLine[], from: number, kind: DiffLine['kind'])
   return lines.slice(from, end);
 }
 
+/** The line of a row on one side, as its number there is shown. */
+export function lineAt(row: DiffRow, side: 'old' | 'new'): DiffLine | undefined {
+  if (row.kind === 'hunk') return undefined;
+  return row.kind === 'line' ? row.line : side === 'old' ? row.left : row.right;
+}
+
 /** Text of a file, in UTF-16 units. */
 export const sizeOf = ({ hunks }: Pick<FileDiff, 'hunks'>): number =>
   hunks.reduce((sum, { lines }) => lines.reduce((total, line) => total + line.length, sum), 0);

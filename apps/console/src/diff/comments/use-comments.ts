@@ -1,8 +1,8 @@
 import { useMemo, useState } from 'react';
 import type { DiffItem } from '../diff-items.ts';
+import { lineAt } from '../diff-lines.ts';
 import type { DiffStat } from '../use-files.ts';
 import { useDrafts } from './drafts.ts';
-import { lineAt } from './line-at.ts';
 import { usePlaces } from './use-places.ts';
 import { unseenOf, withDrafts } from './with-drafts.ts';
 

@@ -6,7 +6,7 @@ import type { DiffStat } from '../use-files.ts';
 import type { Draft } from './drafts.ts';
 import { moveLine } from './move-line.ts';
 
-/** Where the line of a draft is now. `gone`: a later change removed or rewrote it. */
+/** The present place of a draft's line. `gone`: a later change removed or rewrote the line. */
 type Place = { is: 'here'; path: string; line: number } | { is: 'gone' } | { is: 'reading' } | { is: 'unknown' };
 
 export interface Placed {

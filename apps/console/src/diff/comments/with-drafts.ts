@@ -1,5 +1,5 @@
 import type { DiffItem } from '../diff-items.ts';
-import { lineAt } from './line-at.ts';
+import { lineAt } from '../diff-lines.ts';
 import type { Placed } from './use-places.ts';
 
 /** Puts each draft below its line; below the head of its file when the line is gone, or is not among the lines of the diff. */
