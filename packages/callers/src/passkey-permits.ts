@@ -22,7 +22,7 @@ interface Permitted {
 
 /**
  * A code with which a person adds a passkey without having one. Only the key in the key file makes it, and never a session: a thief
- * of a key or of a session could otherwise add a passkey, and release calls as this person.
+ * with a stolen key or session could otherwise add a passkey, and release calls as this person.
  * @throws CallerError `key_required`, `key_not_allowed`
  */
 export async function createPermit(

@@ -112,7 +112,7 @@ export class Presence {
     for (const listener of this.#listeners) listener(tenant, approval_id);
   }
 
-  /** One timer, for the page whose last sign ends first. */
+  /** The single timer waits for the page whose last sign ends first. */
   #sweepLater(): void {
     if (this.#timer !== undefined || this.#seen.size === 0) return;
     const first = Math.min(...[...this.#seen.values()].map(({ until }) => until));

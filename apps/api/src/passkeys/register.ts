@@ -90,7 +90,7 @@ export async function addPasskey(deps: ApiDeps, { name, registration, assertion 
   try {
     await callers.passkeys.add(stored, { challenge, counter, permit });
   } catch (error) {
-    // One that was there before stays, and is in the log twice.
+    // A passkey registered before stays, and the log has its registration twice.
     if ((await callers.passkeys.find(id)) === undefined) await recordPasskey(deps, stored, 'revoked');
     throw error;
   }

@@ -25,6 +25,6 @@ export async function addPasskey({ name, permit }: { name: string; permit: strin
 export const revokePasskey = (id: string): Promise<void> =>
   ask({ method: 'DELETE', path: `/v1/passkeys/${encodeURIComponent(id)}` });
 
-/** What a passkey signs for a decision. */
+/** Asks the API for the challenge of a decision, which the passkey signs. */
 export const challengeOf = (id: string, body: object): Promise<AssertionOptions> =>
   ask({ method: 'POST', path: `/v1/approvals/${encodeURIComponent(id)}/challenge`, body });

@@ -1,8 +1,8 @@
 import type { Frame } from './read-frames.ts';
 
 /**
- * What the page says of the stream. `behind`: it is open, and the page may show an older state for a moment. `refused`: the key of the caller
- * has not the right to it.
+ * The state of the stream, as the page shows it. `behind`: the stream is open, and the page may show an older state for a moment. `refused`:
+ * the caller's key has no right to the stream.
  */
 export type LiveState = { is: 'live' } | { is: 'behind' } | { is: 'offline'; since: number } | { is: 'refused' };
 

@@ -3,8 +3,8 @@ import type { z } from 'zod';
 import { errorLine } from './error-line.ts';
 
 /**
- * A settled call as text for a model. The head is one line of Holdpoint's own words and always stands first; the body is content. No output
- * of a command, line of a file or page can stand before the head, so nothing in a body passes for Holdpoint's words.
+ * A settled call as text for a model. The head is one line of Holdpoint's own words and always stands first; the body is content. A
+ * command's output, a file or a page never stands before the head, so nothing in a body passes for Holdpoint's words.
  */
 export interface ResultText {
   head: string;

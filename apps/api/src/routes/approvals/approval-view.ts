@@ -17,7 +17,7 @@ import { planOf } from './publish-plan.ts';
 import { cutArgs, readable } from './readable.ts';
 import { uncertainFiles } from './uncertain-files.ts';
 
-/** One approval, with the remembered rules about its call. */
+/** An approval with the remembered rules about its call. */
 export async function toApproval(deps: Deps, view: ApprovalView): Promise<Approval> {
   const [approval, remembered] = await Promise.all([toListed(deps, view), rememberedOf(deps, view)]);
   return { ...approval, remembered };

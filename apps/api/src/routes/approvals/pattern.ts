@@ -22,7 +22,7 @@ export function patternRoutes(app: App): void {
   app.get(
     '/v1/approvals/:id/pattern',
     {
-      // It shows calls of runs.
+      // The replay in the answer shows calls of runs.
       config: { access: 'runs:read' },
       schema: {
         tags,

@@ -7,7 +7,7 @@ import { useWhyNot } from '../../session/session.tsx';
 import { SnoozeDialog } from '../inbox/snooze-dialog.tsx';
 import { useSnoozed } from '../inbox/snoozed.ts';
 
-/** What a person can do instead of deciding now: let another decide, or look at it later. */
+/** The ways to put a decision off: another caller decides, or the person looks at the approval later. */
 export function Later({ approval }: { approval: Approval }) {
   const [open, setOpen] = useState<'delegate' | 'snooze'>();
   const noScope = useWhyNot('approvals:decide');

@@ -13,7 +13,7 @@ import { Seal } from './seal.tsx';
 
 const kinds = ['call', 'approval', 'publish', 'task', 'run', 'change', 'log', 'loss'] as const satisfies AuditKind[];
 
-/** What was called, decided and changed, sealed in a chain. The filters stand in the address. */
+/** The sealed records of calls, decisions and changes. The filters stand in the address. */
 export function AuditPage() {
   useTitle('Audit');
   return (

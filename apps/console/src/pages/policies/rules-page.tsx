@@ -16,7 +16,7 @@ import { useWhyNot } from '../../session/session.tsx';
 import { PolicyTabs } from './policy-tabs.tsx';
 import { useRules } from './use-policies.ts';
 
-/** What people decided once for later calls, too. */
+/** The remembered rules: decisions of people for later calls, too. */
 export function RulesPage() {
   useTitle('Remembered rules');
   return (

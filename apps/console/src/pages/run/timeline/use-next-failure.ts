@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { nextFailure } from '../../../shell/keys.tsx';
 
 interface List {
-  /** Whether the row with this index is a failure. */
+  /** The row at this index is a failed step. */
   isFailed(index: number): boolean;
   count: number;
   scrollTo(index: number): void;
