@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { forms, formsNotToday, isEachOnce, notToday } from './scripts/full-forms.ts';
+import { forms, formsNotToday, notToday } from './scripts/full-forms.ts';
 import { LongestFirst } from './scripts/test-order.ts';
 
 const tests = ['{packages,apps}/*/{src,tests}/**/*.test.ts', '{scripts,tests,examples}/**/*.test.ts'];
@@ -49,7 +49,7 @@ const longer = [
 ];
 
 /** In a real browser: the way from a login to a publish, and the keyboard alone. `npm run test:console` has the whole console. */
-const browser = isEachOnce ? [] : ['tests/console/{demo.create,keyboard.read}.test.ts'];
+const browser = ['tests/console/{demo.create,keyboard.read}.test.ts'];
 
 /** `npx vitest run FILE` finds each file on any day. */
 const isTest = process.env.npm_lifecycle_event === 'test';

@@ -58,7 +58,7 @@ export const manySeconds = [
   'tests/telemetry/metrics-and-logs.reject.test.ts',
 ].flatMap(found);
 
-/** Files that start a system of their own for a few tests, which takes three seconds of CPU time. `.ci/run` has them in `npm test`. */
+/** Files that start a system of their own for a few tests, which takes three seconds of CPU time. */
 const ownSystems = [
   'apps/cli/src/commands/{audit.read,keys.create,limits.reject,open.create,policy-run.read,secrets.create,sessions.create}.test.ts',
   'apps/cli/src/commands/{approvals/decisions,policy/policies,run/follow-submitted}.create.test.ts',
@@ -71,18 +71,14 @@ const ownSystems = [
 ].flatMap(found);
 
 const parts = 5;
-const today = Math.floor(Date.now() / 86_400_000);
-
-/** `.ci/run` sets it, because it runs the suites with all of these files: each file then runs in a single suite. */
-export const isEachOnce = process.env.HOLDPOINT_EACH_ONCE !== undefined;
+/** Days since 1970. `.ci/run` sets it, and prints it: the same day has the same tests. */
+const today = Number(process.env.HOLDPOINT_DAY ?? Math.floor(Date.now() / 86_400_000));
 
 /** `npm test` runs another fifth of a list each day. These are the others. */
 const othersOf = (files: readonly string[]): string[] => files.filter((_, at) => at % parts !== today % parts);
 
 /** Files that `npm test` leaves out today. */
-export const notToday = isEachOnce
-  ? [...fullForms, ...manySeconds]
-  : [...othersOf(fullForms), ...othersOf(manySeconds), ...othersOf(ownSystems)];
+export const notToday = [fullForms, manySeconds, ownSystems].flatMap(othersOf);
 
 /**
  * What depends on the form of trees: once on copies, because the sources of tests have fewer files than stand on layers by default, and once
@@ -95,4 +91,4 @@ export const forms = [
   'tests/runs/{runs.fork,deterministic.create}.test.ts',
 ].flatMap(found);
 /** Files whose other form `npm test` leaves out today. */
-export const formsNotToday = isEachOnce ? [] : othersOf(forms);
+export const formsNotToday = othersOf(forms);

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { fullForms, isEachOnce, manySeconds } from '../../scripts/full-forms.ts';
+import { manySeconds } from '../../scripts/full-forms.ts';
 import { LongestFirst } from '../../scripts/test-order.ts';
 import { halfMinutes, pollMs } from '../../vitest.config.ts';
 
@@ -17,7 +17,6 @@ export default defineConfig({
       ...halfMinutes,
       ...manySeconds,
     ],
-    exclude: isEachOnce ? fullForms : [],
     sequence: { sequencer: LongestFirst },
     // For processes started by tests: each compiles 1,000 modules.
     env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('../../.cache/compiled', import.meta.url)) },

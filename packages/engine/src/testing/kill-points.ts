@@ -1,5 +1,5 @@
 const isWhole = process.env.HOLDPOINT_CRASH === 'full';
-const today = Math.floor(Date.now() / 86_400_000);
+const today = Number(process.env.HOLDPOINT_DAY ?? Math.floor(Date.now() / 86_400_000));
 
 /**
  * The commands at which a test lets a process die: in `npm run test:crash` all that the test names, elsewhere a fifth of them, on
