@@ -5,8 +5,9 @@
 import { execFileSync } from 'node:child_process';
 import { chown, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { openSandbox, type Sandbox, type WorkspaceMount } from '@holdpoint/sandbox';
+import { bwrapPath } from '@holdpoint/sandbox/testing';
 import { createRegistry, everyToolset, openTextThreads, type ToolContext } from '@holdpoint/tools';
 import { loopSessions } from './loop-sessions.ts';
 import { layOut, type Repository, repositories } from './repositories.ts';
@@ -20,7 +21,7 @@ const sandbox = await openSandbox({
   policy: 'require',
   allowUnsandboxed: false,
   stateDir,
-  bwrapPath: [resolve('.cache/bubblewrap/usr/bin/bwrap')],
+  bwrapPath,
 });
 const longest = 400;
 let mounts = 0;

@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { findHostTools } from '@holdpoint/sandbox/testing';
+import { bwrapPath, findHostTools } from '@holdpoint/sandbox/testing';
 import { scriptOf } from './script-of.ts';
 import type { SmallRoot } from './small-root.ts';
 
@@ -18,7 +17,7 @@ export interface Done {
 export type Shell = 'bash' | 'dash';
 
 const { bwrap } = findHostTools({
-  bwrapCandidates: [fileURLToPath(new URL('../../.cache/bubblewrap/usr/bin/bwrap', import.meta.url))],
+  bwrapCandidates: [bwrapPath],
   path: '/usr/local/bin:/usr/bin:/bin',
 });
 

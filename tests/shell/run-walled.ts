@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { openSandbox, type Sandbox } from '@holdpoint/sandbox';
+import { bwrapPath } from '@holdpoint/sandbox/testing';
 import { quote } from './judge-line.ts';
 import type { SmallRoot } from './small-root.ts';
 
@@ -23,7 +23,7 @@ export interface Tree extends Disposable {
 export const openWalls = (directory: string): Promise<Sandbox> =>
   openSandbox({
     ...{ policy: 'require', allowUnsandboxed: false, stateDir: join(directory, 'state') },
-    bwrapPath: [fileURLToPath(new URL('../../.cache/bubblewrap/usr/bin/bwrap', import.meta.url))],
+    bwrapPath,
   });
 
 /** A workspace with stand-ins of programs, a repository, and files named in the grammar's lines. */

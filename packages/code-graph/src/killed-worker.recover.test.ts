@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { bwrapPath } from '@holdpoint/sandbox/testing';
 import { owner } from '@holdpoint/workspace/testing';
 import { expect, test } from 'vitest';
-import { bwrapPath, type GraphRun, useGraphHost } from './testing/graph-host.ts';
+import { type GraphRun, useGraphHost } from './testing/graph-host.ts';
 import { sourceTree } from './testing/source-tree.ts';
 import { quickParser } from './testing/test-program.ts';
 

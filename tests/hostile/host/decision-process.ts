@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createWorkspacePort } from '@holdpoint/runtime';
 import { openSandbox } from '@holdpoint/sandbox';
+import { bwrapPath } from '@holdpoint/sandbox/testing';
 import { noSecrets } from '@holdpoint/secrets/testing';
 import { openWorkspaces } from '@holdpoint/workspace';
 import { until } from '../../harness/until.ts';
-import { projectDir } from './users.ts';
 
 /*
  * Program: the worker's part of a decision, in a separate process, possibly of another user. A user is shown a snapshot, a background
@@ -40,7 +40,7 @@ async function main(): Promise<void> {
   mkdirSync(join(directory, 'state'), { recursive: true });
   await using sandbox = await openSandbox({
     ...{ policy: 'require', allowUnsandboxed: false, stateDir: join(directory, 'state') },
-    bwrapPath: join(projectDir, '.cache/bubblewrap/usr/bin/bwrap'),
+    bwrapPath,
   });
   const workspaces = openWorkspaces({
     dataDir: join(directory, 'data'),

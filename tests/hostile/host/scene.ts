@@ -13,13 +13,14 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { WorkspaceMount } from '@holdpoint/sandbox';
+import { bwrapPath } from '@holdpoint/sandbox/testing';
 import { standOnEmptyLayer } from '@holdpoint/workspace/testing';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { until } from '../../harness/index.ts';
 import { exited } from './ends.ts';
 import { namesWith, picture, systemPicture } from './outside.ts';
 import { argumentsOf, descendants, descriptorsOf, processesIn } from './process-table.ts';
-import { bwrapCandidate, firstFreeUid, removeTree, type User } from './users.ts';
+import { firstFreeUid, removeTree, type User } from './users.ts';
 import { startWorker, type Worker, type WorkerOptions } from './worker.ts';
 
 /** A worker on this host, with its protected surroundings. */
@@ -88,9 +89,9 @@ export async function openScene(user: User, options: SceneOptions = {}): Promise
   const canary = join(outside, 'canary');
   writeFileSync(canary, 'untouched');
   chmodSync(canary, 0o666);
-  const bwrap = user.root ? bwrapCandidate : join(make('programs', 0o755), 'bwrap');
+  const bwrap = user.root ? bwrapPath : join(make('programs', 0o755), 'bwrap');
   if (!user.root) {
-    copyFileSync(bwrapCandidate, bwrap);
+    copyFileSync(bwrapPath, bwrap);
     chmodSync(bwrap, 0o755);
     chownSync(bwrap, user.uid, user.gid);
   }

@@ -4,11 +4,10 @@ import { chmodSync, chownSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findHostTools, planMountRemap, remapScript } from '@holdpoint/sandbox/testing';
+import { bwrapPath, findHostTools, planMountRemap, remapScript } from '@holdpoint/sandbox/testing';
 import { unmountBelow } from '@holdpoint/workspace/testing';
 
 export const projectDir = resolve(fileURLToPath(new URL('.', import.meta.url)), '../../..');
-export const bwrapCandidate = join(projectDir, '.cache/bubblewrap/usr/bin/bwrap');
 export const systemPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 /** The user of a worker. */
@@ -79,7 +78,7 @@ export function startAs(user: User, entry: string, args: readonly string[], opti
   if (user.root || user.uid === process.getuid?.()) {
     return spawn(process.execPath, [...program.slice(1), ...args], options);
   }
-  const { bash, setpriv, unshare } = findHostTools({ bwrapCandidates: [bwrapCandidate], path: systemPath });
+  const { bash, setpriv, unshare } = findHostTools({ bwrapCandidates: [bwrapPath], path: systemPath });
   if (!setpriv || !unshare) throw new Error('setpriv and unshare (util-linux) are needed to become another user');
   const remap = planMountRemap([projectDir, process.execPath], user);
   const drop = [setpriv, `--reuid=${user.uid}`, `--regid=${user.gid}`, '--clear-groups', '--'];

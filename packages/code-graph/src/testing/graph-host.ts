@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Json } from '@holdpoint/contract';
 import { openSandbox, type Sandbox } from '@holdpoint/sandbox';
+import { bwrapPath } from '@holdpoint/sandbox/testing';
 import { openWorkspaces, type Workspaces } from '@holdpoint/workspace';
 import { type FileTree, owner, writeTree } from '@holdpoint/workspace/testing';
 import { unmountTrees } from '@holdpoint/workspace/trees';
@@ -42,8 +43,6 @@ export interface GraphHost {
   run(files: FileTree, on?: { graphs?: Graphs; id?: string }): Promise<GraphRun>;
   fork(from: GraphRun): Promise<GraphRun>;
 }
-
-export const bwrapPath = join(import.meta.dirname, '../../../../.cache/bubblewrap/usr/bin/bwrap');
 
 /** Real workspaces, sandbox and graphs for all tests of a file. Empty before the first test. */
 export function useGraphHost(usual: GraphsSettings = {}): GraphHost {

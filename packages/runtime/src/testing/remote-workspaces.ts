@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { openSandbox } from '@holdpoint/sandbox';
+import { bwrapPath } from '@holdpoint/sandbox/testing';
 import { openSecrets } from '@holdpoint/secrets';
 import { openWorkspaces, type Workspaces } from '@holdpoint/workspace';
 import { openRemoteGit } from '../adapters/remote-git.ts';
@@ -29,8 +30,6 @@ interface Options {
   secrets?: Readonly<Record<string, string>>;
   onPoint?: (point: string) => void;
 }
-
-const bwrapPath = join(import.meta.dirname, '../../../../.cache/bubblewrap/usr/bin/bwrap');
 
 /** Workspaces of a data directory below `root`, with the real sandbox and remotes on the loopback. */
 export async function openRemoteWorkspaces(options: Options): Promise<RemoteWorkspaces> {

@@ -15,11 +15,12 @@ import { type OpenSandboxOptions, openSandbox } from '../open-sandbox.ts';
 import { FreezeLocks, PipePool, ProcessRecords } from '../process/index.ts';
 import { Starter } from '../starter/starter.ts';
 import type { Command, Driver, Sandbox, WorkspaceMount } from '../tree.ts';
+import { bwrapPath } from './bwrap-path.ts';
 
 /** For tests: this host's real sandbox, temporary workspaces and the process table. */
 export const projectRoot = join(import.meta.dirname, '../../../..');
 export const isRoot = process.getuid?.() === 0;
-export const bwrapCandidates = [join(projectRoot, '.cache/bubblewrap/usr/bin/bwrap')];
+export const bwrapCandidates = [bwrapPath];
 
 /** What the sandbox enforces on every host. */
 export const alwaysEnforced = {

@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { openSandbox, type Sandbox } from '@holdpoint/sandbox';
+import { bwrapPath } from '@holdpoint/sandbox/testing';
 
 /** The real sandbox of this host, with its own temporary state directory. A host without a sandbox fails the tests. */
 export async function openTestSandbox(): Promise<{ sandbox: Sandbox; close(): Promise<void> }> {
@@ -11,7 +11,7 @@ export async function openTestSandbox(): Promise<{ sandbox: Sandbox; close(): Pr
     policy: 'require',
     allowUnsandboxed: false,
     stateDir,
-    bwrapPath: [fileURLToPath(new URL('../../../../.cache/bubblewrap/usr/bin/bwrap', import.meta.url))],
+    bwrapPath,
   });
   return {
     sandbox,
