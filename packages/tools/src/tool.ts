@@ -38,6 +38,8 @@ export interface ToolContext {
   /** Searches the contents of files with ripgrep, without a sandbox of its own. */
   search(request: SearchRequest): Promise<SearchResult>;
   ripgrep: string;
+  /** Whether the run may read a path, relative to the root. @default every path is readable */
+  isReadable?: ((path: string) => boolean) | undefined;
   /** Names of the secrets for commands of the run. */
   secrets?: readonly string[];
   /** The code graph of the run's snapshots; absent where none is made. @throws GraphError */

@@ -8,6 +8,7 @@ import { compilePathGlob, type TouchedPath } from '../match/path-glob.ts';
 import type { RegexBudget } from '../match/regex.ts';
 import { all, and, any, type Truth } from '../match/truth.ts';
 import type { Part } from './parts.ts';
+import { actsAs } from './tool-kin.ts';
 
 /** A field of a match. */
 export interface Condition {
@@ -32,7 +33,7 @@ export function compileRule(rule: PolicyRule, index: number): CompiledRule {
   return {
     index,
     rule,
-    ofCall: [...callConditions(match), ...coversExternal(rule)],
+    ofCall: [...callConditions(rule), ...coversExternal(rule)],
     ofPart: partConditions(rule),
     programs: programsOf(match),
   };
@@ -53,7 +54,8 @@ function programsOf({ command }: PolicyMatch): ReadonlySet<string> | undefined {
   return names.length > 0 && names.length === globs.length ? new Set(names) : undefined;
 }
 
-function callConditions(match: PolicyMatch): Condition[] {
+function callConditions(rule: PolicyRule): Condition[] {
+  const { match } = rule;
   const { toolset, tool, effect, risk, args = {}, labels = {}, submitted_by } = match;
   const found: Condition[] = [];
   const add = (pointer: string, test: (facts: CallFacts, budget: RegexBudget) => Truth) =>
@@ -63,11 +65,7 @@ function callConditions(match: PolicyMatch): Condition[] {
       'toolset',
       named(toolset, (facts) => facts.toolset),
     );
-  if (tool !== undefined)
-    add(
-      'tool',
-      named(tool, (facts) => facts.tool),
-    );
+  if (tool !== undefined) add('tool', namedTool(rule.action, tool));
   if (effect !== undefined) add('effect', (facts) => sure(listOf(effect).includes(facts.effect)));
   if (risk !== undefined) add('risk', (facts) => sure(listOf(risk).includes(facts.risk)));
   for (const [pointer, wanted] of Object.entries(args)) {
@@ -164,6 +162,13 @@ function testPaths(part: Part, test: (touched: TouchedPath) => Truth): Truth {
 function named(names: string | readonly string[], read: (facts: CallFacts) => string): (facts: CallFacts) => Truth {
   const globs = compileAll(names);
   return (facts) => sure(globs.some((glob) => glob.test(read(facts))));
+}
+
+/** A rule that holds or denies a tool also binds the tools that do the same work. A rule allows the named tools alone. */
+function namedTool(action: PolicyRule['action'], names: string | readonly string[]): (facts: CallFacts) => Truth {
+  const globs = compileAll(names);
+  const isNamed = (tool: string) => globs.some((glob) => glob.test(tool));
+  return (facts) => sure(isNamed(facts.tool) || (action !== 'allow' && actsAs(facts).some(isNamed)));
 }
 
 const compileAll = (sources: string | readonly string[]): Glob[] =>

@@ -57,6 +57,21 @@ test('the first rule that matches a part decides, and the strictest part wins', 
   expect(judged(rules, bash([command('npm test'), command('ls')])).action).toBe('hold');
 });
 
+test('a rule that holds or denies an editing tool binds the tools that do its work', () => {
+  const write = { paths: [{ path: 'a.ts', access: 'write' as const }] };
+  const verdict = (action: string, rule: string | string[], tool: string, toolset = 'holdpoint') =>
+    judged([{ match: { tool: rule }, action }], { ...call(write), toolset, tool }).action;
+  expect(verdict('hold', 'edit', 'multi_edit')).toBe('hold');
+  expect(verdict('deny', ['bash', 'e*'], 'apply_patch')).toBe('deny');
+  expect(verdict('deny', 'write_file', 'apply_patch')).toBe('deny');
+  expect(verdict('deny', 'write_file', 'multi_edit')).toBe('allow');
+  expect(verdict('hold', 'edit', 'multi_edit', 'other')).toBe('allow');
+  const paused = [{ match: { effect: 'workspace' }, action: 'hold' }];
+  expect(
+    judged([{ match: { tool: 'edit' }, action: 'allow' }, ...paused], { ...call(write), tool: 'multi_edit' }).action,
+  ).toBe('hold');
+});
+
 test('an allow rule needs certainty, other rules apply to what may match', () => {
   const allow = [
     { match: { command: { argv: ['rm', 'dist/**'] } }, action: 'allow' },

@@ -2,7 +2,7 @@ import type { Graphs } from '@holdpoint/code-graph';
 import { FileError, type ProcessLimits, type SecretScope } from '@holdpoint/contract';
 import { createGuard } from '@holdpoint/egress';
 import type { ExecutionContext, Executor } from '@holdpoint/engine/worker';
-import { describeTouches, findCaution } from '@holdpoint/policy';
+import { describeTouches, findCaution, readablePaths } from '@holdpoint/policy';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
 import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/tools';
@@ -61,6 +61,7 @@ export function createExecutor(deps: Deps): Executor {
       // With `reads`, the tool's own file access is read-only as well.
       files: sandbox.files(reads === undefined ? workspace : { ...workspace, readOnly: true }),
       ripgrep: sandbox.ripgrep,
+      isReadable: readablePaths(rest.permissions),
       text: texts.of(call.runId, signal),
       graph: graphOf(call, workspace),
       signal,

@@ -12,8 +12,27 @@ export interface FileEdit extends Replacement {
   path: string;
 }
 
+/** Several edits of a file. Each edit finds its text in the result of the edits before it. */
+export interface FileEdits {
+  path: string;
+  edits: readonly Replacement[];
+}
+
 /** Replaces text in a file of the workspace; every other byte is unchanged. */
-export async function editFile(context: ToolContext, edit: FileEdit): Promise<ToolOutcome> {
+export const editFile = (context: ToolContext, edit: FileEdit): Promise<ToolOutcome> =>
+  makeEdits(context, ofOne(edit), (replaced) => ({ lines: replaced.lines }));
+
+/** Makes all edits of a file in a single write, or none. */
+export const editFileTimes = (context: ToolContext, edits: FileEdits): Promise<ToolOutcome> =>
+  makeEdits(context, edits, () => ({}));
+
+const ofOne = ({ path, ...edit }: FileEdit): FileEdits => ({ path, edits: [edit] });
+
+async function makeEdits(
+  context: ToolContext,
+  edit: FileEdits,
+  more: (replaced: Replaced) => Record<string, unknown>,
+): Promise<ToolOutcome> {
   for (let round = 1; ; round++) {
     const read = await readTextFile(context, edit.path);
     if (!read.ok) return { ...read.failure, touched: [] };
@@ -22,7 +41,7 @@ export async function editFile(context: ToolContext, edit: FileEdit): Promise<To
     if (result.status !== 'replaced') return { ...refusal(edit, result), touched: [] };
     try {
       const written = await context.files.write(edit.path, result.data, { expect: { sha256 } }, context.signal);
-      const value = report(edit, result, written.sha256);
+      const value = { ...report(edit, result, written.sha256), ...more(result) };
       return { status: 'succeeded', value, ...changedPaths(edit.path, written) };
     } catch (error) {
       // Another call wrote in between. Its change is kept: the edit is repeated on the new content.
@@ -31,7 +50,10 @@ export async function editFile(context: ToolContext, edit: FileEdit): Promise<To
   }
 }
 
-export async function previewEdit(context: ToolContext, edit: FileEdit): Promise<Preview> {
+export const previewEdit = (context: ToolContext, edit: FileEdit): Promise<Preview> =>
+  previewEdits(context, ofOne(edit));
+
+export async function previewEdits(context: ToolContext, edit: FileEdits): Promise<Preview> {
   const read = await readTextFile(context, edit.path);
   if (!read.ok) return { kind: 'problem', message: read.failure.error.message };
   const result = await applyEdit(context, edit, read.file.data, maxPatch);
@@ -39,8 +61,8 @@ export async function previewEdit(context: ToolContext, edit: FileEdit): Promise
   return { kind: 'diff', path: relativePath(edit.path), patch: shownPatch(result) };
 }
 
-function applyEdit({ text }: ToolContext, { path, ...replacement }: FileEdit, data: Buffer, diffBytes: number) {
-  return text.run('edit', { ...replacement, data, path: relativePath(path), diffBytes });
+function applyEdit({ text }: ToolContext, { path, edits }: FileEdits, data: Buffer, diffBytes: number) {
+  return text.run('edit', { edits, data, path: relativePath(path), diffBytes });
 }
 
 /** In each round one of n concurrent edits succeeds. */
@@ -49,16 +71,16 @@ const maxRounds = 10;
 const maxDiff = 32 * 1024;
 
 type Replaced = Extract<EditedText, { status: 'replaced' }>;
+type Refused = Exclude<EditedText, Replaced>;
 
 function report(
-  { path }: FileEdit,
-  { count, lines, data, diff, diff_truncated }: Replaced,
+  { path }: FileEdits,
+  { count, data, diff, diff_truncated }: Replaced,
   sha256: string,
 ): Record<string, unknown> {
   return {
     path: relativePath(path),
     replacements: count,
-    lines,
     bytes: data.length,
     sha256,
     diff,
@@ -66,7 +88,15 @@ function report(
   };
 }
 
-function refusal({ path }: FileEdit, result: Exclude<EditedText, Replaced>): Failure {
+function refusal({ path, edits }: FileEdits, result: Refused): Failure {
+  const refused = refusalOf(path, result);
+  if (edits.length === 1) return refused;
+  const { error, value } = refused;
+  const message = `Edit ${result.failed + 1} of ${edits.length}, after the edits before it: ${error.message} No edit was made.`;
+  return { ...refused, error: { ...error, message }, value: { ...(value as object), edit: result.failed + 1 } };
+}
+
+function refusalOf(path: string, result: Refused): Failure {
   switch (result.status) {
     case 'multiple': {
       const { count, more, lines } = result;

@@ -128,7 +128,7 @@ const sorted = <Item>({ items, binary }: GrepOutput<Item>, pathOf: (item: Item) 
 });
 
 /** Only the beginning of a cut stream is complete, but for a partial character at its end. */
-function beginning({ text, truncated }: CapturedStream, kept_bytes: number): string {
+export function beginning({ text, truncated }: CapturedStream, kept_bytes: number): string {
   return truncated
     ? Buffer.from(text)
         .subarray(0, Math.ceil(kept_bytes / 2) - 4)

@@ -47,6 +47,28 @@ const calls: [name: string, tool: string, args: object][] = [
   ['write-file', 'write_file', { path: 'new.txt', content: 'one\n' }],
   ['edit', 'edit', { path: 'src/total.ts', old_string: '+ n', new_string: '- n' }],
   ['edit-no-match', 'edit', { path: 'src/total.ts', old_string: 'return a("x\\n")+n', new_string: '' }],
+  [
+    'multi-edit',
+    'multi_edit',
+    {
+      path: 'src/total.ts',
+      edits: [
+        { old_string: '+ n', new_string: '- n' },
+        { old_string: '- n;', new_string: '- n - 1;' },
+      ],
+    },
+  ],
+  [
+    'multi-edit-no-match',
+    'multi_edit',
+    {
+      path: 'src/total.ts',
+      edits: [
+        { old_string: '+ n', new_string: '- n' },
+        { old_string: '+ n', new_string: '' },
+      ],
+    },
+  ],
   ['list-directory', 'list_directory', { path: '.' }],
   ['glob', 'glob', { pattern: '**/*.ts' }],
   ['glob-none', 'glob', { pattern: '*.py' }],

@@ -1,4 +1,5 @@
 import { findSequence, findText } from './find-text.ts';
+import { bigramsOf, likeness } from './likeness.ts';
 import { decodeText, splitLines } from './text.ts';
 
 /** The most likely position of a missing text. */
@@ -92,11 +93,11 @@ function findBetween(file: readonly string[], inner: readonly string[], fits: (s
 
 /** The line most similar to the first non-blank line of the wanted text. */
 function likestLine(lines: readonly string[], wanted: string): NearestLine | null {
-  const target = bigrams(splitLines(wanted.slice(0, maxSearched)).find((line) => line.trim() !== '') ?? '');
+  const target = bigramsOf(splitLines(wanted.slice(0, maxSearched)).find((line) => line.trim() !== '') ?? '');
   let best = { index: -1, likeness: minLikeness };
   for (const [index, line] of lines.slice(0, maxLikened).entries()) {
-    const likeness = dice(target, bigrams(line));
-    if (likeness > best.likeness) best = { index, likeness };
+    const like = likeness(target, bigramsOf(line));
+    if (like > best.likeness) best = { index, likeness: like };
   }
   const line = lines[best.index];
   return line === undefined ? null : { line: best.index + 1, text: shown(line), differs_in: null };
@@ -107,21 +108,8 @@ const minLikeness = 0.3;
 const maxLikened = 20_000;
 /** Characters of the wanted text in the search for its first line. */
 const maxSearched = 10_000;
-const maxLineLength = 300;
 const maxShown = 1000;
 
 function shown(text: string): string {
   return text.length > maxShown ? `${text.slice(0, maxShown)}…` : text;
-}
-
-function bigrams(line: string): Set<string> {
-  const text = line.trim().slice(0, maxLineLength);
-  return new Set(Array.from({ length: Math.max(text.length - 1, 0) }, (_, index) => text.slice(index, index + 2)));
-}
-
-function dice(a: Set<string>, b: Set<string>): number {
-  if (a.size === 0 || b.size === 0) return 0;
-  let shared = 0;
-  for (const pair of a) if (b.has(pair)) shared += 1;
-  return (2 * shared) / (a.size + b.size);
 }

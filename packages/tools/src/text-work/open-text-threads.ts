@@ -120,8 +120,10 @@ function isSmall<Name extends TextTaskName>(name: Name, input: TextInput<Name>):
   const task = { name, input } as AnyTask;
   switch (task.name) {
     case 'edit': {
-      const { data, old_string, new_string, replace_all } = task.input;
-      const changed = replace_all ? [data.toString('latin1', 0, smallChange + 1)] : [old_string, new_string];
+      const { data, edits } = task.input;
+      const changed = edits.flatMap(({ old_string, new_string, replace_all }) =>
+        replace_all ? [data.toString('latin1', 0, smallChange + 1)] : [old_string, new_string],
+      );
       return data.length <= smallFile && isSmallChange(changed);
     }
     case 'patch': {
@@ -136,6 +138,8 @@ function isSmall<Name extends TextTaskName>(name: Name, input: TextInput<Name>):
     case 'lines':
     case 'replace_first':
       return task.input.data.length <= smallRead;
+    case 'nearest_paths':
+      return task.input.listing.length <= smallFile;
     case 'weigh':
       return task.input.text.length <= smallJson;
     case 'output':

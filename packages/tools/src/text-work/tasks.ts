@@ -6,6 +6,7 @@ import { diffWritten, type EditInput, editText, type WrittenInput } from './edit
 import { type ExcerptInput, excerptOf } from './excerpt.ts';
 import { findText } from './find-text.ts';
 import { type LineRangeInput, lineRange } from './line-range.ts';
+import { nearestPaths } from './nearest-paths.ts';
 
 /** All work on texts of unknown size. The functions are pure: their input and output cross into a thread and back. */
 export const textTasks = {
@@ -15,6 +16,7 @@ export const textTasks = {
   excerpt: (input: ExcerptInput) => excerptOf({ ...input, data: asBuffer(input.data) }),
   lines: (input: LineRangeInput) => lineRange({ ...input, data: asBuffer(input.data) }),
   replace_first: (input: FirstReplacement) => replaceFirst({ ...input, data: asBuffer(input.data) }),
+  nearest_paths: nearestPaths,
   weigh: weighJson,
   // Imported here: only a thread loads the validator.
   output: async (input: OutputInput): Promise<ReadOutput> => {

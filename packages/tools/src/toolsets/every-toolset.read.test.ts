@@ -25,6 +25,7 @@ const rows: Record<string, Record<string, [args: Json, touched: string[]]>> = {
     read_file: [{ path: './a/../b' }, ['read b']],
     write_file: [{ path: 'b', content: '' }, ['write b']],
     edit: [{ path: 'b', old_string: 'x', new_string: 'y' }, ['write b']],
+    multi_edit: [{ path: 'b', edits: [{ old_string: 'x', new_string: 'y' }] }, ['write b']],
     list_directory: [{ path: 'd' }, ['read d']],
     glob: [{ pattern: '*', path: 'd' }, ['read d']],
     grep: [{ pattern: 'x', path: '/workspace/d' }, ['read d']],

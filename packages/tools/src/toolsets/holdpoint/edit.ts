@@ -9,20 +9,25 @@ import { builtInTool } from '../built-in-tool.ts';
 const maxOld = 200_000;
 const maxNew = 1_000_000;
 
+const texts = {
+  old_string: textArgument
+    .min(1)
+    .max(maxOld)
+    .describe('Text to replace, exactly as in the file, whitespace and line endings included'),
+  new_string: textArgument.max(maxNew).describe('New text, inserted literally'),
+  replace_all: z.boolean().default(false).describe('Replace every occurrence instead of requiring exactly one'),
+};
+
+const differ = ({ old_string, new_string }: { old_string: string; new_string: string }): boolean =>
+  old_string !== new_string;
+const equal = { path: ['new_string'], error: 'equals old_string, so that nothing would change' };
+
+export const replacement = z.strictObject(texts).refine(differ, equal);
+
 const input = z
-  .strictObject({
-    path: pathArgument.describe('File to change, relative to the workspace root'),
-    old_string: textArgument
-      .min(1)
-      .max(maxOld)
-      .describe('Text to replace, exactly as in the file, whitespace and line endings included'),
-    new_string: textArgument.max(maxNew).describe('New text, inserted literally'),
-    replace_all: z.boolean().default(false).describe('Replace every occurrence instead of requiring exactly one'),
-  })
-  .refine(({ old_string, new_string }) => old_string !== new_string, {
-    path: ['new_string'],
-    error: 'equals old_string, so that nothing would change',
-  });
+  .strictObject({ path: pathArgument.describe('File to change, relative to the workspace root'), ...texts })
+  .refine(differ, equal);
+
 export const edit = builtInTool({
   name: 'edit',
   description: `Replaces text in a file of the workspace; every other byte stays as it is. The result shows the changed places as a diff.

@@ -135,6 +135,46 @@ describe('read_file', () => {
     expect(await read({ path })).toMatchObject({ status: 'failed', error: { code, next: expect.any(String) } });
   });
 
+  it('names the paths nearest to a missing one', async () => {
+    await workspace().put('src/api/user-service.ts', '');
+    await workspace().put('src/total.ts', '');
+    await workspace().put('src/unlike.md', '');
+    expect(await read({ path: 'src/totl.ts' })).toMatchObject({
+      error: { code: 'ENOENT', next: expect.stringMatching(/^Nearest: src\/total\.ts\. Check the path/) },
+      value: { nearest: ['src/total.ts'] },
+      touched: [],
+    });
+    expect(await read({ path: '/workspace/lib/user-service.ts' })).toMatchObject({
+      value: { nearest: ['src/api/user-service.ts'] },
+    });
+    expect(await read({ path: 'zzz' })).toMatchObject({ error: { code: 'ENOENT' } });
+    expect(await workspace().call('list_directory', { path: 'src/apis' })).toMatchObject({
+      value: { nearest: ['src/api'] },
+    });
+  });
+
+  it('names no path that is left out, unreadable for the run, or outside', async () => {
+    for (const path of ['node_modules/p/total.ts', 'ignored/total.ts', '.git/total.ts', 'secret/total.ts'])
+      await workspace().put(path, '');
+    await workspace().put('.gitignore', 'ignored/\n');
+    await workspace().put('a\nb/total.ts', '');
+    await symlink('/etc', join(workspace().path, 'etc'));
+    const isReadable = (path: string) => !path.startsWith('secret/');
+    const missing = { path: 'src/totals.ts' };
+    expect(await workspace().call('read_file', missing, { isReadable })).toMatchObject({
+      value: { nearest: ['a\nb/total.ts'] },
+      error: { next: expect.stringContaining('Nearest: "a\\nb/total.ts". ') },
+    });
+    expect(await read({ path: 'x/passwd' })).not.toHaveProperty('value');
+  });
+
+  it('keeps its own error when the search for near paths fails', async () => {
+    const search = () => Promise.reject(new Error('no ripgrep'));
+    expect(await workspace().call('read_file', { path: 'nope' }, { search })).toMatchObject({
+      error: { code: 'ENOENT', next: 'Check the path, or list the parent directory.' },
+    });
+  });
+
   it('accepts a name that starts with a dash', async () => {
     await workspace().put('-rf', 'dash\n');
     expect(await workspace().value('read_file', { path: '-rf' })).toMatchObject({ content: 'dash\n' });

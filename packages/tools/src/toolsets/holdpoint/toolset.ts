@@ -1,3 +1,4 @@
+import { namingNearest } from '../../operations/name-nearest.ts';
 import { duckDuckGoHtml } from '../../search/duckduckgo-html.ts';
 import type { SearchPort } from '../../search/port.ts';
 import { defineToolset, type Toolset } from '../../toolset.ts';
@@ -9,6 +10,7 @@ import { glob, listDirectory } from './directories.ts';
 import { edit } from './edit.ts';
 import { grep } from './grep.ts';
 import { killShell } from './kill-shell.ts';
+import { multiEdit } from './multi-edit.ts';
 import { readFile } from './read-file.ts';
 import { task } from './task.ts';
 import { taskMerge } from './task-merge.ts';
@@ -27,12 +29,13 @@ export function createHoldpointToolset({ search }: { search: SearchPort }): Tool
     name: 'holdpoint',
     advisory: advisoryArguments.holdpoint,
     tools: [
-      readFile,
+      namingNearest(readFile),
       writeFile,
-      edit,
-      listDirectory,
-      glob,
-      grep,
+      namingNearest(edit),
+      namingNearest(multiEdit),
+      namingNearest(listDirectory, { folders: true }),
+      namingNearest(glob, { folders: true }),
+      namingNearest(grep, { folders: true }),
       codeGraph,
       bash,
       task,
