@@ -27,6 +27,12 @@ export const modelGoalShape = {
     .boolean()
     .optional()
     .describe('Whether the model reads AGENTS.md and CLAUDE.md of the workspace. Default: true'),
+  context: z
+    .strictObject({
+      git: z.boolean().optional().describe('The branch, what is changed already, and the last commits'),
+    })
+    .optional()
+    .describe('Parts that the instructions of the model leave out: each with `false`'),
   images: z.array(imageSchema).min(1).max(20).optional().describe('Images of the prompt'),
   fallbacks: z
     .array(z.string().min(1).max(200))

@@ -24,6 +24,7 @@ export type {
   Progress,
   PublishRequest,
   PublishResult,
+  RecentCommit,
   RunSize,
   SkippedPath,
   Snapshot,

@@ -33,6 +33,7 @@ import { listTree } from './read/list-tree.ts';
 import { listUnknown } from './read/list-unknown.ts';
 import { readContents } from './read/read-contents.ts';
 import { readSnapshotFile } from './read/read-file.ts';
+import { recentCommits } from './read/recent-commits.ts';
 import { repositoryMounts } from './repository/index.ts';
 import { discard } from './run/discard.ts';
 import { forkWorkspace } from './run/fork-workspace.ts';
@@ -250,6 +251,11 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       serialised(
         input.runId,
         kept((own) => listTree(own, input)),
+      ),
+    recentCommits: (input) =>
+      reading(
+        [input.runId],
+        kept((own) => recentCommits(own, input)),
       ),
     contents: (input) => reading([input.runId], () => readContents(deps, input)),
     cache: (runId) => cacheOf(dataDir, runId),

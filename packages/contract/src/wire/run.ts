@@ -30,7 +30,16 @@ export const labelsSchema = z
   .refine((labels) => Object.keys(labels).length <= 64, 'a run has at most 64 labels');
 
 /** Fields for runs with a prompt only. */
-const ofPrompts = ['model', 'system', 'instructions', 'images', 'fallbacks', 'options', 'output_schema'] as const;
+const ofPrompts = [
+  'model',
+  'system',
+  'instructions',
+  'context',
+  'images',
+  'fallbacks',
+  'options',
+  'output_schema',
+] as const;
 
 /** POST /v1/runs. The goal is a `prompt` for a model, a `plan` of tool calls, or `open`: exactly one of the three. */
 export const createRunSchema = z
@@ -194,6 +203,7 @@ export const runDetailSchema = z
       prompt: z.string().nullable(),
       system: z.string().nullable().describe('Instructions of the run, before those of its workspace'),
       instructions: z.boolean().describe('Whether its model reads AGENTS.md and CLAUDE.md of the workspace'),
+      context: modelGoalShape.context.describe('Parts that the instructions leave out; absent: none'),
       images: z.int().describe('Images of the prompt'),
       fallbacks: z.array(z.string()).describe('Models that are asked while the one before cannot be reached'),
       options: modelOptionsSchema,

@@ -45,6 +45,7 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: Ju
       }),
     history: () => readConversation(deps, run.id),
     base: run.base,
+    snapshot: run.snapshot,
     model: run.model ?? (spec.goal.planner === 'model' ? spec.goal.model : ''),
     modelWait: run.model_wait,
     modelsLeft: run.models_left ?? {},

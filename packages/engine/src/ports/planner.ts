@@ -144,6 +144,8 @@ export interface PlannerInput {
   endings(): Promise<StepEnding[]>;
   /** The run's first snapshot, a copy of the source. The change set counts from here. */
   base: string | undefined;
+  /** The snapshot that the workspace is at. A fork begins with changes of another run. */
+  snapshot?: string | undefined;
   /** The conversation as far as the model may read. */
   history(): Promise<PastConversation>;
   /** What the model has to read before this turn: it repeats itself. */

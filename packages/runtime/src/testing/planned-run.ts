@@ -71,6 +71,8 @@ export function plannedRun({
       since: null,
       entries: paths.map((path) => ({ path, oid: path, isLink: false })),
     }),
+    recentCommits: async () => [],
+    compare: async () => ({ changes: [], total: 0 }),
     async contents({ oids, onContent }: { oids: readonly string[]; onContent: (read: never) => Promise<void> }) {
       for (const [index, oid] of oids.entries()) {
         const content = Buffer.from(files[oid] ?? '');

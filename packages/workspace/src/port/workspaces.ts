@@ -136,6 +136,15 @@ export interface TreeListing {
   entries: { path: string; oid: string | null; isLink: boolean }[];
 }
 
+/** A commit of a git source. Its subject is the text of a stranger. */
+export interface RecentCommit {
+  id: string;
+  /** The committer's date, in seconds since 1970. */
+  seconds: number;
+  /** The first line of its message. */
+  subject: string;
+}
+
 /** Bytes on disk. Files that several runs share (forks) count once per run. */
 export interface RunSize {
   run_id: string;
@@ -330,6 +339,11 @@ export interface Workspaces {
    * @param input.since snapshots that the caller knows: the answer may be relative to one of them
    */
   listing(input: { runId: string; snapshot: SnapshotId; since?: readonly SnapshotId[] }): Promise<TreeListing>;
+  /**
+   * The newest commits of a git source that the workspace began with, the commit of the run first; empty for other sources. Reads the run's
+   * own objects alone.
+   */
+  recentCommits(input: { runId: string; most: number; signal?: AbortSignal }): Promise<RecentCommit[]>;
   /**
    * Reads blobs of the run, one after the other: a second one is read once `onContent` has resolved. `content` is undefined for a blob of
    * more than `maxBytes`.

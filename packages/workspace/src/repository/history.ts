@@ -14,7 +14,7 @@ import { type Ancestry, type BaseCommit, readAncestry } from './ancestry.ts';
  * The workspace's objects for `git log` and `git blame` in addition to its base commit: the earlier commits, and their objects missing in
  * the base commit. They lie in the run's folder, because no snapshot holds them and the source may be gone when a tree is built again.
  */
-const historyOf = ({ path }: RunFolder): string => join(path, 'history.git');
+export const historyOf = ({ path }: RunFolder): string => join(path, 'history.git');
 
 /** Commits of the history, the base commit included. */
 const defaultCommits = 100;
@@ -106,6 +106,7 @@ export async function linkHistory(folder: RunFolder, pack: string): Promise<void
 export async function shareHistory(from: RunFolder, to: RunFolder): Promise<void> {
   if (!existsSync(historyOf(from))) return;
   const pack = join(historyOf(to), 'objects/pack');
+  await createBare(historyOf(to));
   mkdirSync(pack, { recursive: true });
   await linkHistory(from, pack);
   for (const path of [pack, join(pack, '..'), historyOf(to)]) await syncPath(path);

@@ -93,11 +93,11 @@ function checkTask(deps: Pick<ApiDeps, 'catalog' | 'models'>, body: Omit<CreateR
   const { toolset, plan, prompt, open, model } = body;
   if (open) return { planner: 'open' };
   if (plan === undefined) {
-    const { system, instructions, images, fallbacks, options, output_schema } = body;
+    const { system, instructions, context, images, fallbacks, options, output_schema } = body;
     checkModels(deps, fallbacks ?? [], '/fallbacks');
     checkOutputSchema(output_schema);
     const asked = { model: checkModel(deps, model), fallbacks, options };
-    return { planner: 'model', prompt: prompt ?? '', ...asked, system, instructions, images, output_schema };
+    return { planner: 'model', prompt: prompt ?? '', ...asked, system, instructions, context, images, output_schema };
   }
   checkPlan(deps, toolset, plan);
   return { planner: 'scripted', plan };

@@ -102,12 +102,13 @@ function askedOf(goal: Goal) {
     prompt,
     system = null,
     instructions = true,
+    context,
     images = [],
     fallbacks = [],
     options = {},
     output_schema = null,
   } = goal;
-  return { prompt, system, instructions, images: images.length, fallbacks, options, output_schema };
+  return { prompt, system, instructions, context, images: images.length, fallbacks, options, output_schema };
 }
 
 const notAsked = {

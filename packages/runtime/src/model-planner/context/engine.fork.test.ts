@@ -54,7 +54,12 @@ function worker() {
   const { deps: plain } = inMemoryWorker(engine);
   const planner = createModelPlanner({
     ...{ ...around, model, registry, now: Date.now },
-    workspaces: { listing: async () => ({ since: null, entries: [] }), contents: async () => {} },
+    workspaces: {
+      listing: async () => ({ since: null, entries: [] }),
+      contents: async () => {},
+      recentCommits: async () => [],
+      compare: async () => ({ changes: [], total: 0 }),
+    },
     describe: () => ({ source: 'unknown' }),
   });
   const deps: typeof plain = {

@@ -48,7 +48,8 @@ export function environmentOf(
     denied,
   };
   const lines = [
-    `Date: ${date}. Platform: Linux, in a sandbox.`,
+    `Date: ${date}. Platform: Linux, in a sandbox. Commands begin in the root of the workspace, and paths count from there.`,
+    listed('Commands find', facts.tools as string[]),
     network.allow.length === 0 ? 'Network: none.' : `Network: ${network.allow.join(', ')} and no other host.`,
     listed(
       'Limits',

@@ -1,39 +1,8 @@
-import type { RunSpec } from '@holdpoint/contract';
-import type { PlannerInput } from '@holdpoint/engine/worker';
-import { runId, type Temporary, writeTree } from '@holdpoint/workspace/testing';
+import { writeTree } from '@holdpoint/workspace/testing';
 import { test } from '@holdpoint/workspace/testing/fixture';
 import { expect } from 'vitest';
+import { promptGoal as goal, instructing } from '../../testing/instructing.ts';
 import { registry, specOfPrompt } from '../../testing/planned-run.ts';
-import { instruct } from './instruct.ts';
-
-const signal = new AbortController().signal;
-const on = Date.UTC(2026, 6, 1);
-
-function instructing(t: Temporary, base: string, spec: RunSpec, more: Partial<PlannerInput> = {}) {
-  const scope = { tenant: 'default', secrets: [{ name: 'TOKEN', as: { env: 'TOKEN' } }] };
-  const input: PlannerInput = {
-    ...{ runId, spec, base, turn: 1, model: 'test/model', openTasks: 0, unattended: false, scope },
-    ...{
-      named: async () => undefined,
-      previous: async () => [],
-      endings: async () => [],
-      listOpenTasks: async () => [],
-      modelsLeft: {},
-    },
-    history: async () => ({ turns: [], unread: [], compactions: [] }),
-    ...more,
-  };
-  const operatorText = 'The operator is careful.';
-  const deps = { registry, workspaces: t.workspaces, operatorText, now: () => on };
-  return instruct(deps, input, { window: undefined, signal });
-}
-
-const goal = (more: object = {}): RunSpec['goal'] => ({
-  planner: 'model',
-  model: 'test/model',
-  prompt: 'Go.',
-  ...more,
-});
 
 test('texts of operator, run and toolset, the files of the workspace and the environment', async ({ t }) => {
   const source = t.source({
