@@ -41,6 +41,7 @@ export const instructionFileSchema = z.strictObject({
   path: z.string(),
   bytes: z.int(),
   cut: z.int().optional().describe('Bytes left out'),
+  imported_by: z.string().optional().describe('The file that names it by `@path`'),
 });
 export type InstructionFile = z.infer<typeof instructionFileSchema>;
 

@@ -29,6 +29,8 @@ export const modelGoalShape = {
     .describe('Whether the model reads AGENTS.md and CLAUDE.md of the workspace. Default: true'),
   context: z
     .strictObject({
+      tree: z.boolean().optional().describe('The first two levels of the tree'),
+      skills: z.boolean().optional().describe('The skills of the repository, by name'),
       git: z.boolean().optional().describe('The branch, what is changed already, and the last commits'),
     })
     .optional()

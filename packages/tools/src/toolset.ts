@@ -29,8 +29,8 @@ export interface Toolset {
   advisory?: Readonly<Record<string, Advisory>>;
   /** Names of the tools whose every call asks, under the settings of a run. @default tools with `asks: true` */
   asking?(settings: unknown): readonly string[];
-  /** Text for a model before its prompt: the contract's own guidance. */
-  instructions?: string;
+  /** Text for a model before its prompt: the contract's own guidance, or a guidance that depends on the tools of the run. */
+  instructions?: string | ((has: (tool: string) => boolean) => string);
   /** The contract's result of a settled call, for every way to settle. Pure. @default the value, or `{status, error, value?}` */
   present?(call: SettledCall): Json;
   /** The text for a person's decision, in the contract's words: `display` of the approval. @default none */

@@ -29,6 +29,7 @@ import { readConflict } from './publish/merge/read-conflict.ts';
 import { planPublish, previewPublish, publish } from './publish/publish.ts';
 import { archiveFiles } from './read/archive-files.ts';
 import { listFiles } from './read/list-files.ts';
+import { listIgnored } from './read/list-ignored.ts';
 import { listTree } from './read/list-tree.ts';
 import { listUnknown } from './read/list-unknown.ts';
 import { readContents } from './read/read-contents.ts';
@@ -251,6 +252,11 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       serialised(
         input.runId,
         kept((own) => listTree(own, input)),
+      ),
+    ignored: (input) =>
+      reading(
+        [input.runId],
+        kept((own) => listIgnored(own, input)),
       ),
     recentCommits: (input) =>
       reading(

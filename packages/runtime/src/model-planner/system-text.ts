@@ -1,15 +1,19 @@
 import type { SecretScope } from '@holdpoint/contract';
 import type { PlannerInput } from '@holdpoint/engine/worker';
 import type { Registry } from '@holdpoint/tools';
+import { familyText } from './family-text.ts';
 import { outputText } from './final-output.ts';
 
+type Asked = Pick<PlannerInput, 'spec' | 'scope'> & { unattended?: boolean };
+
 /** The instructions of a model. */
-export const systemText = (registry: Registry, { spec, scope }: Pick<PlannerInput, 'spec' | 'scope'>): string =>
+export const systemText = (registry: Registry, { spec, scope, unattended = false }: Asked): string =>
   [
     systemPrompt,
     howToWork,
+    ...(spec.goal.planner === 'model' ? familyText(spec.goal.model) : []),
     registry.rendersText(spec.toolset) ? resultsAsText : resultsAsJson,
-    ...toolsetPrompt(registry, spec.toolset),
+    ...toolsetPrompt(registry, { spec, unattended }),
     ...secretsPrompt(scope),
     ...(spec.goal.planner === 'model' && spec.goal.output_schema ? [outputText(spec.goal.output_schema)] : []),
   ].join('\n');
@@ -17,7 +21,7 @@ export const systemText = (registry: Registry, { spec, scope }: Pick<PlannerInpu
 const systemPrompt = [
   'You work on a private copy of the user’s files. Nothing you change reaches the originals until a person has reviewed it.',
   'The calls of one answer take effect in the order you write them: a call sees what the calls before it changed.',
-  'A call may be held for a person’s approval: you simply get its result later. When a call was rejected or denied, do not repeat it as it was. A person may also change a call before it runs, or say something about it: its result then begins with that.',
+  'A call may be held for a person’s approval: you simply get its result later, and the calls behind it in the same answer wait with it. When a call was rejected or denied, do not repeat it as it was. A person may also change a call before it runs, or say something about it: its result then begins with that.',
   'When the task is done, or cannot be done, answer in plain words without calling a tool: say what you changed, how you checked it, and what is not done.',
 ].join('\n');
 
@@ -38,9 +42,15 @@ const material =
 const resultsAsText = `A result begins with Holdpoint’s own words: the decision of a person, if there was one, a note about text left out, if there is any, and then one line, for example exit 0, lines 1-40 of 40, or error ENOENT: …. Everything below that line ${material}`;
 const resultsAsJson = `A result is JSON; a line before it is Holdpoint’s own. A text within the JSON ${material}`;
 
-const toolsetPrompt = (registry: Registry, toolset: string): string[] => {
-  const instructions = registry.instructions(toolset);
-  return instructions === undefined ? [] : [instructions];
+const toolsetPrompt = (
+  registry: Registry,
+  { spec, unattended }: Pick<PlannerInput, 'spec' | 'unattended'>,
+): string[] => {
+  const { toolset, tools } = spec;
+  const offered = new Set(registry.list(toolset, { unattended }).map(({ name }) => name));
+  const has = (tool: string) => offered.has(tool) && tools?.includes(tool) !== false;
+  const instructions = registry.instructions(toolset, has);
+  return instructions === undefined || instructions === '' ? [] : [instructions];
 };
 
 /** Instructions for using secrets without seeing their values. */

@@ -72,6 +72,7 @@ export function plannedRun({
       entries: paths.map((path) => ({ path, oid: path, isLink: false })),
     }),
     recentCommits: async () => [],
+    ignored: async () => new Set<string>(),
     compare: async () => ({ changes: [], total: 0 }),
     async contents({ oids, onContent }: { oids: readonly string[]; onContent: (read: never) => Promise<void> }) {
       for (const [index, oid] of oids.entries()) {

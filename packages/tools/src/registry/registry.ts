@@ -67,8 +67,8 @@ export interface Registry {
   grants(toolset: string): { permissions?: readonly string[]; protected: readonly string[]; shells: readonly string[] };
   /** The value made from a person's answer to a question. */
   answer(call: ToolCall, words: string): { value: Json } | { error: Problem };
-  /** Text for a model before its prompt. */
-  instructions(toolset: string): string | undefined;
+  /** Text for a model before its prompt. @param has whether the run has a tool of the toolset. @default it has all */
+  instructions(toolset: string, has?: (tool: string) => boolean): string | undefined;
   /** Whether each call of the tool has a whole list in its arguments: the last call is enough. */
   keepsList(toolset: string, tool: string): boolean;
   /** The tool to begin sub-agents by kind, if any. */
@@ -193,7 +193,12 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
       const { permissions, protected: paths = [], tools } = known(toolset);
       return { permissions, protected: paths, shells: tools.filter(({ shell }) => shell).map(({ name }) => name) };
     },
-    instructions: (toolset) => named(toolset)?.instructions,
+    instructions(toolset, may = () => true) {
+      const { instructions, tools } = named(toolset) ?? {};
+      if (typeof instructions !== 'function') return instructions;
+      const names = new Set(tools?.map(({ name }) => name));
+      return instructions((tool) => names.has(tool) && may(tool));
+    },
     kindTool: (toolset) => named(toolset)?.tools.find(({ takesKind }) => takesKind)?.name,
     taskTools(toolset) {
       const find = (does: Tool['onTask']) => named(toolset)?.tools.find(({ onTask }) => onTask === does)?.name;

@@ -339,6 +339,13 @@ export interface Workspaces {
    * @param input.since snapshots that the caller knows: the answer may be relative to one of them
    */
   listing(input: { runId: string; snapshot: SnapshotId; since?: readonly SnapshotId[] }): Promise<TreeListing>;
+  /** The paths that ignore rules in the files of a snapshot match, for a reader: rules that take seconds match nothing. */
+  ignored(input: {
+    runId: string;
+    snapshot: SnapshotId;
+    paths: readonly { path: string; isFolder: boolean }[];
+    signal?: AbortSignal;
+  }): Promise<Set<string>>;
   /**
    * The newest commits of a git source that the workspace began with, the commit of the run first; empty for other sources. Reads the run's
    * own objects alone.

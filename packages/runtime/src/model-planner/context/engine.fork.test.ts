@@ -58,6 +58,7 @@ function worker() {
       listing: async () => ({ since: null, entries: [] }),
       contents: async () => {},
       recentCommits: async () => [],
+      ignored: async () => new Set<string>(),
       compare: async () => ({ changes: [], total: 0 }),
     },
     describe: () => ({ source: 'unknown' }),

@@ -9,6 +9,7 @@ import { codeGraph } from './code-graph.ts';
 import { glob, listDirectory } from './directories.ts';
 import { edit } from './edit.ts';
 import { grep } from './grep.ts';
+import { instructions } from './instructions.ts';
 import { killShell } from './kill-shell.ts';
 import { multiEdit } from './multi-edit.ts';
 import { readFile } from './read-file.ts';
@@ -28,6 +29,7 @@ export function createHoldpointToolset({ search }: { search: SearchPort }): Tool
   return defineToolset({
     name: 'holdpoint',
     advisory: advisoryArguments.holdpoint,
+    instructions,
     tools: [
       namingNearest(readFile),
       writeFile,
