@@ -10,11 +10,11 @@
 const families: readonly (readonly [name: RegExp, text: string])[] = [
   [
     /\bclaude\b/,
-    'When this conversation becomes long, its older turns are shortened by themselves and you go on from there. So do not end early for want of room: finish the task.',
+    'When this conversation becomes long, its older turns are shortened by themselves, and you continue from there. So do not end early for want of room: finish the task.',
   ],
   [
     /\b(?:gpt-|o[134]\b|codex)/,
-    'The task is over when its goal is reached and checked, not when you know how to reach it. Until then decide by yourself: where the task leaves something open, take the likeliest reading, go on, and say so at the end.',
+    'The task is over when its goal is reached and checked, not when you know how to reach it. Until then decide by yourself: where the task leaves something open, take the likeliest reading, continue, and say so at the end.',
   ],
   [
     /\bgemini\b/,
