@@ -87,6 +87,7 @@ async function readTrees(objects: ObjectReader, input: Listed & { most: number }
 }
 
 export const folderMode = '040000';
+export const submoduleMode = '160000';
 const idBytes = 20;
 
 /** The entries of a tree object, with the modes that git shows. @throws WorkspaceError EWORKSPACECORRUPT */
@@ -111,7 +112,7 @@ function plainMode(mode: number): string {
   const kind = mode & 0o170000;
   if (kind === 0o100000) return (mode & 0o100) === 0 ? '100644' : '100755';
   if (kind === 0o120000) return '120000';
-  return kind === 0o040000 ? folderMode : '160000';
+  return kind === 0o040000 ? folderMode : submoduleMode;
 }
 
 function* rowsOf(trees: Trees, of: string, above: string): Generator<string> {
@@ -123,4 +124,4 @@ function* rowsOf(trees: Trees, of: string, above: string): Generator<string> {
   }
 }
 
-const typeOf = (mode: string): string => (mode === folderMode ? 'tree' : mode === '160000' ? 'commit' : 'blob');
+const typeOf = (mode: string): string => (mode === folderMode ? 'tree' : mode === submoduleMode ? 'commit' : 'blob');

@@ -192,7 +192,8 @@ async function fetchTip(
   // The ref is written when the objects are on disk. A publish plans again with the objects fetched by its plan.
   if (!hasRef(input.folder.shadow, ref)) {
     const repository = source.remote?.tip ?? source;
-    await takeCommit(deps.git, { folder: input.folder, repository, commit: tip, ref });
+    const { known } = deps.states.of(input.folder);
+    await takeCommit(deps.git, { folder: input.folder, repository, commit: tip, ref, known });
     await assertUnchanged(deps, repository);
   }
   return treeOf(deps, input, tip);

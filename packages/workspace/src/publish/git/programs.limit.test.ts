@@ -74,8 +74,8 @@ test('with ignore rules and attributes, a plan starts at most three programs, an
 });
 
 test.for([
-  ['without rules', {}, 4],
-  ['with ignore rules and attributes', rules, 6],
+  ['without rules', {}, 2],
+  ['with ignore rules and attributes', rules, 4],
 ] as const)(
   'a plan for a moved branch reads both trees and all contents with one program, %s',
   async ([_, extra, most]) => {
@@ -90,7 +90,7 @@ test.for([
     expect(plan.conflicts).toEqual([]);
     const workspaces = reopen();
     const publish = () => workspaces.publish({ ...request, expect: plan.digest });
-    expect(await count(most + 2, publish)).toMatchObject({ status: 'published' });
+    expect(await count(most + 4, publish)).toMatchObject({ status: 'published' });
     expect(git(source, 'show', 'other:both.txt')).toBe('one\n2\n3\n4\n5\n6\n7\neight');
   },
 );

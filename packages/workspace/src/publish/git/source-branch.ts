@@ -4,7 +4,7 @@ import { isRemote, placeOf } from '@holdpoint/contract';
 import { type Deps, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
 import { readRows } from '../../host-git/read-rows.ts';
 import { openRemoteTarget } from '../../remote/remote-target.ts';
-import { holdsCommit } from '../../source/git/holds-commit.ts';
+import { holdsCommit } from '../../source/git/plain-object.ts';
 import { asOwner, openWatched, type Repository } from '../../source/git/repository.ts';
 import { type FoundRef, readPlainRefs } from './plain-refs.ts';
 

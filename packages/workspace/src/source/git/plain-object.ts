@@ -1,41 +1,92 @@
-import { createHash } from 'node:crypto';
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { constants, inflateSync } from 'node:zlib';
-import { readFully } from '../../files/read-fully.ts';
+import { WorkspaceError } from '../../errors.ts';
+import { createYielder, readFully } from '../../files/index.ts';
+import { folderMode, parseTree, submoduleMode } from '../../host-git/tree-rows.ts';
+import { type ObjectType, objectId, type PackedObject, packObject } from '../../store/objects/index.ts';
 import { type OpenFile, openOwned } from './open-owned.ts';
 import type { Repository } from './repository.ts';
 
 type Owned = Pick<Repository, 'common' | 'as'>;
 
-/** A larger commit is left to git. Bytes. */
-const largest = 256 * 1024;
+interface Wanted {
+  type: ObjectType;
+  oid: string;
+}
+
+/** A larger object is left to git. Bytes. */
+const largest = 4 * 1024 * 1024;
 const mostPacks = 200;
 
 /**
  * Whether the repository certainly holds a commit: this process has read the whole object, and its hash is the id. False says nothing:
  * git also finds commits of alternates, of other forms of packs, and of more packs than are looked at here.
  */
-export function holdsCommit(repository: Owned, commit: string): boolean {
+export const holdsCommit = (repository: Owned, oid: string): boolean =>
+  readPlainObject(repository, { type: 'commit', oid }) !== undefined;
+
+/** The content of an object, read in this process and checked by its hash. Undefined where git has to answer. */
+function readPlainObject(repository: Owned, { type, oid }: Wanted): Buffer | undefined {
   try {
-    const content = readLoose(repository, commit) ?? readPacked(repository, commit);
-    return content !== undefined && idOf(content) === commit;
+    const content = readLoose(repository, oid) ?? readPacked(repository, oid);
+    return content !== undefined && objectId(type, content) === oid ? content : undefined;
   } catch {
     // A damaged object, or a pack that a `git gc` removes at this moment.
-    return false;
+    return undefined;
   }
 }
 
-const idOf = (content: Buffer): string =>
-  createHash('sha1').update(`commit ${content.length}\0`).update(content).digest('hex');
+/** More objects or bytes are left to git. */
+const most = { objects: 300, bytes: 8 * 1024 * 1024 };
+
+/**
+ * A commit with its tree and files, without the known objects, in their packed form: a branch moves by few files. Undefined where git has to
+ * copy the commit: large or many objects, and objects that this process cannot read.
+ */
+export async function packPlainCommit(
+  repository: Owned,
+  { commit, known, signal }: { commit: string; known: ReadonlySet<string>; signal?: AbortSignal | undefined },
+): Promise<PackedObject[] | undefined> {
+  const maybeYield = createYielder(signal);
+  const packed = new Map<string, PackedObject>();
+  const wanted: Wanted[] = [{ type: 'commit', oid: commit }];
+  let bytes = 0;
+  for (let next = wanted.pop(); next !== undefined; next = wanted.pop()) {
+    const { type, oid } = next;
+    if (known.has(oid) || packed.has(oid)) continue;
+    const content = packed.size < most.objects ? readPlainObject(repository, next) : undefined;
+    const below = content && namedBy(type, content);
+    bytes += content?.length ?? 0;
+    if (content === undefined || below === undefined || bytes > most.bytes) return undefined;
+    packed.set(oid, packObject(oid, type, content));
+    wanted.push(...below);
+    await maybeYield();
+  }
+  return [...packed.values()];
+}
+
+/** The objects that an object needs, without submodules. Undefined for a malformed object. */
+function namedBy(type: ObjectType, content: Buffer): Wanted[] | undefined {
+  if (type === 'blob') return [];
+  if (type === 'commit') {
+    const oid = /^tree ([0-9a-f]{40})\n/.exec(content.toString('latin1'))?.[1];
+    return oid === undefined ? undefined : [{ type: 'tree', oid }];
+  }
+  try {
+    const entries = parseTree(content).filter(({ mode }) => mode !== submoduleMode);
+    return entries.map(({ mode, oid }) => ({ type: mode === folderMode ? 'tree' : 'blob', oid }));
+  } catch (error) {
+    if (error instanceof WorkspaceError) return undefined;
+    throw error;
+  }
+}
 
 function readLoose({ common, as }: Owned, id: string): Buffer | undefined {
   using file = openOwned(join(common, 'objects', id.slice(0, 2), id.slice(2)), as);
   if (file === undefined || file.bytes > largest) return undefined;
   const object = inflate(readFully(file.fd, file.bytes));
-  const end = object.indexOf(0);
-  const [type, size] = object.toString('latin1', 0, end).split(' ');
-  return type === 'commit' && Number(size) === object.length - end - 1 ? object.subarray(end + 1) : undefined;
+  return object.subarray(object.indexOf(0) + 1);
 }
 
 /** The bytes behind the end of the compressed stream do not matter. */
@@ -90,25 +141,38 @@ function offsetAt({ fd }: OpenFile, at: number): number | undefined {
 
 /** git makes chains of at most 50 by default. */
 const mostDeltas = 60;
-const entryTypes = { commit: 1, offsetDelta: 6 } as const;
+const offsetDelta = 6;
+/** Commits, trees and blobs have the numbers 1 to 3. */
+const lastPlainType = 3;
+/** The type and size of an entry take at most 10 bytes, the distance to its base as many. */
+const mostHeadBytes = 20;
 
-/** The content of a commit in a pack, from its deltas too. */
+/** The content of an object in a pack, from its deltas too. */
 function readEntry(pack: OpenFile, offset: number, deltasLeft: number): Buffer | undefined {
-  const bytes = readFully(pack.fd, Math.min(largest, pack.bytes - offset), offset);
+  const head = readFully(pack.fd, mostHeadBytes, offset);
   let at = 0;
-  const first = bytes[at++] ?? 0;
-  for (let byte = first; byte & 0x80; byte = bytes[at++] ?? 0);
+  const first = head[at++] ?? 0;
+  let size = first & 0x0f;
+  for (let byte = first, unit = 16; byte & 0x80; unit *= 128) {
+    byte = head[at++] ?? 0;
+    size += (byte & 0x7f) * unit;
+  }
+  if (size > largest) return undefined;
   const type = (first >> 4) & 7;
-  if (type === entryTypes.commit) return inflate(bytes.subarray(at));
-  if (type !== entryTypes.offsetDelta || deltasLeft === 0) return undefined;
+  if (type >= 1 && type <= lastPlainType) return inflate(readDeflated(pack, offset + at, size));
+  if (type !== offsetDelta || deltasLeft === 0) return undefined;
   let distance = -1;
   for (let byte = 0x80; byte & 0x80; ) {
-    byte = bytes[at++] ?? 0;
+    byte = head[at++] ?? 0;
     distance = (distance + 1) * 128 + (byte & 0x7f);
   }
   const base = distance > 0 && distance < offset ? readEntry(pack, offset - distance, deltasLeft - 1) : undefined;
-  return base && applyDelta(base, inflate(bytes.subarray(at)));
+  return base && applyDelta(base, inflate(readDeflated(pack, offset + at, size)));
 }
+
+/** Content that does not compress grows by less than an eighth. */
+const readDeflated = ({ fd, bytes }: OpenFile, at: number, size: number): Buffer =>
+  readFully(fd, Math.min(size + size / 8 + 128, bytes - at) | 0, at);
 
 /** The result has the right bytes or another hash, so nothing else is checked here. */
 function applyDelta(base: Buffer, delta: Buffer): Buffer {
