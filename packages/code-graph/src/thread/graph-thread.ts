@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { isOutOfMemory, startThread } from '@holdpoint/process/thread';
 import { CodeGraphError } from '../errors.ts';
 import { lateAnswer } from '../query/answer-question.ts';
 import type { CachePlace } from '../store/open-store.ts';
@@ -71,15 +72,11 @@ export class GraphThread {
 
   #start(): Worker {
     if (this.#worker !== undefined) return this.#worker;
-    const worker = new Worker(new URL('./thread.ts', import.meta.url), {
-      execArgv: ['--disable-warning=ExperimentalWarning'],
-      env: {},
-      resourceLimits: { maxOldGenerationSizeMb: this.#heapMb, maxYoungGenerationSizeMb: 32 },
+    const worker: Worker = startThread<Reply>(new URL('./thread.ts', import.meta.url), {
+      ...{ name: 'the thread of the code graph', heapMb: this.#heapMb },
+      onMessage: (reply) => this.#settle(worker, reply),
+      onEnd: (error) => this.#end(worker, isOutOfMemory(error) ? this.#tooLarge(error) : error),
     });
-    worker.unref();
-    worker.on('message', (reply: Reply) => this.#settle(worker, reply));
-    worker.on('error', (error) => this.#end(worker, isOutOfMemory(error) ? this.#tooLarge(error) : error));
-    worker.on('exit', () => this.#end(worker, new Error('the thread of the code graph ended')));
     this.#worker = worker;
     return worker;
   }
@@ -120,9 +117,6 @@ export class GraphThread {
     else this.#post(waiting);
   }
 }
-
-const isOutOfMemory = (error: unknown): boolean =>
-  error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
 
 /** Lines are moved, not copied. A line may be a part of a larger buffer. */
 const buffersOf = (line: Uint8Array | undefined): ArrayBuffer[] =>

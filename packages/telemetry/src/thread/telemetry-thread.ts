@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { startThread } from '@holdpoint/process/thread';
 import type { Logger } from 'pino';
 import {
   type Dropped,
@@ -52,20 +53,15 @@ export function openTelemetryThread(settings: ThreadSettings): TelemetryThread {
     else asked?.resolve(reply.output);
   };
   const start = (): Worker => {
-    const started = new Worker(new URL('../inside/thread.ts', import.meta.url), {
-      workerData: settings,
-      execArgv: ['--disable-warning=ExperimentalWarning'],
-      resourceLimits: { maxOldGenerationSizeMb: heapMb, maxYoungGenerationSizeMb: 16 },
+    const started = startThread<Reply>(new URL('../inside/thread.ts', import.meta.url), {
+      ...{ name: 'the thread of the telemetry', data: settings, env: 'inherited', heapMb, youngMb: 16 },
+      onMessage: receive,
+      onEnd: (error) => {
+        if (worker !== started) return;
+        worker = undefined;
+        for (const { reject } of waiting.values()) reject(error);
+      },
     });
-    const end = (error: unknown): void => {
-      if (worker !== started) return;
-      worker = undefined;
-      for (const { reject } of waiting.values()) reject(error);
-    };
-    started.unref();
-    started.on('message', receive);
-    started.on('error', end);
-    started.on('exit', () => end(new Error('the thread of the telemetry ended')));
     return started;
   };
   const on: TelemetryThread['on'] = (event, listen) => {

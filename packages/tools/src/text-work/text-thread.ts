@@ -1,4 +1,5 @@
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { isOutOfMemory, startThread } from '@holdpoint/process/thread';
 import { TextWorkError } from './text-work.ts';
 import type { Message, Question, Reply } from './thread.ts';
 
@@ -29,15 +30,11 @@ export class TextThread {
 
   constructor(options: Options) {
     this.#options = options;
-    this.#worker = new Worker(new URL('./thread.ts', import.meta.url), {
-      execArgv: ['--disable-warning=ExperimentalWarning'],
-      env: {},
-      resourceLimits: { maxOldGenerationSizeMb: options.heapMb, maxYoungGenerationSizeMb: 32 },
+    this.#worker = startThread<Message>(new URL('./thread.ts', import.meta.url), {
+      ...{ name: 'the thread of a text', heapMb: options.heapMb },
+      onMessage: (message) => (message === 'ready' ? this.#begin() : this.#settle?.(message)),
+      onEnd: (error) => this.#fail(error),
     });
-    this.#worker.unref();
-    this.#worker.on('message', (message: Message) => (message === 'ready' ? this.#begin() : this.#settle?.(message)));
-    this.#worker.on('error', (error) => this.#fail(error));
-    this.#worker.on('exit', () => this.#fail(new Error('the thread ended')));
   }
 
   ask(question: Question, signal: AbortSignal): Promise<unknown> {
@@ -90,8 +87,9 @@ export class TextThread {
   #fail(error: unknown): void {
     if (!this.#isOver) this.#options.onEnd();
     this.#isOver = true;
-    const isMemory = error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
-    const shown = isMemory ? new TextWorkError('ETEXTMEMORY', 'The work on the text took too much memory.') : error;
+    const shown = isOutOfMemory(error)
+      ? new TextWorkError('ETEXTMEMORY', 'The work on the text took too much memory.')
+      : error;
     this.#settle?.({ ok: false, error: shown });
   }
 }

@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { startThread } from '@holdpoint/process/thread';
 import { WorkspaceError, type WorkspaceErrorCode } from '../../errors.ts';
 import type { Yielder } from '../../files/index.ts';
 import type { CopyResult, CopyTask } from './copy-files.ts';
@@ -108,22 +109,20 @@ class ImportThread {
   #progress = Promise.withResolvers<void>();
 
   constructor(settings: ImportSettings, { onFiles, signal }: Deps) {
-    this.#worker = new Worker(new URL('./import-thread.ts', import.meta.url), {
-      ...{ execArgv: [], env: {}, workerData: settings },
+    this.#worker = startThread<ImportReply>(new URL('./import-thread.ts', import.meta.url), {
+      ...{ name: 'the import thread', data: settings, keepsAlive: true },
       // Buffers lie outside the heap.
-      resourceLimits: { maxYoungGenerationSizeMb: 4 },
+      youngMb: 4,
+      onMessage: (reply) => {
+        try {
+          if ('files' in reply) onFiles(reply.files, reply.bytes);
+        } catch (error) {
+          this.#stop(error);
+        }
+        if (!('isOpen' in reply)) this.#settle(reply);
+      },
+      onEnd: (error) => this.#fail(error),
     });
-    this.#worker.on('message', (reply: ImportReply) => {
-      try {
-        if ('files' in reply) onFiles(reply.files, reply.bytes);
-      } catch (error) {
-        this.#stop(error);
-      }
-      if (!('isOpen' in reply)) this.#settle(reply);
-    });
-    this.#worker.on('error', (error) => this.#fail(error));
-    // Also emitted after an error, when `#failure` is set already.
-    this.#worker.on('exit', (code) => this.#fail(new Error(`the import thread exited with ${code}`)));
     signal?.addEventListener('abort', () => this.#stop(signal.reason), { once: true });
   }
 
