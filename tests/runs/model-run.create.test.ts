@@ -1,3 +1,5 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -72,6 +74,44 @@ test('a prompt becomes turns of tool calls and ends with the model’s message',
     calls.find(({ name }) => name.endsWith('write_file'))?.span_id,
   );
   expect(JSON.stringify(spans)).not.toMatch(/haiku|old pond|missing/);
+  await worker.signal('SIGTERM');
+});
+
+test('a long output shows its ends and its first failure, and the model reads the rest in a file of its run', async () => {
+  const worker = await system.startWorker();
+  const printed = 'seq 1 9000; echo "not ok 9001 - total"; echo "  expected 4, got 3"; seq 9002 30000';
+  const whole = execFileSync('bash', ['-c', printed], { encoding: 'utf8' }).trimEnd();
+  const path = `/holdpoint/outputs/bash-${createHash('sha256').update(whole).digest('hex').slice(0, 12)}.txt`;
+  mock.on(
+    { userMessage: 'long output', hasToolResult: false },
+    { toolCalls: [call('call_long', 'bash', { command: printed })] },
+  );
+  mock.on(
+    { userMessage: 'long output', toolCallId: 'call_long' },
+    {
+      toolCalls: [
+        call('call_read', 'read_file', { path, offset: 9001, limit: 2 }),
+        call('call_grep', 'grep', { path, pattern: '^1234[56]$' }),
+        call('call_tail', 'bash', { command: `tail -n 1 ${path}; echo >> ${path}` }),
+        call('call_write', 'write_file', { path, content: 'mine' }),
+      ],
+    },
+  );
+  mock.on({ userMessage: 'long output', toolCallId: 'call_write' }, { content: 'Read.' });
+  const { run } = await client.createRun({ prompt: 'Please look at the long output.' });
+  expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded', message: 'Read.' });
+  expect((await client.diff(run.id)).files).toEqual([]);
+  const requests = mock.getRequests().map(({ body }) => JSON.stringify(body));
+  const second = requests.find((text) => text.includes('call_long') && !text.includes('call_read')) ?? '';
+  const shows = (request: string, text: string) => expect([text, request.includes(text)]).toEqual([text, true]);
+  shows(second, `among them the first failures. All of it is in ${path}`);
+  shows(second, 'not ok 9001 - total\\n  expected 4, got 3');
+  expect(second.length).toBeLessThan(80_000);
+  const third = requests.find((text) => text.includes('call_write')) ?? '';
+  shows(third, '9001\\tnot ok 9001 - total\\n9002\\t  expected 4, got 3');
+  shows(third, '12346:12345\\n12347:12346');
+  expect(/exit 1; the last line is stderr\\n30000\\n[^"]*(Read-only|denied)/.test(third)).toBe(true);
+  shows(third, 'error EOUTSIDE');
   await worker.signal('SIGTERM');
 });
 

@@ -3,7 +3,7 @@ import { callerLimitsFrom } from '@holdpoint/callers';
 import type { OperatorPolicy } from '@holdpoint/contract';
 import { type Ceilings, ceilingsFrom, policyFileFrom, readPolicyFile } from '@holdpoint/engine';
 import { describeModelProblem, modelSettingsFrom } from '@holdpoint/models';
-import { operatorKindsFrom, operatorTextFrom } from '@holdpoint/runtime/operator';
+import { operatorKindsFrom, operatorTextFrom, resultBytesFrom } from '@holdpoint/runtime/operator';
 import type { LoadedModule } from '@holdpoint/tools';
 import { rootsFrom } from '@holdpoint/workspace/roots';
 import { openCatalog, toolsOf } from './policy/catalog-tools.ts';
@@ -27,6 +27,7 @@ export async function readOperatorSettings(env: Readonly<Record<string, string>>
     callerLimitsFrom(env);
     refuseBadModel(env);
     operatorTextFrom(env);
+    resultBytesFrom(env);
     operatorKindsFrom(env);
     const { sourceRoots = [], publishRoots = [], gitHosts = [] } = rootsFrom(env);
     const file = policyFileFrom(env);

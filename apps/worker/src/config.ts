@@ -5,7 +5,7 @@ import { ceilingsFrom, defaultWorkerSteps, policyFileFrom } from '@holdpoint/eng
 import { spaceLimitsFrom } from '@holdpoint/engine/space';
 import { modelSettingsFrom } from '@holdpoint/models';
 import { ConfigError, providerRatesSchema, type RuntimeConfig, remoteFilesFrom } from '@holdpoint/runtime';
-import { operatorKindsFrom, operatorTextFrom } from '@holdpoint/runtime/operator';
+import { operatorKindsFrom, operatorTextFrom, resultBytesFrom } from '@holdpoint/runtime/operator';
 import { type LogExportSettings, logExportFrom, metricsSettingsFrom, traceSettingsFrom } from '@holdpoint/telemetry';
 import { toolModulesFrom } from '@holdpoint/tools';
 import { namedInputs, rootsFrom } from '@holdpoint/workspace';
@@ -132,6 +132,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     models: checked(() => modelSettingsFrom(env)),
     rates: of.HOLDPOINT_MODEL_RATE,
     instructions: checked(() => operatorTextFrom(env)),
+    resultBytes: checked(() => resultBytesFrom(env)),
     agentKinds: checked(() => operatorKindsFrom(env)),
     space: spaceLimitsFrom(env),
     ceilings: checked(() => ceilingsFrom(env)),

@@ -1,3 +1,5 @@
+import { outputsFolder } from './long-result.ts';
+
 /** Reasons to refuse a file operation, each with the caller's next step. */
 export const fileErrorCodes = {
   ENOENT: 'Check the path, or list the parent directory.',
@@ -22,6 +24,9 @@ export const fileErrorCodes = {
 } as const;
 export type FileErrorCode = keyof typeof fileErrorCodes;
 
+/** The oldest outputs make place for new ones. */
+const noOutput = 'The whole text is no longer kept, or it was another run’s. Make the call again whose result it was.';
+
 /** A file operation was refused. The caller gets the refusal as data. The same operation is never retryable. */
 export class FileError extends Error {
   override readonly name = 'FileError';
@@ -34,7 +39,7 @@ export class FileError extends Error {
     super(message);
     this.code = code;
     this.path = path;
-    this.next = fileErrorCodes[code];
+    this.next = code === 'ENOENT' && path.startsWith(`${outputsFolder}/`) ? noOutput : fileErrorCodes[code];
   }
 }
 

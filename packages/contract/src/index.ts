@@ -20,6 +20,7 @@ export * from './json-pointer.ts';
 export * from './limits.ts';
 export * from './lineage.ts';
 export * from './live.ts';
+export * from './long-result.ts';
 export * from './metric-names.ts';
 export * from './model-options.ts';
 export * from './nearest-names.ts';

@@ -2,6 +2,7 @@ import type { z } from 'zod';
 import type { AgentKind } from './agent-kind.ts';
 import type { CapabilityReport } from './capabilities.ts';
 import type { PathChange } from './diff.ts';
+import type { LongResult } from './long-result.ts';
 import type { AgentSpec, CommandUse, ShellSpec, TaskOutcome } from './task.ts';
 import type { Problem, TaskKind, TaskStatus } from './vocabulary.ts';
 
@@ -18,6 +19,8 @@ interface Effects {
   capabilities?: CapabilityReport | undefined;
   /** The usage of the call's commands. Counted by the host. */
   command?: CommandUse | undefined;
+  /** Set by the host for a result too long for a model to read whole. */
+  long?: LongResult | undefined;
 }
 
 /** How a tool call ends. `value` is JSON. */

@@ -5,6 +5,7 @@ import type { MetricsSettings, TraceSettings } from '@holdpoint/telemetry';
 import type { Roots, WorkspacesOptions } from '@holdpoint/workspace';
 import type { KindDocument } from './agents/parse-kind.ts';
 import type { ProviderRates } from './model-gate/provider-rates.ts';
+import type { ResultBytes } from './result-bytes.ts';
 
 /** Paths of files of the operator about remote repositories. */
 export interface RemoteFiles {
@@ -65,6 +66,8 @@ export interface RuntimeConfig {
   models: ModelSettings;
   /** Limits on the requests of all workers together to models, by provider. */
   rates: ProviderRates;
+  /** Most bytes of a result in a request to a model. */
+  resultBytes: ResultBytes;
   /** The operator's instructions for every model. */
   instructions?: string | undefined;
   /** The operator's kinds of sub-agents. */

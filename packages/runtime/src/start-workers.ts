@@ -182,7 +182,8 @@ export async function startWorkers(
     catalog: registry,
     executor: meterExecutor(
       createExecutor({
-        ...{ registry, workspaces, texts, graphs, secrets, now },
+        ...{ registry, workspaces, texts, graphs, secrets, now, logger },
+        resultBytes: config.resultBytes,
         toolchains: openToolchains(sandbox, workspaces),
         sandbox: meterSandbox(sandbox, metrics),
         allowAddresses: config.allowAddresses,

@@ -12,3 +12,4 @@ export type {
 } from './port.ts';
 export { selectRuntime } from './runtimes.ts';
 export { findToolchains } from './toolchains.ts';
+export { WholeOutput } from './whole-output.ts';

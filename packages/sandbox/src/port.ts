@@ -32,6 +32,8 @@ export interface WorkspaceMount {
    * path is not begun: ESANDBOXSETUP. @default none
    */
   sourceFolders?: readonly SourceFolder[];
+  /** Absolute host path of a folder to mount read-only at `outputsFolder`. @default none */
+  outputs?: string | undefined;
   /** Runtimes for commands to find first: folders on PATH before all others, and links by name, before these. @default none */
   first?: { bins: readonly string[]; links: readonly (readonly [name: string, target: string])[] } | undefined;
 }

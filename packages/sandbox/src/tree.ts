@@ -90,6 +90,8 @@ export interface Driver {
   release(): Promise<void>;
   /** Path of the workspace inside. */
   root(workspace: WorkspaceMount): string;
+  /** Path inside of the whole texts of long results. */
+  outputs(workspace: WorkspaceMount): string;
   /** Paths inside. */
   readonly node: string;
   readonly ripgrep: string;

@@ -5,6 +5,7 @@ export { httpGraph } from './graph/http-graph.ts';
 export { type GraphAnswer, GraphError, type GraphRequest } from './graph/port.ts';
 export type { Network, NetworkRequest, NetworkResponse } from './network.ts';
 export { outputSchemaProblem } from './output-schema/compile-output.ts';
+export type { OutcomeText } from './registry/outcome-text.ts';
 export { createRegistry, type Registry } from './registry/registry.ts';
 export { duckDuckGoHtml } from './search/duckduckgo-html.ts';
 export type { SearchPort, SearchRequest } from './search/port.ts';

@@ -134,6 +134,11 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
    * The text of a settled call for a model, where the toolset has no form of its own. Pure. @default a text as it is, any other value as JSON
    */
   render?: RenderResult;
+  /**
+   * Most bytes of a result in a request to a model. A longer result shows both ends, and a file has the whole. @default 16 KiB, or as the
+   * operator says
+   */
+  resultBytes?: number;
   /** With `gate: 'input'`: the value made from a person's words. @default `{answer: words}` */
   answer?(args: z.output<Input>, words: string): Json;
   /** Runs the call concurrently with other calls of its turn, as a background command. @default the call runs after them */

@@ -39,6 +39,7 @@ import { repositoryMounts } from './repository/index.ts';
 import { discard } from './run/discard.ts';
 import { forkWorkspace } from './run/fork-workspace.ts';
 import { admitWriter, inspectFiles, inspectTree } from './run/inspect-tree.ts';
+import { keepOutput, openOutputs } from './run/keep-output.ts';
 import { mergeRun } from './run/merge.ts';
 import { applyPreview, dropPreviews, keepPreview } from './run/preview.ts';
 import { takeOver } from './run/take-over.ts';
@@ -168,8 +169,10 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         assertCurrent(folder);
         await useTree(deps, folder);
         const sourceFolders = findFolders(deps, { folder, record });
-        return { path: folder.tree, owner, repository: repositoryMounts(folder), sourceFolders, base };
+        const outputs = openOutputs(deps, folder, owner);
+        return { path: folder.tree, owner, repository: repositoryMounts(folder), sourceFolders, outputs, base };
       }),
+    keepOutput: (input) => asWorkspaceError(() => keepOutput(deps, input)),
     inspect: (input) =>
       asWorkspaceError(async () => {
         return inspectTree(deps, input, () =>

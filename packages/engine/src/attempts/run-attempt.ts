@@ -84,6 +84,8 @@ export async function runAttempt(
     // The blob of a large result is written in parallel with the snapshot. A failed write throws at `await value`.
     const value = ended.value === undefined ? undefined : toResult(deps.blobs, ended.value as Json);
     value?.catch(() => {});
+    const long = ended.long && toResult(deps.blobs, ended.long as Json);
+    long?.catch(() => {});
     const keepsFiles = canceled?.of !== 'run';
     const { outcome, snapshot } =
       writes && keepsFiles ? await captureCall(deps, run, step, ended) : { outcome: ended, snapshot: undefined };
@@ -100,6 +102,7 @@ export async function runAttempt(
         attempt: step.attempt,
         status: isCanceled ? 'killed' : outcome.status,
         value: await value,
+        long: await long,
         error: isCanceled ? canceled.error : error,
         instead: outcome.status === 'succeeded' && isLeftOut(spec, step) ? 'dry_run' : undefined,
         duration_ms: tookSince(spec, startedAt),

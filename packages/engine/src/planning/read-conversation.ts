@@ -1,4 +1,4 @@
-import { type Grant, isSettled, type Payload } from '@holdpoint/contract';
+import { type Grant, isSettled, type LongResult, longResultSchema, type Payload } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { fromPayload, readLog, readSpec, readSteps } from '../log/index.ts';
 import type { PastConversation, PastTurn, RunDecision, SettledStep } from '../ports/index.ts';
@@ -130,10 +130,16 @@ async function readResults(deps: Deps, runId: string, turns: readonly LoggedTurn
       for (const step of some) {
         const state = byId.get(step.id);
         const native = state && (await presentStep(deps, spec, { ...state, status: step.status }));
-        step.read = { ...(await readStepOf(deps, step)), native };
+        step.read = { ...(await readStepOf(deps, step)), native, long: await readLong(deps, state?.outcome?.long) };
       }
     }
   }
+}
+
+/** Undefined for a short result, and for a record of another shape: the result is then shortened like any other. */
+async function readLong(deps: Deps, payload: Payload | undefined): Promise<LongResult | undefined> {
+  if (payload === undefined) return undefined;
+  return longResultSchema.safeParse(await fromPayload(deps.blobs, payload)).data;
 }
 
 const eventsAtOnce = 500;

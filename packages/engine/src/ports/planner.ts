@@ -3,6 +3,7 @@ import type {
   Compaction,
   Instructed,
   Json,
+  LongResult,
   ModelAnswered,
   ModelLeft,
   ModelRetrying,
@@ -83,6 +84,8 @@ export interface SettledStep {
   error?: Problem;
   /** The result by the toolset's contract. Set for a named step and in the history, once the step is settled. */
   native?: Json | undefined;
+  /** In the history: what a model reads of a long result. */
+  long?: LongResult | undefined;
   /** In the history: the decisions of people about the step, in order. */
   decided?: RunDecision[];
 }

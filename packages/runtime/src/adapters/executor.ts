@@ -3,17 +3,19 @@ import { FileError, type ProcessLimits, type SecretScope } from '@holdpoint/cont
 import { createGuard } from '@holdpoint/egress';
 import type { ExecutionContext, Executor } from '@holdpoint/engine/worker';
 import { describeTouches, findCaution, readablePaths } from '@holdpoint/policy';
-import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
+import { type Sandbox, WholeOutput, type WorkspaceMount } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
 import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
 import type { Live } from '../live/live-hub.ts';
 import { type LiveOutput, liveOutput } from '../live/live-output.ts';
+import type { ResultBytes } from '../result-bytes.ts';
 import type { ProjectToolchains } from '../toolchains/project-toolchains.ts';
 import { withAdvice } from './behind-wall.ts';
 import { CallUse, placeholderOf, secretsOfCommands, secretVariables, withRefusals } from './command-use.ts';
 import { fixSurroundings } from './determinism.ts';
 import { openGenerate, type ToolModels } from './generate-text.ts';
+import { longResult } from './long-result.ts';
 import { prepareKey } from './prepare-key.ts';
 import { redactExecutor } from './redact-executor.ts';
 import { runGraph } from './run-graph.ts';
@@ -30,6 +32,9 @@ interface Deps {
   secrets: Secrets;
   models: ToolModels;
   live: Live;
+  /** Most bytes of a result in a request to a model. */
+  resultBytes: ResultBytes;
+  logger: { warn(about: object, message: string): void };
   /** CIDR ranges. Hosts of an allowlist may have public addresses and addresses in these ranges. */
   allowAddresses: readonly string[];
   /** Milliseconds since the epoch. */
@@ -159,7 +164,9 @@ export function createExecutor(deps: Deps): Executor {
         { allowAddresses, secrets },
       );
       const use = new CallUse();
-      using output = liveOutput(deps.live, runId, { step_id: stepId, attempt, tool: call.tool });
+      using live = liveOutput(deps.live, runId, { step_id: stepId, attempt, tool: call.tool });
+      const printed = new WholeOutput();
+      const output = both(live, printed);
       const bounds = { wallMs, limits, way, scope, readOnly, reads, seed, signal, use, output };
       const generate = openGenerate(deps, {
         runId,
@@ -177,7 +184,17 @@ export function createExecutor(deps: Deps): Executor {
       };
       const outcome = await registry.execute({ ...call, beside, context });
       if (outcome.status !== 'deferred') {
-        return { capabilities: sandbox.capabilities, ...outcome, command: use.total() };
+        const made = { ...call, runId, outcome, printed };
+        const long = await longResult(
+          {
+            ...deps,
+            redactor: secrets.redactor(scope.tenant),
+            text: texts.of(runId, signal),
+            warn: warnAbout(deps, stepId),
+          },
+          made,
+        );
+        return { capabilities: sandbox.capabilities, ...outcome, command: use.total(), ...(long && { long }) };
       }
       return seed === undefined ? outcome : fixSurroundings(seed, now).fromFixed(outcome);
     },
@@ -204,6 +221,18 @@ export function createExecutor(deps: Deps): Executor {
   };
   return redactExecutor(executor, secrets);
 }
+
+/** Writes to both. */
+const both = (...outputs: readonly Pick<LiveOutput, 'write'>[]): Pick<LiveOutput, 'write'> => ({
+  write: (stream, chunk) => {
+    for (const output of outputs) output.write(stream, chunk);
+  },
+});
+
+const warnAbout =
+  ({ logger }: Pick<Deps, 'logger'>, step_id: string) =>
+  (err: unknown) =>
+    logger.warn({ step_id, err }, 'the whole text of a long result could not be kept');
 
 /** Another worker or a restore killed the command, not a cancel of its run, so the result of the call is not known. */
 class TakenOverError extends Error {
@@ -239,7 +268,7 @@ interface CallBounds {
   limits: Partial<ProcessLimits>;
   way?: CallNetwork | undefined;
   /** Receives the output of the call's commands while they run. */
-  output?: LiveOutput;
+  output?: Pick<LiveOutput, 'write'>;
   /** Adds up the resource use of the call's commands. */
   use?: CallUse;
   /** @default the network of `way` */
@@ -302,6 +331,6 @@ async function located(
   workspaces: Workspaces,
   { runId, epoch }: { runId: string; epoch: number },
 ): Promise<{ mount: WorkspaceMount; base: string }> {
-  const { path, owner, repository, sourceFolders, base } = await workspaces.locate({ runId, epoch });
-  return { mount: { id: runId, path, uid: owner.uid, gid: owner.gid, repository, sourceFolders }, base };
+  const { path, owner, repository, sourceFolders, outputs, base } = await workspaces.locate({ runId, epoch });
+  return { mount: { id: runId, path, uid: owner.uid, gid: owner.gid, repository, sourceFolders, outputs }, base };
 }

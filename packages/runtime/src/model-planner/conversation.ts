@@ -6,6 +6,7 @@ import { capResult, cutText } from './context/cap-result.ts';
 import { cutBody, leftOutNote } from './context/cut-body.ts';
 import { isSaidByPeople } from './context/verbatim.ts';
 import { decisionNote } from './decision-note.ts';
+import { longNote, partsOf } from './long-note.ts';
 
 type Deps = Pick<Registry, 'present' | 'render' | 'list' | 'keepsList'>;
 
@@ -93,11 +94,13 @@ const longestText = 16_000;
  * so content of a hostile file or command never stands where Holdpoint speaks.
  */
 function result(registry: Deps, { toolset }: RunSpec, step: SettledStep, cap: number): ToolResult {
-  const { tool, status, native = null } = step;
-  const shown = registry.render(toolset, { tool, status, result: native });
+  const { tool, status, native = null, long } = step;
+  const shown = registry.render(toolset, { tool, status, result: native, isLong: long !== undefined });
   const { head, body, left } =
-    shown === undefined ? asJson(native, cap) : { head: shown.head, ...cutBody(shown.body, cap) };
-  const text = [decisionNote(step), left, head, body].filter(Boolean).join('\n');
+    shown === undefined
+      ? asJson(native, cap)
+      : { head: shown.head, ...cutBody(long === undefined ? shown.body : partsOf(long), cap) };
+  const text = [decisionNote(step), long && longNote(long), left, head, body].filter(Boolean).join('\n');
   return { id: step.call_id ?? step.id, tool, text, is_error: shown?.isError ?? status !== 'succeeded' };
 }
 

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { outputsFolder } from '@holdpoint/contract';
 import { isAlive, type ProcessIdentity } from '@holdpoint/process';
 import { freezeDescendants, thawDescendants } from '../process/index.ts';
 import type { Driver, ReadOnlyMount } from '../tree.ts';
@@ -29,6 +30,7 @@ export function bubblewrapDriver(input: Omit<LaunchDeps, 'remapScript' | 'viewSc
     thaw: async (trees) => thawDescendants(trees.flatMap(firstInside)),
     walkUnreadable: deps.root ? undefined : walkUnreadableWith(deps.tools),
     root: () => '/workspace',
+    outputs: () => outputsFolder,
     node: `${holdpointDirectory}/node/bin/node`,
     ripgrep: `${holdpointDirectory}/bin/rg`,
     toolHost: `${holdpointDirectory}/inside/tool-host/main.ts`,

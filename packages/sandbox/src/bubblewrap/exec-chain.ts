@@ -67,6 +67,7 @@ export function planExecChain(deps: ExecChainDeps, request: TreeRequest): ExecCh
   const folders = workspace.sourceFolders ?? [];
   const shown = [
     ...[workspace.path, ...Object.values(workspace.repository ?? {})],
+    ...(workspace.outputs === undefined ? [] : [workspace.outputs]),
     ...[...mounts, ...folders].map(({ host }) => host),
   ];
   const needed = [deps.tools.bwrap, ...shown];

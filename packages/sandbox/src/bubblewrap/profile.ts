@@ -1,4 +1,5 @@
 import { lstatSync, readlinkSync } from 'node:fs';
+import { outputsFolder } from '@holdpoint/contract';
 import { repositoryMounts } from '../repository.ts';
 import type { ReadOnlyMount, TreeRequest } from '../tree.ts';
 import { inheritedFds } from './command-line.ts';
@@ -29,9 +30,10 @@ export function profile(
   deps: { mounts: Mounts; tmpBytes: number; seccompFd: number | null; hostPath(path: string): string },
   request: Pick<TreeRequest, 'workspace' | 'cwd' | 'stdin' | 'tmpBytes' | 'egress' | 'hostFiles' | 'only'>,
 ): string[] {
+  const { workspace } = request;
   const mounts = shownFiles(deps.mounts, request);
   const links = request.only === undefined ? deps.mounts.links : deps.mounts.links.filter(([, path]) => isOfEtc(path));
-  const first = request.only === undefined ? (request.workspace.first?.links ?? []) : [];
+  const first = request.only === undefined ? (workspace.first?.links ?? []) : [];
   return [
     // Without --unshare-user root would keep every capability. --unshare-all alone only tries to unshare the user namespace.
     ['--unshare-user', '--unshare-all', '--disable-userns', '--uid', '1000', '--gid', '1000', '--hostname', 'sandbox'],
@@ -57,11 +59,12 @@ export function profile(
       : ['--ro-bind-data', String(inheritedFds.certificates), certificateFile],
     links.flatMap(([target, path]) => ['--symlink', target, path]),
     first.flatMap(([name, target]) => ['--symlink', target, `${firstBin}/${name}`]),
-    [request.workspace.readOnly ? '--ro-bind' : '--bind', deps.hostPath(request.workspace.path), '/workspace'],
-    sourceFolderOptions(request.workspace, deps.hostPath),
-    repositoryMounts(request.workspace, { isCommand: request.hostFiles === null }).flatMap(
-      ({ host, inside, access }) => [...[access === 'read' ? '--ro-bind' : '--bind', deps.hostPath(host), inside]],
-    ),
+    [workspace.readOnly ? '--ro-bind' : '--bind', deps.hostPath(workspace.path), '/workspace'],
+    sourceFolderOptions(workspace, deps.hostPath),
+    repositoryMounts(workspace, { isCommand: request.hostFiles === null }).flatMap(({ host, inside, access }) => [
+      ...[access === 'read' ? '--ro-bind' : '--bind', deps.hostPath(host), inside],
+    ]),
+    workspace.outputs === undefined ? [] : ['--ro-bind', deps.hostPath(workspace.outputs), outputsFolder],
     ['--remount-ro', '/'],
     ['--chdir', request.cwd === '.' ? '/workspace' : `/workspace/${request.cwd}`],
   ].flat();

@@ -1,4 +1,5 @@
 import type { Writable } from 'node:stream';
+import { outputsFolder } from '@holdpoint/contract';
 import type { IdleProcess, IdleProcesses } from '../idle-processes.ts';
 import type { OperationName, Operations, OutputStream } from '../inside/tool-host/protocol.ts';
 import { resolveLimits } from '../limits.ts';
@@ -69,6 +70,8 @@ export class Connection implements IdleProcess {
         deps.driver.toolHost,
         deps.driver.root(workspace),
         deps.driver.ripgrep,
+        outputsFolder,
+        deps.driver.outputs(workspace),
       ],
       cwd: '.',
       env: {},

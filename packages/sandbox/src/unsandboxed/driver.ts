@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { constants } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { outputsFolder } from '@holdpoint/contract';
 import { identify, isAlive } from '@holdpoint/process';
 import { gitEnvironment } from '../git-environment.ts';
 import { killGroup, signalOfExitCode } from '../kill.ts';
@@ -40,6 +41,7 @@ export function unsandboxedDriver(deps: UnsandboxedDeps): Driver {
     release: async () => {},
     start: (request) => start(deps, request),
     root: (workspace) => workspace.path,
+    outputs: (workspace) => workspace.outputs ?? outputsFolder,
     findOrphans: () => [], // a process outside its group looks like any other process
     async freeze(trees) {
       const leaders = trees.flatMap(([leader]) => (leader && isAlive(leader) ? [leader] : []));

@@ -27,6 +27,7 @@ const toolFields = {
   input: schema,
   output: schema.optional(),
   render: fn.optional(),
+  resultBytes: z.int().min(1024).max(131_072).optional(),
   answer: fn.optional(),
   beside: z.strictObject({ task: fn, settle: fn }).optional(),
   touches: fn.optional(),

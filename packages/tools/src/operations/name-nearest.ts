@@ -1,4 +1,4 @@
-import { FileError, type Problem, type ToolOutcome } from '@holdpoint/contract';
+import { FileError, outputsFolder, type Problem, type ToolOutcome } from '@holdpoint/contract';
 import type { z } from 'zod';
 import { pathLine } from '../result-text/shown-text.ts';
 import type { Tool, ToolContext } from '../tool.ts';
@@ -13,6 +13,7 @@ export const namingNearest = <Input extends z.ZodType>(tool: Tool<Input>, { fold
       return await tool.execute(context, args);
     } catch (error) {
       if (!(error instanceof FileError) || error.code !== 'ENOENT') throw error;
+      if (error.path.startsWith(`${outputsFolder}/`)) throw error;
       const found = await missingPath(context, error, folders);
       if (found === undefined) throw error;
       return { status: 'failed', ...found, touched: [] };

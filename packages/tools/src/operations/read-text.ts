@@ -1,3 +1,4 @@
+import { outputsFolder } from '@holdpoint/contract';
 import { isBinary, maxTextFile } from '../text-work/text.ts';
 import type { ToolContext } from '../tool.ts';
 import { type Failure, failure } from './cut-short.ts';
@@ -14,8 +15,21 @@ export async function readTextFile(
 ): Promise<{ ok: true; file: TextFile } | { ok: false; failure: Failure }> {
   const { data, bytes, sha256 } = await context.files.read(path, { max_bytes: maxTextFile }, context.signal);
   if (sha256 === null) return { ok: false, failure: tooLarge(path, bytes) };
+  if (isDamagedOutput(path, sha256)) return { ok: false, failure: damaged(path) };
   if (isBinary(data)) return { ok: false, failure: binary(path, bytes, sha256) };
   return { ok: true, file: { data, sha256 } };
+}
+
+/** The name of a long result's file ends with the digest of its content. */
+const isDamagedOutput = (path: string, sha256: string): boolean =>
+  path.startsWith(`${outputsFolder}/`) && !path.endsWith(`-${sha256.slice(0, 12)}.txt`);
+
+function damaged(path: string): Failure {
+  return failure(
+    'EDAMAGED',
+    `${path} is not the text that was written there: it was changed on the disk.`,
+    'Make the call again whose result it was.',
+  );
 }
 
 function tooLarge(path: string, bytes: number): Failure {

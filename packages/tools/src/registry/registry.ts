@@ -24,6 +24,7 @@ import { checkSettings, filledSettings } from './check-settings.ts';
 import { fillPlaceholders } from './fill-placeholders.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
 import type { ArgumentIssue } from './invalid-args.ts';
+import { type OutcomeText, outcomeText } from './outcome-text.ts';
 import { presentCall } from './present-call.ts';
 import { type PresentedCall, renderCall, rendersText } from './render-call.ts';
 import { renderDefinitions } from './render-definitions.ts';
@@ -56,6 +57,13 @@ export interface Registry {
   present(toolset: string, call: SettledCall): Json;
   /** The text of a settled call for a model; undefined where the contract of the toolset has a form of its own. Never throws. */
   render(toolset: string, call: PresentedCall): ResultText | undefined;
+  /** The content of an outcome for a model, before the outcome is recorded; undefined as for `render`. Never throws. */
+  outcomeText(
+    toolset: string,
+    made: { tool: string; outcome: Exclude<ToolOutcome, { status: 'deferred' }> },
+  ): OutcomeText | undefined;
+  /** Most bytes of a result of the tool for a model, in the words of its author. */
+  resultBytes(toolset: string, tool: string): number | undefined;
   /** Whether a model reads the results of the toolset as text. */
   rendersText(toolset: string): boolean;
   /** The settings with all defaults, or the mistakes in the settings. @throws ToolsError `EUNKNOWNTOOLSET` */
@@ -187,6 +195,8 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
 
     present: (toolset, call) => presentCall(named(toolset), call, log),
     render: (toolset, call) => renderCall(named(toolset), call, log),
+    outcomeText: (toolset, made) => outcomeText(named(toolset), made, log),
+    resultBytes: (toolset, tool) => named(toolset)?.tools.find(({ name }) => name === tool)?.resultBytes,
     rendersText: (toolset) => rendersText(named(toolset)),
     checkSettings: (toolset, settings) => checkSettings(known(toolset), settings),
     grants(toolset) {

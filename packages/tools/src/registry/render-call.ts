@@ -11,6 +11,8 @@ export interface PresentedCall {
   tool: string;
   status: StepStatus;
   result: Json;
+  /** The body is not shown. @default false */
+  isLong?: boolean | undefined;
 }
 
 /** Whether a model reads results of the toolset as text. The form of a contract is the contract's own: a model reads it as JSON. */
@@ -20,11 +22,11 @@ export const rendersText = (toolset: Toolset | undefined): boolean =>
 /** The text of a settled call; undefined for a toolset with a form of its own. Pure. Never throws. */
 export function renderCall(
   toolset: Toolset | undefined,
-  { tool, status, result }: PresentedCall,
+  { tool, status, result, isLong }: PresentedCall,
   log: DefectLog,
 ): ResultText | undefined {
   if (!rendersText(toolset)) return undefined;
-  const call = status === 'succeeded' ? { status, value: result } : failed(status, result);
+  const call = { ...(status === 'succeeded' ? { status, value: result } : failed(status, result)), isLong };
   const render = toolset?.tools.find(({ name }) => name === tool)?.render;
   try {
     return framed(status, textSchema.parse(render?.(call) ?? renderPlainly(call)));

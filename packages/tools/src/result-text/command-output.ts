@@ -17,7 +17,7 @@ type Output = z.output<typeof schema>;
 const started = z.object({ task_id: z.string(), status: z.string() });
 
 /** The output of a command below one line such as `exit 1`. An exit code is an answer, not an error of the call. */
-export function renderCommand({ status, value, error }: PlainCall): ResultText | undefined {
+export function renderCommand({ status, value, error, isLong }: PlainCall): ResultText | undefined {
   const background = started.safeParse(value);
   if (background.success) return { head: `started in the background as ${background.data.task_id}`, body: '' };
   const parsed = schema.safeParse(value);
@@ -26,7 +26,19 @@ export function renderCommand({ status, value, error }: PlainCall): ResultText |
   const { body, stderrLines } = streams(output);
   const ended = status === 'succeeded' || error?.code === 'EEXIT';
   const end = ended ? endOf(output) : errorLine(status, error);
-  return { head: [end, ...remarks(output, stderrLines)].join('; '), body, ...(ended && { isError: false }) };
+  const about = isLong ? [] : remarks(output, stderrLines);
+  return { head: [end, ...about].join('; '), body, ...(ended && { isError: false }) };
+}
+
+/** A stream as a model reads it. */
+export const plainOutput = (stream: string): string => withoutEnd(outputText(stream));
+
+/** The streams of a command, and whether their middle is missing; undefined for a value of another shape. */
+export function readStreams(value: unknown): { stdout: string; stderr: string; isCut: boolean } | undefined {
+  const parsed = schema.safeParse(value);
+  if (!parsed.success) return undefined;
+  const { stdout, stderr, stdout_truncated, stderr_truncated } = parsed.data;
+  return { stdout, stderr, isCut: stdout_truncated || stderr_truncated };
 }
 
 const endOf = ({ exit_code, signal }: Output): string =>
@@ -34,7 +46,7 @@ const endOf = ({ exit_code, signal }: Output): string =>
 
 /** Both streams, stdout first. Counting the lines of stderr needs no separator, which stdout could imitate. */
 export function streams({ stdout, stderr }: Pick<Output, 'stdout' | 'stderr'>): { body: string; stderrLines: number } {
-  const [out, err] = [withoutEnd(outputText(stdout)), withoutEnd(outputText(stderr))];
+  const [out, err] = [plainOutput(stdout), plainOutput(stderr)];
   const stderrLines = err === '' ? 0 : err.split('\n').length;
   return { body: [out, err].filter(Boolean).join('\n'), stderrLines };
 }

@@ -18,6 +18,8 @@ export interface PlainCall {
   status: StepStatus;
   value?: Json | undefined;
   error?: Problem | undefined;
+  /** Other parts stand for the body, with a note about the lines. @default false */
+  isLong?: boolean | undefined;
 }
 
 /** Returns undefined for a value of another shape, for example of a dry run or of an older version: the value is shown as JSON then. */

@@ -140,6 +140,10 @@ function isSmall<Name extends TextTaskName>(name: Name, input: TextInput<Name>):
       return task.input.data.length <= smallRead;
     case 'nearest_paths':
       return task.input.listing.length <= smallFile;
+    case 'long':
+      return task.input.text.length + (task.input.stderr?.length ?? 0) <= smallText;
+    case 'printed':
+      return task.input.stdout.length + task.input.stderr.length <= smallText;
     case 'weigh':
       return task.input.text.length <= smallJson;
     case 'output':
@@ -159,6 +163,8 @@ const smallFile = 32 * 1024;
 const smallChange = 4000;
 const fewLines = 100;
 const smallJson = 64 * 1024;
+/** Characters of an output. Finding failures in such a text takes 5 ms. */
+const smallText = 128 * 1024;
 const smallRead = 1024 * 1024;
 
 function isSmallChange(texts: readonly string[]): boolean {

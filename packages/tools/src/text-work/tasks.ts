@@ -1,4 +1,5 @@
 import type { OutputInput, ReadOutput } from '../output-schema/read-output.ts';
+import { plainOutput } from '../result-text/command-output.ts';
 import type { PageBody } from '../web/read-page.ts';
 import type { ResultsPage } from '../web/search/read-results.ts';
 import { applyPatch, type PatchInput } from './apply-patch.ts';
@@ -6,6 +7,7 @@ import { diffWritten, type EditInput, editText, type WrittenInput } from './edit
 import { type ExcerptInput, excerptOf } from './excerpt.ts';
 import { findText } from './find-text.ts';
 import { type LineRangeInput, lineRange } from './line-range.ts';
+import { longText } from './long-text.ts';
 import { nearestPaths } from './nearest-paths.ts';
 
 /** All work on texts of unknown size. The functions are pure: their input and output cross into a thread and back. */
@@ -14,6 +16,8 @@ export const textTasks = {
   patch: (input: PatchInput) => applyPatch({ ...input, data: asBuffer(input.data) }),
   diff: (input: WrittenInput) => diffWritten({ ...input, before: input.before && asBuffer(input.before) }),
   excerpt: (input: ExcerptInput) => excerptOf({ ...input, data: asBuffer(input.data) }),
+  long: longText,
+  printed: ({ stdout, stderr }: Printed): Printed => ({ stdout: plainOutput(stdout), stderr: plainOutput(stderr) }),
   lines: (input: LineRangeInput) => lineRange({ ...input, data: asBuffer(input.data) }),
   replace_first: (input: FirstReplacement) => replaceFirst({ ...input, data: asBuffer(input.data) }),
   nearest_paths: nearestPaths,
@@ -34,6 +38,12 @@ export const textTasks = {
   },
 };
 export type TextTasks = typeof textTasks;
+
+/** The streams of a command. */
+interface Printed {
+  stdout: string;
+  stderr: string;
+}
 
 /** A Buffer arrives in a thread as a Uint8Array. */
 function asBuffer(bytes: Uint8Array): Buffer {

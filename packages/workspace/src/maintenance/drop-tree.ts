@@ -35,6 +35,7 @@ export async function dropTree(deps: Deps, { runId, epoch }: Call<'dropTree'>): 
   deps.onPoint('drop.moved');
   await removeTrees(retired);
   await removeFolder(folder.cache);
+  await removeFolder(folder.outputs);
   await removeBaseObjects(folder);
 }
 

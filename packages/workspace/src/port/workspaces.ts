@@ -202,9 +202,17 @@ export interface Workspaces {
     repository: { fixed: string; objects: string };
     /** Folders of the source to mount read-only. Throws `ESOURCEFOLDERLOST` when one is gone. */
     sourceFolders: readonly SourceFolder[];
+    /** Host folder with the whole texts of long results, to be mounted read-only. */
+    outputs: string;
     /** The snapshot that it started from. */
     base: SnapshotId;
   }>;
+  /**
+   * Keeps the whole text of a long result in the run's folder `outputs`: bounded in bytes, files and age, gone with the run, shared with
+   * later forks. Nothing of it reaches a snapshot.
+   * @param input.label begins the name of the file
+   */
+  keepOutput(input: { runId: string; label: string; text: string }): Promise<{ name: string }>;
   /**
    * Whether the tree is the one that the log names and matches what the log says. Cheap while the process that last admitted a writer is
    * alive; the first call of another process compares every file with the snapshot.

@@ -2,7 +2,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf, WorkspaceError } from '../errors.ts';
 
-/** Paths of a run's workspace. Only `tree` is ever mounted into a sandbox. */
+/** Paths of a run's workspace. Only `tree` is ever mounted writable into a sandbox. */
 export interface RunFolder {
   readonly runId: string;
   readonly path: string;
@@ -17,6 +17,8 @@ export interface RunFolder {
   /** See `tree-head.ts`. */
   readonly head: string;
   readonly publish: string;
+  /** The whole texts of long results. Mounted read-only beside the tree. */
+  readonly outputs: string;
   /** Only content with a way to make it again. */
   readonly cache: string;
   /** For a fork: the id of the original run. Not synced: a cache may begin without the origin. */
@@ -46,6 +48,7 @@ export function folderAt(path: string, runId: string, epoch: number): RunFolder 
     clock: join(path, 'clock'),
     head: join(path, 'head'),
     publish: join(path, 'publish'),
+    outputs: join(path, 'outputs'),
     cache: join(path, 'cache'),
     cacheOrigin: join(path, 'cache-origin'),
   };

@@ -30,6 +30,7 @@ import {
   startScan,
 } from '../tree/index.ts';
 import { copyHistory } from './copy-history.ts';
+import { shareOutputs } from './keep-output.ts';
 
 /** Files between two progress reports. */
 const progressInterval = 200;
@@ -70,6 +71,7 @@ async function buildFork(deps: Deps, input: Build): Promise<WorkspaceRecord> {
   deps.onPoint('fork.folder');
   await copyHistory(deps, { folder, from, origin, snapshot: input.snapshot, signal: input.signal });
   await shareHistory(from, folder);
+  await shareOutputs(deps, from, folder, owner);
   deps.onPoint('fork.objects');
   const built = await buildTree(deps, input);
   deps.onPoint('fork.filled');

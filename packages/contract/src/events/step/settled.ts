@@ -30,6 +30,7 @@ const data = {
   usage: modelUsageSchema
     .optional()
     .describe('What models used that its tool asked, as far as no `step.model_used` has it'),
+  long: payloadSchema.optional().describe('What a model reads of a long result, and where the whole text is'),
   restore,
   writes: z.literal(true).optional().describe('The step was the writer of the tree, and is no more'),
 };

@@ -51,6 +51,7 @@ export const stepTable = {
         grants: z.array(grantSchema).optional(),
         times: callTimesSchema.optional(),
         instead: insteadSchema.optional(),
+        long: payloadSchema.optional(),
       }),
       'How the step settled.',
     ),

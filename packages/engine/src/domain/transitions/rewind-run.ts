@@ -86,10 +86,10 @@ export function inheritTurn({ turn, message, answer, refused, steps }: PartialTu
 }
 
 function outcomeOf(stepId: string, { step: from, grants }: Inherited): NewEvent {
-  const { value, error, instead } = from.outcome ?? {};
+  const { value, error, instead, long } = from.outcome ?? {};
   const granted = grants.length === 0 ? undefined : [...grants];
   const times = timesOf(from, { deterministic: false });
-  const data = { attempt: null, value, error, instead, inherited_from: from.id, grants: granted, times };
+  const data = { attempt: null, value, error, instead, long, inherited_from: from.id, grants: granted, times };
   switch (from.status) {
     case 'succeeded':
     case 'failed':

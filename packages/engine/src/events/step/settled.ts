@@ -23,10 +23,11 @@ type Status = Type extends `step.${infer Settled}` ? Settled : never;
 /** The seven events by which a step settles differ in the status alone. */
 const settledAs = (status: Status, spanStatus: 'ok' | 'error' | 'unset'): Meaning<Type> => ({
   changes(state, { step_id, time, data }, { run, step }) {
-    const { value, error, attempt, duration_ms, inherited_from, grants, times, instead, usage, restore, writes } = data;
+    const { value, error, attempt, duration_ms, inherited_from, grants, times, instead, usage, restore, writes, long } =
+      data;
     state.set(step.status(step_id), status);
     const origin = { inherited_from, grants, times };
-    state.set(step.outcome(step_id), { attempt, value, error, duration_ms, instead, ...origin });
+    state.set(step.outcome(step_id), { attempt, value, error, duration_ms, instead, long, ...origin });
     state.set(step.settled_at(step_id), time);
     state.mark(step.settled_seq(step_id), run.seq, { ahead: 1 });
     state.pack(step_id);

@@ -3,15 +3,18 @@ import { glob } from './glob.ts';
 import { list } from './list.ts';
 import { makeDirectory } from './make-directory.ts';
 import { move } from './move.ts';
+import { below } from './outputs.ts';
 import { type Operations, type OutputStream, type Reply, type Request, refusalOf } from './protocol.ts';
 import { read } from './read.ts';
 import { remove } from './remove.ts';
 import { openSearches } from './search.ts';
 import { write } from './write.ts';
 
-/** Serves file requests below argv[2] until stdin ends, and searches with the ripgrep at argv[3]. */
+/** Serves file requests below argv[2] until stdin ends, and searches with the ripgrep at argv[3]. Paths below argv[4] are read below argv[5]. */
 const root = process.argv[2] ?? '/workspace';
-const searches = openSearches({ root, ripgrep: process.argv[3] ?? 'rg' });
+const outputs = { name: process.argv[4] ?? '', place: process.argv[5] ?? '' };
+const roots = { root, outputs };
+const searches = openSearches({ ...roots, ripgrep: process.argv[3] ?? 'rg' });
 process.umask(0o022);
 
 interface Performed {
@@ -24,13 +27,13 @@ async function perform(request: Request): Promise<Performed> {
     case 'resolve':
       return { output: whereTo(root, request.input) };
     case 'stat':
-      return { output: stat(root, request.input) };
+      return { output: stat(...below(roots, request.input)) };
     case 'read':
-      return read(root, request.input);
+      return read(...below(roots, request.input));
     case 'write':
       return { output: write(root, request.input) };
     case 'list':
-      return { output: list(root, request.input) };
+      return { output: list(...below(roots, request.input)) };
     case 'glob':
       return { output: await glob(root, request.input) };
     case 'makeDirectory':

@@ -1,4 +1,5 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { argumentsBelow, below, type Outputs } from './outputs.ts';
 import { type Operations, type OutputStream, Refusal, type SearchInput } from './protocol.ts';
 import { resolve } from './resolve.ts';
 
@@ -20,7 +21,15 @@ const canceled: Output = { exit_code: null, signal: 'SIGKILL', nuls: 0 };
  * Runs ripgrep as a child. A shell sets ripgrep's limits and then executes ripgrep. The next shell starts when a search ends, and waits for
  * its script, so the next search begins without a fork of this process.
  */
-export function openSearches({ root, ripgrep }: { root: string; ripgrep: string }): Searches {
+export function openSearches({
+  root,
+  outputs,
+  ripgrep,
+}: {
+  root: string;
+  outputs: Outputs;
+  ripgrep: string;
+}): Searches {
   const running = new Map<number, ChildProcess>();
   /** In the order of the requests. */
   const waiting = new Map<number, (isCanceled: boolean) => void>();
@@ -45,9 +54,10 @@ export function openSearches({ root, ripgrep }: { root: string; ripgrep: string 
 
   return {
     async run(input, onPart) {
-      const { stats } = resolve(root, input.path);
+      const [at, { path }] = below({ root, outputs }, input);
+      const { stats } = resolve(at, path);
       if (!stats) throw new Refusal('ENOENT', 'no such file or directory');
-      const script = scriptOf({ ...input, ripgrep });
+      const script = scriptOf({ ...input, args: argumentsBelow(outputs, input.args), ripgrep });
       const isFull = running.size >= mostAtOnce;
       if (isFull && (await new Promise<boolean>((begin) => waiting.set(input.key, begin)))) return canceled;
       const shell = takeShell();

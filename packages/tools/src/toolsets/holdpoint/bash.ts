@@ -31,7 +31,7 @@ export const bash = builtInTool({
   name: 'bash',
   shell: true,
   description: `Runs a command with bash in an isolated sandbox: it sees the workspace (/workspace) and the system's programs, and can reach only the hosts that the run allows. The result begins with a line such as exit 0; stdout and stderr follow as they are.
-Every call starts a new shell: variables, the current directory and processes started with & do not outlive it; only files of the workspace do. For a server, a watcher or anything long set run_in_background: the result names its task_id, the command continues beside your other calls, and its changes become part of the workspace when it ends. There is no terminal and no standard input. A long output is cut to its first and last 32 KiB.
+Every call starts a new shell: variables, the current directory and processes started with & do not outlive it; only files of the workspace do. For a server, a watcher or anything long set run_in_background: the result names its task_id, the command continues beside your other calls, and its changes become part of the workspace when it ends. There is no terminal and no standard input. A long output is shown by both ends and the first failures of a test runner; the note before it names the file with all of it.
 For reading, searching and changing files prefer read_file, grep, glob, edit and write_file.`,
   effect: (_args, { network }) => (network ? 'external' : 'workspace'),
   risk: 'high',
