@@ -91,9 +91,11 @@ export const policySchema = z
         'For each part of a call (a simple command, a path, a host) the first rule that matches decides, and the strictest verdict is the verdict on the call. No match: the built-in rules decide',
       ),
     publish: z
-      .enum(['allow', 'hold'])
+      .enum(['allow', 'hold', 'passkey'])
       .default('allow')
-      .describe('hold: a publish shows its plan and waits for a decision'),
+      .describe(
+        'hold: a publish shows its plan and waits for a decision. passkey: as hold, and who approves it or settles its conflicts proves it with a passkey',
+      ),
     approval_timeout_s: seconds
       .default(7 * 24 * 3600)
       .describe('Seconds until an open approval expires and its step settles without having run. At most ten years.'),

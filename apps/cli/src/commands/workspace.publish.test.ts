@@ -238,6 +238,30 @@ describe('a publish', () => {
     expect((await holdpoint('runs', 'show', run)).stdout).toMatch(/changes +published: /);
   });
 
+  it('names the page where a publish is approved by passkey, and publishes nothing itself', async () => {
+    const run = await ended(plan(two, 'policy: { publish: passkey }\n'));
+    writeFileSync(join(source, 'kept.txt'), 'mine\n');
+    const onPage = async (id: string, ...args: string[]) => {
+      const refused = await holdpoint(...args);
+      expect([args, refused.code, refused.stdout]).toEqual([args, 4, '']);
+      expect(refused.stderr).toContain(`The policy that holds the publish of ${id} asks for a passkey.`);
+      expect(refused.stderr).toMatch(new RegExp(`at http://localhost:\\d+/approvals/${id}; to log in there: `));
+    };
+    const conflict = /approvals show (apr_\S+)/.exec((await holdpoint('runs', 'publish', run)).stderr)?.[1] ?? '';
+    await onPage(conflict, 'runs', 'publish', run, '--resolve', 'run_lines', '--yes');
+    const digest = ['--digest', digestIn((await holdpoint('approvals', 'show', conflict)).stdout)];
+    await onPage(conflict, 'approvals', 'resolve', conflict, '--run', 'kept.txt', ...digest);
+    await onPage(conflict, 'approvals', 'approve', conflict, ...digest);
+    expect((await holdpoint('approvals', 'reject', conflict)).code).toBe(0);
+    writeFileSync(join(source, 'kept.txt'), 'one\n');
+    const { approval_id: held } = JSON.parse((await holdpoint('runs', 'publish', run, '--json')).stdout);
+    const shown = (await holdpoint('approvals', 'show', held)).stdout;
+    expect(shown).toMatch(/^passkey +needed for all but a rejection/m);
+    await onPage(held, 'approvals', 'approve', held, '--digest', digestIn(shown));
+    expect(readFileSync(join(source, 'kept.txt'), 'utf8')).toBe('one\n');
+    expect((await holdpoint('approvals', 'reject', held)).code).toBe(0);
+  });
+
   it('resolves conflicts file by file', async () => {
     const run = await ended(plan(two));
     writeFileSync(join(source, 'kept.txt'), 'mine\n');

@@ -5,6 +5,8 @@ import { briefApproval, fold, plain } from '../output/index.ts';
 import type { Shell } from '../shell/index.ts';
 import { type Answer, askDecision } from './ask-decision.ts';
 import { hunksText } from './conflicts.ts';
+import { needsPasskey } from './decide-on-page.ts';
+import { whileLooking } from './while-looking.ts';
 
 interface DeskOptions {
   runId: string;
@@ -67,7 +69,8 @@ export function openApprovalDesk(deps: Deps, { runId, hold, release, leave, fail
       const approval = await deps.client.getApproval(id);
       if (approval.status !== 'pending') return 'gone';
       hold();
-      return await askOne(deps, approval, AbortSignal.any([gone.signal, closing.signal]));
+      const signal = AbortSignal.any([gone.signal, closing.signal]);
+      return await whileLooking(deps, approval, () => askOne(deps, approval, signal));
     } catch (error) {
       if (error instanceof ApiError) return 'gone';
       throw error;
@@ -109,7 +112,7 @@ async function askOne(deps: Deps, approval: Approval, signal: AbortSignal): Prom
   const lines = [...brief, ...(await hunksText(deps, approval))].flatMap((text) => text.split('\n'));
   const shown = fold(lines, folded);
   for (const line of ['', ...shown]) shell.print(line);
-  if (approval.kind === 'input') {
+  if (approval.kind === 'input' && !needsPasskey(approval, 'respond')) {
     const answer = await askAnswer(deps, approval, signal);
     if (answer !== 'menu') return answer;
   }

@@ -9,21 +9,21 @@ import { EngineError } from '../domain/index.ts';
 import { challengeOf, whyUnproven } from '../passkeys/index.ts';
 import { digestOfPayload, digestOfText } from '../records/audit-text.ts';
 import type { DecisionRequest } from './decision-request.ts';
-import type { StepApproval } from './view-approval.ts';
+import type { ApprovalView } from './view-approval.ts';
 
 interface Releasing {
   kind: DecisionKind;
-  /** With `edit`: the arguments as they run, and whether a rule asks for a passkey for them. */
+  /** With `edit`: the arguments as they run and whether a rule asks for a passkey for them, or the resolutions of a publish. */
   edited?: { args: Payload; confirm?: 'passkey' | undefined } | undefined;
 }
 
 /**
- * The proof of a passkey for a decision that releases a call, checked as `audit verify` checks it: what cannot be verified later is never
- * recorded. Undefined: no rule asks for a passkey, and the caller gives none. A rejection runs nothing, and needs none.
+ * The proof of a passkey for a decision that releases a call or a publish, checked as `audit verify` checks it: what cannot be verified later is never
+ * recorded. Undefined: no policy asks for a passkey, and the caller gives none. A rejection runs nothing, and needs none.
  * @throws EngineError `passkey_required`, `passkey_refused`
  */
 export async function confirmDecision(
-  view: StepApproval,
+  view: ApprovalView,
   request: DecisionRequest,
   { kind, edited }: Releasing,
 ): Promise<PasskeyAssertion | undefined> {
@@ -38,14 +38,16 @@ export async function confirmDecision(
   return assertion;
 }
 
-function passkeyRequired({ approval: { id } }: StepApproval): EngineError {
-  return new EngineError('passkey_required', `the rule that holds the call of ${id} asks for a passkey`, {
+function passkeyRequired({ subject, approval: { id } }: ApprovalView): EngineError {
+  const held =
+    subject === 'step' ? `the rule that holds the call of ${id}` : `the policy that holds the publish of ${id}`;
+  return new EngineError('passkey_required', `${held} asks for a passkey`, {
     next: `Decide on the page of the approval in the console (/approvals/${id}), which asks for your passkey. Nothing was decided.`,
   });
 }
 
 function toConfirm(
-  view: StepApproval,
+  view: ApprovalView,
   { by, message }: DecisionRequest,
   { kind, edited }: Releasing,
 ): DecisionToConfirm {

@@ -12,6 +12,7 @@ import {
   type Transition,
 } from '../domain/index.ts';
 import { append, fromPayload, retryWhileContended, toPayload, untrackApproval } from '../log/index.ts';
+import { confirmDecision } from './confirm-decision.ts';
 import { assertOpened } from './content.ts';
 import { answerByRules, decideStep } from './decide-step.ts';
 import type { Checked, Confirm, DecisionRequest } from './decision-request.ts';
@@ -224,9 +225,11 @@ async function checkDecision(deps: EngineDeps, view: ApprovalView, request: Deci
 
 async function decidePublication(
   deps: EngineDeps,
-  { run, approval, digest }: PublishApproval,
-  { decision: kind, by, message, args }: DecisionRequest,
+  view: PublishApproval,
+  request: DecisionRequest,
 ): Promise<Transition> {
+  const { run, approval, digest } = view;
+  const { decision: kind, by, message, args } = request;
   const isEdit = kind === 'edit';
   const chosen = resolutionSchema.array().safeParse(args?.resolutions).data;
   if (isEdit !== (args !== undefined) || (isEdit && chosen === undefined)) {
@@ -236,5 +239,7 @@ async function decidePublication(
     );
   }
   const resolutions = chosen && (await toPayload(deps.blobs, chosen));
-  return decidePublish(run, approval, { kind, digest, by, message, resolutions });
+  // Last of all checks: a passkey signs a challenge once.
+  const assertion = await confirmDecision(view, request, { kind, edited: resolutions && { args: resolutions } });
+  return decidePublish(run, approval, { kind, digest, by, message, resolutions, assertion });
 }

@@ -77,10 +77,17 @@ export function policiesOf(
   };
 }
 
-export const holdsPublish = (bound: Bound, current: OperatorInForce | undefined): 'run' | 'operator' | undefined => {
-  if (withCurrent(bound, current).some(({ document }) => document.publish === 'hold')) return 'operator';
-  return bound.policy.publish === 'hold' ? 'run' : undefined;
-};
+/** Whose policy holds a publish, and whether any of the policies asks for a passkey. */
+export function holdsPublish(
+  bound: Bound,
+  current: OperatorInForce | undefined,
+): { by: 'run' | 'operator'; confirm: 'passkey' | undefined } | undefined {
+  const operator = withCurrent(bound, current).map(({ document }) => document.publish);
+  const all = [...operator, bound.policy.publish];
+  if (all.every((one) => one === 'allow')) return undefined;
+  const by = operator.some((one) => one !== 'allow') ? 'operator' : 'run';
+  return { by, confirm: all.includes('passkey') ? 'passkey' : undefined };
+}
 
 /** The recorded policies and the current policy, each once. */
 export function withCurrent(

@@ -62,9 +62,19 @@ test('any policy can hold a publish, and the result names it', () => {
   const policy = policySchema.parse({});
   const hold = operatorPolicySchema.parse({ publish: 'hold' });
   expect(holdsPublish({ policy }, undefined)).toBe(undefined);
-  expect(holdsPublish({ policy: { ...policy, publish: 'hold' } }, undefined)).toBe('run');
-  expect(holdsPublish({ policy }, inForce(hold))).toBe('operator');
-  expect(holdsPublish({ policy, operator: [hold] }, undefined)).toBe('operator');
+  expect(holdsPublish({ policy: { ...policy, publish: 'hold' } }, undefined)).toEqual({ by: 'run' });
+  expect(holdsPublish({ policy }, inForce(hold))).toEqual({ by: 'operator' });
+  expect(holdsPublish({ policy, operator: [hold] }, undefined)).toEqual({ by: 'operator' });
+});
+
+test('a passkey that any policy asks for a publish is asked for', () => {
+  const policy = policySchema.parse({});
+  const [hold, passkey] = (['hold', 'passkey'] as const).map((publish) => operatorPolicySchema.parse({ publish }));
+  if (hold === undefined || passkey === undefined) throw new TypeError();
+  const byPasskey = { ...policy, publish: 'passkey' as const };
+  expect(holdsPublish({ policy: byPasskey }, undefined)).toEqual({ by: 'run', confirm: 'passkey' });
+  expect(holdsPublish({ policy: byPasskey }, inForce(hold))).toEqual({ by: 'operator', confirm: 'passkey' });
+  expect(holdsPublish({ policy, operator: [passkey] }, inForce(hold))).toEqual({ by: 'operator', confirm: 'passkey' });
 });
 
 test('a run records each policy once, with those of the run that it continues', () => {

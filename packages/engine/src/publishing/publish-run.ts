@@ -43,9 +43,9 @@ async function publish(deps: WorkerDeps, run: RunState, context: JobContext): Pr
   }
   if (planned.conflicts.length > 0) return meetConflicts(deps, run, planned);
   if (!(await validateCandidate(deps, run, planned.candidate, context))) return;
-  const reason = await reasonToHold(deps, run, planned);
-  if (reason !== undefined && run.publish_release?.approved !== planned.digest) {
-    return park(deps, run, planned, { kind: 'publish', reason });
+  const held = await whyHeld(deps, run, planned);
+  if (held !== undefined && !isReleased(run, planned, held)) {
+    return park(deps, run, planned, { kind: 'publish', ...held });
   }
   const result = await deps.workspaces.publish({ ...call, expect: planned.digest });
   // The source has moved: nothing was changed, and the caller looks again.
@@ -67,20 +67,25 @@ function secretsInFiles(found: PlannedPublish['secrets']): Problem {
   };
 }
 
+type Held = Pick<Hold, 'reason' | 'confirm'>;
+
+/** A policy that became stricter after an approval without a passkey holds the publish again. */
+const isReleased = ({ publish_release: release }: RunState, { digest }: PlannedPublish, { confirm }: Held): boolean =>
+  release?.approved === digest && (confirm === undefined || release.confirmed === true);
+
+const policyOnPublish = async (deps: WorkerDeps, run: RunState) =>
+  holdsPublish(await readSpec(deps, run), deps.operatorPolicy?.());
+
 /** Why a person has to decide first. A publish never leaves a file out silently. */
-async function reasonToHold(
-  deps: WorkerDeps,
-  run: RunState,
-  { unpublishable }: PlannedPublish,
-): Promise<string | undefined> {
-  const spec = await readSpec(deps, run);
+async function whyHeld(deps: WorkerDeps, run: RunState, { unpublishable }: PlannedPublish): Promise<Held | undefined> {
+  const held = await policyOnPublish(deps, run);
   if (unpublishable.length > 0) {
     const [first, ...more] = unpublishable;
     const others = more.length === 0 ? '' : ` and ${more.length} more`;
-    return `the run made or changed what cannot be published: ${first}${others}. Approve to publish without it`;
+    const reason = `the run made or changed what cannot be published: ${first}${others}. Approve to publish without it`;
+    return { reason, confirm: held?.confirm };
   }
-  const by = holdsPublish(spec, deps.operatorPolicy?.());
-  return by && `the ${by}'s policy holds a publish`;
+  return held && { reason: `the ${held.by}'s policy holds a publish`, confirm: held.confirm };
 }
 
 async function callOf(deps: WorkerDeps, run: RunState): Promise<PublishCall> {
@@ -100,14 +105,15 @@ async function meetConflicts(deps: WorkerDeps, run: RunState, planned: PlannedPu
   }
   const files = conflicts.length === 1 ? 'one file' : `${conflicts.length} files`;
   const reason = `${files} changed at the source since the run began`;
-  await park(deps, run, planned, { kind: 'conflict', reason, conflicts });
+  const confirm = (await policyOnPublish(deps, run))?.confirm;
+  await park(deps, run, planned, { kind: 'conflict', reason, confirm, conflicts });
 }
 
 async function park(
   deps: WorkerDeps,
   run: RunState,
   { digest, plan }: PlannedPublish,
-  hold: Pick<Hold, 'kind' | 'reason'> & { conflicts?: readonly ConflictSummary[] },
+  hold: Pick<Hold, 'kind' | 'reason' | 'confirm'> & { conflicts?: readonly ConflictSummary[] },
 ): Promise<void> {
   const preview = await toPayload(deps.blobs, plan);
   await requestApproval(deps, run, async (open) =>

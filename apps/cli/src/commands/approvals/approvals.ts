@@ -1,8 +1,8 @@
 import { approvalStatusSchema } from '@holdpoint/contract';
 import type { Approval } from '@holdpoint/contract/wire';
-import { nameText } from '@holdpoint/readable';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { hunksText } from '../../deciding/conflicts.ts';
+import { signPresence, viewersText } from '../../deciding/while-looking.ts';
 import { approvalTable, approvalText, contextText } from '../../output/index.ts';
 import { sayEndOfPage } from '../../output/layout.ts';
 import { type ApiOptions, apiCommand, commandLine, count, type Shell } from '../../shell/index.ts';
@@ -86,13 +86,16 @@ export const showApprovalCommand = (shell: Shell) =>
         client.getApprovalContext(approvalId),
         client.listPresence(),
       ]);
-      const viewers = presence.find(({ approval_id }) => approval_id === approval.id)?.viewers ?? [];
-      if (json) return shell.printJson({ ...approval, context, viewers });
+      if (json) {
+        const viewers = presence.find(({ approval_id }) => approval_id === approval.id)?.viewers ?? [];
+        return shell.printJson({ ...approval, context, viewers });
+      }
+      await signPresence({ shell, client }, approval);
       for (const line of approvalText(approval, { colors: shell.colors, now: Date.now() })) shell.print(line);
       for (const line of contextText(context, shell.colors)) shell.print(line);
       for (const line of await hunksText({ shell, client }, approval)) shell.print(line);
       if (approval.status !== 'pending') return;
-      if (viewers.length > 0) shell.say(`Looking at it now: ${viewers.map(({ name }) => nameText(name)).join(', ')}`);
+      for (const line of viewersText(presence, approval)) shell.say(line);
       for (const decision of approval.allowed_decisions) shell.say(lineFor(decision, approval));
     });
 

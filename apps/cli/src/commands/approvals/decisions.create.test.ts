@@ -140,7 +140,41 @@ it('says who decides, and lets another caller decide', async () => {
   expect((await holdpoint('approvals', 'show', approval.id)).stdout).toContain('approved so far: 1 of 2, by admin');
 });
 
+it('says at which page a call is released that needs a passkey, and a rejection needs none', async () => {
+  const approval = await heldRun([a], { confirm: 'passkey' });
+  const { id } = approval;
+  const digest = ['--digest', approval.action_digest];
+  expect((await holdpoint('approvals', 'show', id)).stdout).toMatch(/^passkey +needed for all but a rejection/m);
+  const onPage = (stderr: string) => {
+    expect(stderr).toContain(`The rule that holds the call of ${id} asks for a passkey.`);
+    expect(stderr).toMatch(new RegExp(`in a browser, at http://localhost:\\d+/approvals/${id}; to log in there: `));
+    expect(stderr).toMatch(new RegExp(`open ${id} --url http://localhost:\\d+\\. Nothing was decided\\.`));
+  };
+  for (const [kind, ...more] of [['approve'], ['edit', '--args', '{"path":"b.txt","content":""}'], ['respond', 'so']]) {
+    const refused = await holdpoint('approvals', kind ?? '', id, ...more, ...(kind === 'respond' ? [] : digest));
+    expect([kind, refused.code, refused.stdout]).toEqual([kind, 4, '']);
+    onPage(refused.stderr);
+  }
+  const scripted = JSON.parse((await holdpoint('approvals', 'approve', id, ...digest, '--json')).stdout);
+  expect(scripted.error).toMatchObject({ code: 'passkey_required', next: expect.stringContaining(`/approvals/${id}`) });
+  const all = ['approvals', 'decide', '--all', '--run', approval.run_id, '--decision', 'approve', '--yes', '--json'];
+  expect((await holdpoint(...all)).stdout).toContain('passkey_required');
+  const { screen } = await callInTerminal(
+    ['approvals'],
+    env,
+    { answer: '1 open', keys: '\r' },
+    { answer: 'later', keys: '\r' },
+    { answer: '1 open', keys: '\u0003' },
+  );
+  expect(screen).toContain('do not run it, and say why');
+  expect(screen).not.toContain('run it as shown');
+  expect((await first(approval.run_id)).status).toBe('pending');
+  expect((await holdpoint('approvals', 'reject', id)).stdout).toBe(`${id} is rejected\n`);
+});
+
 it('names who looks at an approval now', async () => {
+  const viewed = async (id: string) =>
+    (await client.listPresence()).find(({ approval_id }) => approval_id === id)?.viewers ?? [];
   const approval = await heldRun([a]);
   const { link } = JSON.parse((await holdpoint('open', '--json')).stdout);
   const key = readFileSync(join(env.HOLDPOINT_DATA, 'api-key'), 'utf8').trim();
@@ -148,5 +182,32 @@ it('names who looks at an approval now', async () => {
   await client.lookAtApproval(approval.id, crypto.randomUUID());
   await expect.poll(() => client.listPresence()).not.toEqual([]);
   expect((await holdpoint('approvals', 'show', approval.id)).stderr).toContain('Looking at it now: admin\n');
+  const [shown, left] = [await heldRun([a]), await heldRun([a])];
+  await holdpoint('approvals', 'show', shown.id);
+  await holdpoint('approvals', 'show', shown.id, '--json');
+  await callInTerminal(['approvals', 'show', left.id], env);
+  await expect.poll(() => viewed(left.id)).toMatchObject([{ name: 'admin' }]);
+  expect(await viewed(shown.id)).toEqual([]);
+  const told = await presenceTold(new URL(link).origin, key);
+  const question = { answer: 'approve exactly this?', keys: '\r' };
+  const { screen } = await callInTerminal(['approvals', 'approve', shown.id], env, question);
+  expect(screen).toContain('Nothing was decided.');
+  await expect.poll(told.text).toMatch(new RegExp(`"approval_id":"${shown.id}","viewers":\\[\\{"name":"admin"`));
+  await expect.poll(told.text).toContain(`"approval_id":"${shown.id}","viewers":[]`);
+  expect(await viewed(shown.id)).toEqual([]);
+  told.end();
   await client.close();
 });
+
+/** What the stream of all runs says, as it comes. */
+async function presenceTold(origin: string, key: string) {
+  const gone = new AbortController();
+  let text = '';
+  const headers = { authorization: `Bearer ${key}`, accept: 'text/event-stream' };
+  const { body } = await fetch(`${origin}/v1/events`, { headers, signal: gone.signal });
+  void (async () => {
+    for await (const piece of body?.pipeThrough(new TextDecoderStream()) ?? []) text += piece;
+  })().catch(() => undefined);
+  await expect.poll(() => text).not.toBe('');
+  return { text: () => text, end: () => gone.abort() };
+}

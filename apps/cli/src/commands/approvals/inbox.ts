@@ -1,13 +1,19 @@
 import { cancel, isCancel, outro, select } from '@clack/prompts';
 import type { Client } from '@holdpoint/client';
 import type { Approval } from '@holdpoint/contract/wire';
-import { askDecision, showWhole } from '../../deciding/ask-decision.ts';
+import { type Answer, askDecision, showWhole } from '../../deciding/ask-decision.ts';
+import { whileLooking } from '../../deciding/while-looking.ts';
 import { actionText, cut, oneLine } from '../../output/index.ts';
 import { sayDamaged } from '../../output/layout.ts';
 import type { Shell } from '../../shell/index.ts';
 
+interface Deps {
+  shell: Shell;
+  client: Client;
+}
+
 /** Lets the user decide open approvals until none is left or the user leaves. Needs a terminal. */
-export async function inbox({ shell, client }: { shell: Shell; client: Client }): Promise<void> {
+export async function inbox({ shell, client }: Deps): Promise<void> {
   for (let at = 0; ; at++) {
     const { data, damaged } = await client.listApprovals({ limit: 100 });
     if (at === 0) sayDamaged(shell, { damaged });
@@ -15,16 +21,19 @@ export async function inbox({ shell, client }: { shell: Shell; client: Client })
     const id = await select({ message: `${data.length} open`, options: data.map(optionOf), maxItems: 12 });
     if (isCancel(id)) return cancel('Nothing more was decided.');
     const approval = await client.getApproval(id);
-    await showWhole({ shell, client }, approval);
-    if ((await askDecision({ shell, client }, approval)) === 'left') return cancel('Nothing more was decided.');
+    if ((await showAndAsk({ shell, client }, approval)) === 'left') return cancel('Nothing more was decided.');
   }
 }
 
 /** Shows an approval and asks for the decision. Needs a terminal. @returns whether the approval was decided */
-export async function decideOn(deps: { shell: Shell; client: Client }, approval: Approval): Promise<boolean> {
-  await showWhole(deps, approval);
-  return (await askDecision(deps, approval)) === 'decided';
-}
+export const decideOn = async (deps: Deps, approval: Approval): Promise<boolean> =>
+  (await showAndAsk(deps, approval)) === 'decided';
+
+const showAndAsk = (deps: Deps, approval: Approval): Promise<Answer> =>
+  whileLooking(deps, approval, async () => {
+    await showWhole(deps, approval);
+    return askDecision(deps, approval);
+  });
 
 const optionOf = (approval: Approval) => ({
   value: approval.id,

@@ -32,6 +32,7 @@ interface PublishOptions extends ApiOptions, ConfirmOptions {
 interface Deps {
   shell: Shell;
   client: Client;
+  url?: string | undefined;
 }
 
 export const publishRunCommand = (shell: Shell): Command =>
@@ -76,7 +77,7 @@ export const publishRunCommand = (shell: Shell): Command =>
       };
       if (!(await isSure(shell, options, question))) return;
       const request = { body: { ...body, snapshot: seen }, timeout };
-      await publishOrAsk({ shell, client }, runId, request, { ...options, resolve });
+      await publishOrAsk({ shell, client, url }, runId, request, { ...options, resolve });
     });
 
 interface Asking extends ConfirmOptions {

@@ -30,7 +30,14 @@ export function ConflictForm({ approval, decision, confirm, onClose }: FormProps
           onChoose={(choice) => setChoices((before) => ({ ...before, [conflict.path]: choice }))}
         />
       ))}
-      <Foot word="Publish with these" whyNot={whyNot} decision={decision} onConfirm={send} onClose={onClose} />
+      <Foot
+        byPasskey={approval.confirm === 'passkey'}
+        word="Publish with these"
+        whyNot={whyNot}
+        decision={decision}
+        onConfirm={send}
+        onClose={onClose}
+      />
     </>
   );
 }

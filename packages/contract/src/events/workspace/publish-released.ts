@@ -3,6 +3,7 @@ import { event, payloadOf, type Resolution, z } from '../event.ts';
 /** The decisions of people about a publish. */
 export const publishReleaseSchema = z.strictObject({
   approved: z.string().optional().describe('Digest of what was approved'),
+  confirmed: z.literal(true).optional().describe('A passkey proves the approval'),
   resolutions: payloadOf<Resolution[]>().optional(),
 });
 

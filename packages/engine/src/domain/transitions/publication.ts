@@ -2,6 +2,7 @@ import type {
   ApprovalKind,
   ConflictSummary,
   DecisionKind,
+  PasskeyAssertion,
   Payload,
   Problem,
   Published,
@@ -87,6 +88,7 @@ export interface Hold {
   reason: string;
   preview: Payload<Shown>;
   expiresAt: string;
+  confirm: 'passkey' | undefined;
   conflicts: readonly ConflictSummary[];
 }
 
@@ -106,6 +108,7 @@ export function parkPublish(run: RunState, hold: Hold): Transition {
           reason: hold.reason,
           risk: 'high',
           preview: hold.preview,
+          confirm: hold.confirm,
           allowed_decisions: decisionsFor[hold.kind],
           expires_at: hold.expiresAt,
         },
@@ -127,11 +130,12 @@ export interface PublishDecision {
   by: string;
   message?: string;
   resolutions?: Payload<Resolution[]>;
+  assertion?: PasskeyAssertion | undefined;
 }
 
 /** The first decision wins. */
 export function decidePublish(run: RunState, approval: ApprovalState, decision: PublishDecision): Transition {
-  const { kind, digest, by, message, resolutions } = decision;
+  const { kind, digest, by, message, resolutions, assertion } = decision;
   return {
     if: stillParked(run, approval),
     before: Date.parse(approval.request.expires_at),
@@ -146,6 +150,7 @@ export function decidePublish(run: RunState, approval: ApprovalState, decision: 
           args: resolutions,
           message,
           by,
+          assertion,
         },
       },
       kind === 'reject'
@@ -156,9 +161,11 @@ export function decidePublish(run: RunState, approval: ApprovalState, decision: 
 }
 
 /** Resolutions stay in force when their result is approved afterwards. */
-function released(run: RunState, approval: ApprovalState, { digest, resolutions }: PublishDecision) {
+function released(run: RunState, approval: ApprovalState, { digest, resolutions, assertion }: PublishDecision) {
+  const approves = approval.request.kind === 'publish';
   return {
-    approved: approval.request.kind === 'publish' ? digest : undefined,
+    approved: approves ? digest : undefined,
+    confirmed: approves && assertion !== undefined ? (true as const) : undefined,
     resolutions: resolutions ?? run.publish_release?.resolutions,
   };
 }
