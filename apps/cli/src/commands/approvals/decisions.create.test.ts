@@ -166,8 +166,8 @@ it('says at which page a call is released that needs a passkey, and a rejection 
     { answer: 'later', keys: '\r' },
     { answer: '1 open', keys: '\u0003' },
   );
-  expect(screen).toContain('do not run it, and say why');
-  expect(screen).not.toContain('run it as shown');
+  expect(screen).toContain('no, never');
+  expect(screen).not.toContain('yes');
   expect((await first(approval.run_id)).status).toBe('pending');
   expect((await holdpoint('approvals', 'reject', id)).stdout).toBe(`${id} is rejected\n`);
 });
