@@ -64,6 +64,49 @@ withBrowser('an approval for later', () => {
     await row(page, later).waitFor();
   });
 
+  test('is snoozed in two tabs: neither takes back what the other did', async () => {
+    const ids = [await held('first'), await held('second'), await held('third')];
+    const [first = '', second = '', third = ''] = ids;
+    const context = await it.context();
+    const [one, two] = [await it.open('/approvals', { context }), await it.open(`/approvals/${third}`, { context })];
+    const snooze = async (page: Page, title: string) => {
+      await page.getByLabel(`Choose bash of ${title}`).check();
+      await button(page, 'Snooze').last().click();
+      await page.getByRole('dialog').waitFor();
+      await page.keyboard.press('Control+Enter');
+    };
+    await snooze(one, 'first');
+    await row(one, first).waitFor({ state: 'detached' });
+    // The page of a run shows nothing that is snoozed: it listens to no other tab.
+    await one.getByRole('link', { name: 'Runs', exact: true }).first().click();
+    await one.getByRole('heading', { name: 'Runs' }).waitFor();
+    await two.goto('/approvals');
+    await snooze(two, 'second');
+    await row(two, second).waitFor({ state: 'detached' });
+    await one.goBack();
+    await row(one, third).waitFor();
+    await row(one, second).waitFor({ state: 'detached' });
+    await snooze(one, 'third');
+    await button(two, 'Snoozed 3').waitFor();
+    await button(one, 'Snoozed 3').waitFor();
+  });
+
+  test('asks for nothing that a key may not read, and says what is not shown', async () => {
+    const id = await held('for a narrow key');
+    const { key } = await it.client.createKey({
+      name: 'narrow',
+      kind: 'person',
+      scopes: ['approvals:read', 'approvals:decide', 'runs:read'],
+    });
+    const page = await it.open(`/approvals/${id}`, { key });
+    await page.getByText('Your key has not the scope tools:read. Not shown: what the tool says about them.').waitFor();
+    await checkAccess(page);
+    await button(page, 'Reject').click();
+    await page.getByRole('dialog').waitFor();
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('dialog').getByText('Decided').waitFor();
+  });
+
   test('is delegated by its name, and a wrong name is refused with the nearest', async () => {
     const id = await held('delegated', { deciders: { names: ['ann'] } });
     await another('dora');

@@ -8,8 +8,10 @@ const mostSnapshots = 100;
 export function useViewed(snapshots: string) {
   const [viewed, setViewed] = useState(() => read(snapshots));
   const toggle = (path: string): void => {
-    const next = new Set(viewed);
-    if (!next.delete(path)) next.add(path);
+    // Another tab may have marked other files.
+    const next = new Set([...read(snapshots), ...viewed]);
+    if (viewed.has(path)) next.delete(path);
+    else next.add(path);
     setViewed(next);
     write(snapshots, next);
   };

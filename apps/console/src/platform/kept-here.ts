@@ -7,18 +7,22 @@ interface Kind<Value> {
   parse: (stored: unknown) => Value;
   /** The value to store; undefined: nothing. */
   toStored: (value: Value) => unknown;
+  /** Adds the unstored parts of this tab to the value of another tab. Default: this tab has none. */
+  join?: (stored: Value, here: Value) => Value;
 }
 
 interface Kept<Value> {
   /** Renders again when this tab or another one writes the value. */
   use(place: string): Value;
-  read(place: string): Value;
-  write(place: string, value: Value): void;
+  /** Changes the newest value of all tabs. */
+  change(place: string, change: (now: Value) => Value): void;
 }
 
 /** Values kept in this browser alone, the same in all its tabs. Without room or without storage they stay until the page is closed. */
-export function createKept<Value>({ prefix, parse, toStored }: Kind<Value>): Kept<Value> {
+export function createKept<Value>({ prefix, parse, toStored, join = (stored) => stored }: Kind<Value>): Kept<Value> {
   const known = new Map<string, Value>();
+  /** Names of values without room in the storage: the storage has older values. */
+  const unstored = new Set<string>();
   const listeners = new Set<() => void>();
   const tellAll = (): void => {
     for (const listener of listeners) listener();
@@ -26,30 +30,38 @@ export function createKept<Value>({ prefix, parse, toStored }: Kind<Value>): Kep
   /** Another tab has written; null: all storage was cleared. */
   const takeOther = ({ key }: StorageEvent): void => {
     if (key !== null && !key.startsWith(prefix)) return;
-    if (key === null) known.clear();
-    else known.delete(key);
+    for (const name of key === null ? [...known.keys()] : [key]) refresh(name);
     tellAll();
   };
+  const refresh = (name: string): Value => {
+    const here = known.get(name);
+    if (here !== undefined && unstored.has(name)) return here;
+    const there = parse(stored(name));
+    const value = here === undefined ? there : join(there, here);
+    known.set(name, value);
+    return value;
+  };
   const listen = (listener: () => void): (() => void) => {
-    if (listeners.size === 0) window.addEventListener('storage', takeOther);
+    // While nothing was shown, other tabs were not listened to.
+    if (listeners.size === 0) {
+      window.addEventListener('storage', takeOther);
+      for (const name of known.keys()) refresh(name);
+    }
     listeners.add(listener);
     return () => {
       listeners.delete(listener);
       if (listeners.size === 0) window.removeEventListener('storage', takeOther);
     };
   };
-  const read = (place: string): Value => {
-    const name = prefix + place;
-    const value = known.has(name) ? (known.get(name) as Value) : parse(stored(name));
-    known.set(name, value);
-    return value;
-  };
+  const read = (name: string): Value => known.get(name) ?? refresh(name);
   return {
-    use: (place) => useSyncExternalStore(listen, () => read(place)),
-    read,
-    write(place, value) {
-      known.set(prefix + place, value);
-      store(prefix + place, toStored(value));
+    use: (place) => useSyncExternalStore(listen, () => read(prefix + place)),
+    change(place, change) {
+      const name = prefix + place;
+      const value = change(refresh(name));
+      known.set(name, value);
+      if (store(name, toStored(value))) unstored.delete(name);
+      else unstored.add(name);
       tellAll();
     },
   };
@@ -63,11 +75,13 @@ function stored(name: string): unknown {
   }
 }
 
-function store(name: string, value: unknown): void {
+/** @returns false without room or without storage: the value stays in memory */
+function store(name: string, value: unknown): boolean {
   try {
     if (value === undefined) localStorage.removeItem(name);
     else localStorage.setItem(name, JSON.stringify(value));
+    return true;
   } catch {
-    // Without room or without storage the value stays in memory.
+    return false;
   }
 }

@@ -7,8 +7,10 @@ export interface Draft {
   path: string;
   line: number;
   side: 'old' | 'new';
-  /** The snapshot that was shown on this side. The line is looked for from there in every later snapshot. */
+  /** The snapshot that was shown on this side; empty: none has the line. The line is looked for from there in every later snapshot. */
   snapshot: string;
+  /** The approval of the held call that would make the line. */
+  approval?: string | undefined;
   /** The line as it was shown; empty: it was not in sight. */
   quote: string;
   text: string;
@@ -21,6 +23,11 @@ const kept = createKept<readonly Draft[]>({
     const written = drafts.filter(({ text }) => text.trim() !== '');
     return written.length === 0 ? undefined : written;
   },
+  // A draft without words is in its own tab alone.
+  join: (stored, here) => [
+    ...stored,
+    ...here.filter(({ id, text }) => text.trim() === '' && !stored.some((draft) => draft.id === id)),
+  ],
 });
 
 export interface Drafts {
@@ -38,16 +45,16 @@ export function useDrafts(runId: string): Drafts {
   const { key_id } = useMe();
   const place = `${key_id}.${runId}`;
   const all = kept.use(place);
-  const change = (next: readonly Draft[]): void => kept.write(place, next);
+  const change = (next: (now: readonly Draft[]) => readonly Draft[]): void => kept.change(place, next);
   return {
     all,
     add(draft) {
       const id = crypto.randomUUID();
-      change([...kept.read(place), { ...draft, id, text: '' }]);
+      change((now) => [...now, { ...draft, id, text: '' }]);
       return id;
     },
-    write: (id, text) => change(kept.read(place).map((draft) => (draft.id === id ? { ...draft, text } : draft))),
-    remove: (ids) => change(kept.read(place).filter(({ id }) => !ids.includes(id))),
+    write: (id, text) => change((now) => now.map((draft) => (draft.id === id ? { ...draft, text } : draft))),
+    remove: (ids) => change((now) => now.filter(({ id }) => !ids.includes(id))),
   };
 }
 

@@ -33,12 +33,14 @@ export function useSnoozed(): Snoozed {
   return {
     isSnoozed: (id) => (times[id] ?? 0) > now,
     snooze(approvals, until) {
-      const asleep = Object.entries(kept.read(place)).filter(([, time]) => time > Date.now());
       const added = approvals.map(({ id, expires_at }) => [id, latest(expires_at, until)] as const);
-      kept.write(place, Object.fromEntries([...asleep, ...added]));
+      kept.change(place, (now) => {
+        const asleep = Object.entries(now).filter(([, time]) => time > Date.now());
+        return Object.fromEntries([...asleep, ...added]);
+      });
     },
     wake: (ids) =>
-      kept.write(place, Object.fromEntries(Object.entries(kept.read(place)).filter(([id]) => !ids.includes(id)))),
+      kept.change(place, (now) => Object.fromEntries(Object.entries(now).filter(([id]) => !ids.includes(id)))),
   };
 }
 
