@@ -125,6 +125,39 @@ withBrowser('a diff', () => {
   });
 });
 
+withBrowser('a chosen file', () => {
+  test('stays where it is while the lines of the files above it arrive', async () => {
+    const files = Array.from({ length: 12 }, (_, at) => `f${String(at).padStart(2, '0')}.txt`);
+    const run = await finish(console.client, {
+      title: 'Twelve files',
+      policy,
+      plan: plan([bash(files.map((path) => `seq 1 300 > ${path}`).join('; '))]),
+    });
+    const page = await console.open('/runs');
+    const gate = Promise.withResolvers<void>();
+    const isAbove = /diff\?.*path=f0[0-8]\.txt/;
+    await page.route(isAbove, async (route) => {
+      await gate.promise;
+      await route.continue();
+    });
+    await page.goto(`/runs/${run.id}/changes`);
+    await page.getByText('Reading the lines').first().waitFor();
+    await show(page, 'f09.txt');
+    const head = page.locator('.diff-item.of-file').filter({ hasText: 'f09.txt' });
+    await page.locator('.code-line').first().waitFor();
+    const top = () => head.evaluate((element) => Math.round(element.getBoundingClientRect().top));
+    await expect.poll(top).toBeLessThan(60);
+    const before = await top();
+    gate.resolve();
+    await page.waitForResponse((response) => isAbove.test(response.url()));
+    await expect.poll(() => page.evaluate<number>('window.scrollY')).toBeGreaterThan(3000);
+    expect(Math.abs((await top()) - before)).toBeLessThan(30);
+    await page.mouse.wheel(0, -400);
+    await expect.poll(() => page.locator('.code-line').count()).toBeGreaterThan(20);
+    await page.getByText('Reading the lines').first().waitFor({ state: 'detached' });
+  });
+});
+
 withBrowser('small and zoomed', () => {
   test('no page scrolls sideways at 320 px, which is 1280 px at 400 %, or at 200 %', async () => {
     const { run } = await console.client.createRun({

@@ -16,6 +16,7 @@ import { type FileDiff, lineAt } from './diff-lines.ts';
 import { DiffRowView, FileHead } from './diff-row.tsx';
 import { FileTree } from './file-tree.tsx';
 import { type DiffStat, type Snapshots, useChanges, useColours, useFiles } from './use-files.ts';
+import { useInPlace } from './use-in-place.ts';
 import { useStable, useWanted } from './use-wanted.ts';
 import { useViewed } from './viewed.ts';
 
@@ -62,6 +63,7 @@ function Changes({ stat }: { stat: DiffStat }) {
     overscan: 15,
     scrollMargin: top,
   });
+  const bringToTop = useInPlace(virtual, items);
   const shown = virtual.getVirtualItems();
   useWanted(
     shown.flatMap(({ index }) => items[index] ?? []),
@@ -75,10 +77,7 @@ function Changes({ stat }: { stat: DiffStat }) {
         viewed={viewed}
         onChoose={(path) => {
           setClosed(without(closed, path));
-          virtual.scrollToIndex(
-            items.findIndex((item) => item.kind === 'file' && item.file.path === path),
-            { align: 'start' },
-          );
+          bringToTop(path);
         }}
       />
       <div className="stack">
