@@ -133,4 +133,81 @@ withBrowser('comments on lines', () => {
     await page.locator('.code-line').first().waitFor();
     expect(await page.getByLabel(/^Draft on line/).count()).toBe(0);
   });
+
+  test('on what a held call would do go with its rejection, by pointer and by keyboard', async () => {
+    const hostile = markup('proposed').replaceAll("'", '');
+    const content = `-- first\n+++ b/other\n${hostile}\nlast\n`;
+    const { run } = await it.client.createRun({
+      title: 'A proposal',
+      plan: plan([{ tool: 'write_file', args: { path: 'made.txt', content } }]),
+      policy: { rules: [{ match: { tool: 'write_file' }, action: 'hold' }] },
+    });
+    const { id } = await approvalOf(run.id);
+    const page = await it.open(`/approvals/${id}`);
+    const row = (text: string) => page.locator('.patch-line').filter({ hasText: text });
+    await row('+last').locator('.line-number').click();
+    await page.getByLabel('Draft on line 4').fill('why last?');
+    await tabTo(page, 'Comment on a line of made.txt');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Line', { exact: true }).fill('2');
+    await page.keyboard.press('Control+Enter');
+    const second = page.getByLabel('Draft on line 2');
+    await expect.poll(() => second.evaluate((element) => element.matches(':focus'))).toBe(true);
+    await page.keyboard.type(markup('comment'));
+    await checkAccess(page);
+    await expectInert(page);
+    await page.reload();
+    await page.getByLabel('Draft on line 4').waitFor();
+    expect(await second.inputValue()).toBe(markup('comment'));
+    await page.goto(`/runs/${run.id}/changes`);
+    await page.getByText('On what a').first().waitFor();
+    await page.goto(`/approvals/${id}`);
+    await page.getByLabel('Draft on line 4').waitFor();
+    await button(page, 'Reject').click();
+    await page.getByRole('dialog').getByText('why last?').waitFor();
+    await page.keyboard.press('Control+Enter');
+    await page.getByRole('dialog').getByText('Decided').waitFor();
+    const message = (await it.client.getApproval(id)).decision?.message ?? '';
+    expect(message).toContain('made.txt, line 4\n> last\nwhy last?');
+    expect(message).toContain('made.txt, line 2\n> +++ b/other');
+    expect(message).not.toContain('snapshot');
+    await page.keyboard.press('Escape');
+    expect(await page.getByLabel(/^Draft on line/).count()).toBe(0);
+  });
+
+  test('of two tabs stay together, and a draft without words is not lost to the other tab', async () => {
+    const { run } = await changingRun('true');
+    const context = await it.context();
+    const [one, two] = [
+      await it.open(`/runs/${run.id}/changes`, { context }),
+      await it.open(`/runs/${run.id}/changes`, { context }),
+    ];
+    await lineNumber(one, '12').click();
+    const begun = one.getByLabel('Draft on line 3');
+    await begun.waitFor();
+    await lineNumber(two, '14').click();
+    await two.getByLabel('Draft on line 5').fill('from two');
+    await one.getByLabel('Draft on line 5').waitFor();
+    expect(await begun.evaluate((element) => element.matches(':focus'))).toBe(true);
+    await one.keyboard.type('from one');
+    await two.getByLabel('Draft on line 3').waitFor();
+    await one.getByRole('link', { name: 'Timeline' }).click();
+    await one.locator('.step-row').first().waitFor();
+    await two.getByLabel('Draft on line 5').fill('from two, longer');
+    await lineNumber(two, '18').click();
+    await two.getByLabel('Draft on line 9').fill('third');
+    await one.goBack();
+    await one.getByLabel('Draft on line 9').waitFor();
+    await one.getByLabel('Draft on line 3').fill('from one, longer');
+    await expect.poll(() => two.getByLabel('Draft on line 3').inputValue()).toBe('from one, longer');
+    for (const page of [one, two]) {
+      expect(await page.getByLabel('Draft on line 5').inputValue()).toBe('from two, longer');
+      expect(await page.getByLabel('Draft on line 9').inputValue()).toBe('third');
+    }
+    await button(two, 'Remove all').click();
+    await one
+      .getByLabel(/^Draft on line/)
+      .first()
+      .waitFor({ state: 'detached' });
+  });
 });

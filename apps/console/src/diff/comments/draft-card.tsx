@@ -1,11 +1,12 @@
 import { useEffect, useId, useRef } from 'react';
+import { Link } from 'wouter';
 import { Button } from '../../parts/button.tsx';
 import { Text } from '../../parts/text.tsx';
-import type { Comments } from './use-comments.ts';
 import type { Placed } from './use-places.ts';
+import type { Commenting } from './use-proposed.ts';
 
 /** A comment as it is written. It stays a draft until it is sent. */
-export function DraftCard({ placed: { draft, place }, comments }: { placed: Placed; comments: Comments }) {
+export function DraftCard({ placed: { draft, place }, comments }: { placed: Placed; comments: Commenting }) {
   const id = useId();
   const { drafts } = comments;
   const isNew = comments.isBegun(draft.id);
@@ -32,6 +33,12 @@ export function DraftCard({ placed: { draft, place }, comments }: { placed: Plac
       )}
       {place.is === 'unknown' && (
         <p className="small muted">Where the line is now is not known: it is sent as it was.</p>
+      )}
+      {place.is === 'proposed' && (
+        <p className="small muted">
+          On what a <Link href={`/approvals/${draft.approval}`}>held call</Link> would do: it goes with the rejection,
+          or in a message to the run.
+        </p>
       )}
       {place.is !== 'here' && draft.quote !== '' && (
         <pre className="small">

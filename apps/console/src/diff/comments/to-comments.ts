@@ -9,7 +9,8 @@ const mostComments = 200;
 export function toComments(placed: readonly Placed[], snapshots: { from: string; to: string }): LineComment[] {
   return written(placed).map(({ draft: { side, quote, text, ...before }, place }) => {
     const at = place.is === 'here' ? { ...place, snapshot: side === 'old' ? snapshots.from : snapshots.to } : before;
-    const { path, line, snapshot } = at;
+    const { path, line } = at;
+    const snapshot = at.snapshot === '' ? undefined : at.snapshot;
     return { path, line, side, snapshot, text, quote: quote === '' ? undefined : quote.slice(0, 1000).toWellFormed() };
   });
 }

@@ -6,8 +6,8 @@ import type { DiffStat } from '../use-files.ts';
 import type { Draft } from './drafts.ts';
 import { moveLine } from './move-line.ts';
 
-/** The present place of a draft's line. `gone`: a later change removed or rewrote the line. */
-type Place = { is: 'here'; path: string; line: number } | { is: 'gone' } | { is: 'reading' } | { is: 'unknown' };
+/** The present place of a draft's line. `gone`: a later change removed or rewrote the line. `proposed`: a held call would make the line. */
+type Place = { is: 'here'; path: string; line: number } | { is: 'gone' | 'reading' | 'unknown' | 'proposed' };
 
 export interface Placed {
   draft: Draft;
@@ -25,7 +25,7 @@ export function usePlaces(
     queries: drafts.map((draft) => {
       const target = draft.side === 'old' ? from : to;
       return {
-        queryKey: ['line', run_id, draft.snapshot, target, draft.path, draft.line],
+        queryKey: ['line', run_id, draft.snapshot, target, draft.path, draft.line, draft.approval],
         staleTime: Infinity,
         queryFn: ({ signal }: { signal: AbortSignal }) => follow(run_id, draft, target, signal),
       };
@@ -39,7 +39,13 @@ const placedBy = (drafts: readonly Draft[], results: readonly UseQueryResult<Pla
     return { draft, place: result?.data ?? { is: result?.error ? 'unknown' : 'reading' } };
   });
 
-async function follow(runId: string, { snapshot, path, line }: Draft, to: string, signal: AbortSignal): Promise<Place> {
+async function follow(
+  runId: string,
+  { snapshot, approval, path, line }: Draft,
+  to: string,
+  signal: AbortSignal,
+): Promise<Place> {
+  if (approval !== undefined) return { is: 'proposed' };
   if (snapshot === to) return { is: 'here', path, line };
   const at = `/v1/runs/${encodeURIComponent(runId)}/diff`;
   const { files } = await ask<DiffStat>({ path: at, query: { from: snapshot, to, stat: true }, signal });

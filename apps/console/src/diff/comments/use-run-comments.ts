@@ -1,4 +1,5 @@
 import { useRunDetail } from '../../api/runs.ts';
+import { useWhyNot } from '../../session/session.tsx';
 import { useDrafts } from './drafts.ts';
 import { asWritten, toComments, written } from './to-comments.ts';
 import { usePlaces } from './use-places.ts';
@@ -6,7 +7,8 @@ import { usePlaces } from './use-places.ts';
 /** The drafts of a run as comments on its files as they are now, to be sent outside of a diff. */
 export function useRunComments(runId: string) {
   const drafts = useDrafts(runId);
-  const { data: run } = useRunDetail(runId);
+  const mayRead = useWhyNot('runs:read') === undefined;
+  const { data: run } = useRunDetail(runId, mayRead);
   const [from, to] = [run?.workspace.base ?? '', run?.workspace.snapshot ?? ''];
   const isKnown = from !== '' && to !== '';
   const placed = usePlaces({ run_id: runId, from, to }, isKnown ? drafts.all : none);

@@ -1,11 +1,11 @@
 import type { Approval } from '@holdpoint/contract/wire';
 import { Badge } from '../../parts/badge.tsx';
 import { Note } from '../../parts/note.tsx';
-import { Patch } from '../../parts/patch.tsx';
 import { LongText } from '../../parts/reading.tsx';
 import { spanText } from '../../parts/span-text.ts';
 import { Text } from '../../parts/text.tsx';
 import { Value } from '../../parts/value.tsx';
+import { ProposedPatch } from './proposed-patch.tsx';
 import { PublishEffect } from './publish-effect.tsx';
 import { isPlan, type Shown, shownOf } from './shown.ts';
 
@@ -32,17 +32,13 @@ export function Effect({ approval }: { approval: Approval }) {
       </LongText>
     );
   }
-  return <ShownEffect shown={shown} />;
+  return <ShownEffect approval={approval} shown={shown} />;
 }
 
-function ShownEffect({ shown }: { shown: Shown }) {
+function ShownEffect({ approval, shown }: { approval: Approval; shown: Shown }) {
   switch (shown.kind) {
     case 'diff':
-      return (
-        <LongText label={`Change of ${shown.path}`} className="flush">
-          <Patch text={shown.patch} />
-        </LongText>
-      );
+      return <ProposedPatch approval={approval} patch={shown.patch} label={`Change of ${shown.path}`} />;
     case 'command':
       return <Command {...shown} />;
     case 'question':
@@ -58,7 +54,7 @@ function ShownEffect({ shown }: { shown: Shown }) {
         </Note>
       );
     case 'merge':
-      return <Changes {...shown} />;
+      return <Changes approval={approval} {...shown} />;
     case 'result':
       return (
         <div className="stack">
@@ -79,7 +75,7 @@ function ShownEffect({ shown }: { shown: Shown }) {
               </pre>
             </LongText>
           )}
-          <Changes {...shown} />
+          <Changes approval={approval} {...shown} />
         </div>
       );
     default:
@@ -118,7 +114,9 @@ const Command = ({ command, cwd, network, secrets = [], background }: Extract<Sh
   </div>
 );
 
-const Changes = ({ changes, total, patch, cut }: Extract<Shown, { kind: 'merge' | 'result' }>) => (
+type ChangesProps = Extract<Shown, { kind: 'merge' | 'result' }> & { approval: Approval };
+
+const Changes = ({ approval, changes, total, patch, cut }: ChangesProps) => (
   <div className="stack">
     <ul className="paths">
       {changes.map(({ path, change }) => (
@@ -131,11 +129,7 @@ const Changes = ({ changes, total, patch, cut }: Extract<Shown, { kind: 'merge' 
       ))}
     </ul>
     {total > changes.length && <p className="muted">and {total - changes.length} more</p>}
-    {patch !== '' && (
-      <LongText label="Changes" className="flush">
-        <Patch text={patch} />
-      </LongText>
-    )}
+    {patch !== '' && <ProposedPatch approval={approval} patch={patch} label="Changes" />}
     {cut && (
       <Note tone="warn" title="The patch is cut">
         The whole is below, at “Show all of it”.

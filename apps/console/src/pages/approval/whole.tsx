@@ -3,10 +3,10 @@ import { createContext, type ReactNode, useContext, useMemo, useState } from 're
 import { readContent } from '../../api/approvals.ts';
 import { Button } from '../../parts/button.tsx';
 import { Note } from '../../parts/note.tsx';
-import { Patch } from '../../parts/patch.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
 import { Text } from '../../parts/text.tsx';
+import { ProposedPatch } from './proposed-patch.tsx';
 
 const Context = createContext<{ digest: string | undefined; read(digest: string): void } | undefined>(undefined);
 
@@ -57,9 +57,7 @@ export function Whole({ approval }: { approval: Approval }) {
             </pre>
           </LongText>
           {content.patch !== null ? (
-            <LongText label="Whole patch" className="flush">
-              <Patch text={content.patch} />
-            </LongText>
+            <ProposedPatch approval={approval} patch={content.patch} label="Whole patch" />
           ) : (
             content.readable.preview !== null && (
               <LongText label="Whole effect">
