@@ -99,13 +99,17 @@ export const confirmPattern = (id: string, body: ConfirmPattern): Promise<Policy
 export const decideMany = async (body: DecideMany): Promise<DecidedMany['data']> =>
   (await ask<DecidedMany>({ method: 'POST', path: '/v1/approvals/decisions', body })).data;
 
-/** The description of a call's tool; undefined before the answer, and for a removed tool. */
-export function useTool({ toolset, tool }: Pick<Approval['action'], 'toolset' | 'tool'>): Tool | undefined {
+/** The description of a call's tool; undefined before the answer, for a removed tool, and for a caller who may not read it. */
+export function useTool(
+  { toolset, tool }: Pick<Approval['action'], 'toolset' | 'tool'>,
+  mayRead: boolean,
+): Tool | undefined {
   const { data } = useQuery({
     queryKey: ['tools', toolset],
     queryFn: ({ signal }) => ask<{ data: Tool[] }>({ path: '/v1/tools', query: { toolset }, signal }),
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
+    enabled: mayRead,
   });
   return data?.data.find(({ name }) => name === tool);
 }

@@ -15,8 +15,8 @@ export interface RunFilter {
 
 const at = (id: string, rest = ''): string => `/v1/runs/${encodeURIComponent(id)}${rest}`;
 
-/** A run with its request, kept at the newest state known from the stream. */
-export function useRunDetail(id: string) {
+/** A run with its request, kept at the newest state known from the stream. @param mayRead false: nothing is asked */
+export function useRunDetail(id: string, mayRead = true) {
   const query = useQuery({
     queryKey: ['run', id],
     queryFn: async ({ signal }) => {
@@ -24,6 +24,7 @@ export function useRunDetail(id: string) {
       runs.put([run]);
       return run;
     },
+    enabled: mayRead,
   });
   const newest = useRun(id);
   const data = query.data && newest && newest.seq > query.data.seq ? { ...query.data, ...newest } : query.data;

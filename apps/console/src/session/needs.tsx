@@ -12,3 +12,10 @@ export function Needs({ scope, to, children }: { scope: Scope; to: string; child
     </Note>
   );
 }
+
+/** Names the parts of a page left out for a caller without a scope. */
+export const NotShown = ({ whyNot, children }: { whyNot: string; children: ReactNode }) => (
+  <p className="muted small">
+    {whyNot}. Not shown: {children}.
+  </p>
+);

@@ -13,6 +13,8 @@ import { LongText, ReadingDesk, useUnread } from '../../parts/reading.tsx';
 import { ApprovalStatus, Risk } from '../../parts/status.tsx';
 import { Text } from '../../parts/text.tsx';
 import { useTitle } from '../../parts/use-title.ts';
+import { NotShown } from '../../session/needs.tsx';
+import { useWhyNot } from '../../session/session.tsx';
 import { Viewers } from '../inbox/viewers.tsx';
 import { Missing } from '../missing/missing-page.tsx';
 import { Attempts } from './attempts.tsx';
@@ -69,7 +71,8 @@ const kinds: Record<Approval['kind'], string> = {
 const headline = ({ kind, action, step_id }: Approval): string => (step_id === null ? kinds[kind] : action.tool);
 
 function Page({ approval: now }: { approval: Approval }) {
-  const tool = useTool(now.action);
+  const noTools = useWhyNot('tools:read');
+  const tool = useTool(now.action, noTools === undefined);
   useBeingHere(now.id, now.status === 'pending');
   const unread = useUnread();
   const [kind, setKind] = useState<Kind>();
@@ -131,6 +134,7 @@ function Page({ approval: now }: { approval: Approval }) {
             <section className="stack">
               <h2>Arguments</h2>
               <CallArguments approval={now} tool={tool} />
+              {noTools && <NotShown whyNot={noTools}>what the tool says about them</NotShown>}
             </section>
           )}
           <Whole approval={now} />

@@ -5,11 +5,14 @@ import { useApprovalContext } from '../../api/approvals.ts';
 import { ask } from '../../api/request.ts';
 import { StepStatus } from '../../parts/status.tsx';
 import { Text } from '../../parts/text.tsx';
+import { NotShown } from '../../session/needs.tsx';
+import { useWhyNot } from '../../session/session.tsx';
 
 /** What led to the call: the model's words of its turn, what the run read since the last decision, and the steps before. */
 export function LedHere({ approval }: { approval: Approval }) {
   const { id: approvalId, run_id, step_id } = approval;
   const { data: context } = useApprovalContext(approvalId);
+  const noRuns = useWhyNot('runs:read');
   const steps = useQuery({
     queryKey: ['run', run_id, 'steps', 'before', step_id],
     queryFn: ({ signal }) =>
@@ -18,12 +21,13 @@ export function LedHere({ approval }: { approval: Approval }) {
         query: { view: 'summary', order: 'desc', from: step_id ?? undefined, limit: 9 },
         signal,
       }),
-    enabled: step_id !== null,
+    enabled: step_id !== null && noRuns === undefined,
   });
   const before = steps.data?.data.filter(({ id }) => id !== step_id) ?? [];
   const message = context?.message ?? '';
   const hasRead = context !== undefined && context.read.calls > 0;
-  if (message === '' && before.length === 0 && !hasRead) return null;
+  const isLeftOut = noRuns !== undefined && step_id !== null;
+  if (message === '' && before.length === 0 && !hasRead && !isLeftOut) return null;
   return (
     <section className="stack" aria-labelledby="led-here">
       <h2 id="led-here">What led to it</h2>
@@ -46,6 +50,7 @@ export function LedHere({ approval }: { approval: Approval }) {
           ))}
         </ol>
       )}
+      {isLeftOut && <NotShown whyNot={noRuns}>the steps before</NotShown>}
     </section>
   );
 }

@@ -23,6 +23,7 @@ type State =
 export function Pattern({ approval: { id, status, step_id } }: { approval: Approval }) {
   const [state, setState] = useState<State>({ is: 'closed' });
   const [isAsking, setAsking] = useState(false);
+  const noRuns = useWhyNot('runs:read');
   const noScope = useWhyNot('policies:write');
   if (status !== 'approved' || step_id === null) return null;
   const read = async (before?: ApprovalPattern) => {
@@ -36,7 +37,11 @@ export function Pattern({ approval: { id, status, step_id } }: { approval: Appro
   return (
     <section className="card pad stack" aria-labelledby="pattern">
       <h2 id="pattern">Calls like it</h2>
-      {state.is === 'closed' && <Button onClick={() => void read()}>Look for a pattern</Button>}
+      {state.is === 'closed' && (
+        <Button whyNot={noRuns} onClick={() => void read()}>
+          Look for a pattern
+        </Button>
+      )}
       {state.is === 'reading' && <Loading of="past decisions" />}
       {state.is === 'failed' && <ProblemNote error={state.error} />}
       {state.is === 'done' && (

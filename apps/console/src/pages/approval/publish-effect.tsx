@@ -9,6 +9,8 @@ import { Note } from '../../parts/note.tsx';
 import { LongText } from '../../parts/reading.tsx';
 import { spanText } from '../../parts/span-text.ts';
 import { Text } from '../../parts/text.tsx';
+import { NotShown } from '../../session/needs.tsx';
+import { useWhyNot } from '../../session/session.tsx';
 
 const how = {
   create: 'The branch is created.',
@@ -78,12 +80,23 @@ export function PublishEffect({ approval, plan }: { approval: Approval; plan: Pu
           </ul>
         </details>
       )}
-      {approval.kind === 'publish' && <Lines runId={approval.run_id} />}
-      {approval.kind === 'publish' && <Validators runId={approval.run_id} />}
+      {approval.kind === 'publish' && <OfRun runId={approval.run_id} />}
       {conflicts.length > 0 && approval.kind !== 'conflict' && (
         <Note tone="bad" title="With conflicts nothing can be published" />
       )}
     </div>
+  );
+}
+
+function OfRun({ runId }: { runId: string }) {
+  const whyNot = useWhyNot('runs:read');
+  if (whyNot !== undefined)
+    return <NotShown whyNot={whyNot}>the lines of the files and what the validators said</NotShown>;
+  return (
+    <>
+      <Lines runId={runId} />
+      <Validators runId={runId} />
+    </>
   );
 }
 
