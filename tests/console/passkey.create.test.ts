@@ -1,11 +1,22 @@
 import { spawnSync } from 'node:child_process';
-import { closeSync, openSync, readFileSync, readSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Approval, createClient } from '@holdpoint/client';
 import type { Page } from 'playwright-core';
 import { expect, inject, test } from 'vitest';
 import { appEnv, projectDir } from '../harness/processes.ts';
-import { finished, plan } from '../harness/runs.ts';
+import { finished, nextApproval, plan } from '../harness/runs.ts';
 import { checkAccess } from './check-access.ts';
 import { useConsole, withBrowser } from './use-console.ts';
 
@@ -119,6 +130,40 @@ withBrowser('a passkey', () => {
       expect(audit('verify')).toMatchObject({ ok: false, text: expect.stringContaining('record_changed') });
     } finally {
       flipSignature(segment);
+    }
+  });
+
+  test('approves a publish, and nothing reaches the files without it', async () => {
+    const path = mkdtempSync(join(tmpdir(), 'console-source-'));
+    try {
+      const { page } = await openWithAuthenticator('/runs');
+      await addPasskey(page, 'Publisher', await permit());
+      await dialog(page).getByText('Publisher').waitFor();
+      await confirm(page, 'Close').click();
+      const { run } = await it.client.createRun({
+        title: 'Published by passkey',
+        plan: plan([{ tool: 'write_file', args: { path: 'new.txt', content: 'new\n' } }]),
+        policy: { publish: 'passkey' },
+        workspace: { source: { type: 'directory', path } },
+      });
+      await finished(it.client, run.id);
+      const publishing = it.client.publish(run.id, {}).catch(() => undefined);
+      const { id, action_digest } = await nextApproval(it.client, run.id);
+      await expect(it.client.decideApproval(id, { decision: 'approve', action_digest })).rejects.toMatchObject({
+        ...{ status: 403, code: 'passkey_required' },
+      });
+      await page.goto(`/approvals/${id}`);
+      await button(page, 'Publish').click();
+      await dialog(page).getByText('Your passkey confirms it.').waitFor();
+      expect(existsSync(join(path, 'new.txt'))).toBe(false);
+      await confirm(page, /^Publish/).click();
+      await dialog(page).getByText('confirmed by passkey').waitFor();
+      await publishing;
+      await expect.poll(async () => (await it.client.getRun(run.id)).publication.status).toBe('published');
+      expect(readFileSync(join(path, 'new.txt'), 'utf8')).toBe('new\n');
+      expect(audit('verify')).toMatchObject({ ok: true });
+    } finally {
+      rmSync(path, { recursive: true, force: true });
     }
   });
 
