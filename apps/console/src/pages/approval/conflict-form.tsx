@@ -3,23 +3,19 @@ import { useState } from 'react';
 import { Note } from '../../parts/note.tsx';
 import { LongText } from '../../parts/reading.tsx';
 import { Text } from '../../parts/text.tsx';
-import { Foot, type FormProps } from './form-parts.tsx';
+import { EditFoot, type FormProps } from './form-parts.tsx';
 import { isPlan } from './shown.ts';
 
 type Choice = 'run' | 'source' | 'run_lines' | 'source_lines';
 
 /** Three versions of each file in conflict, and a choice for each. */
-export function ConflictForm({ approval, decision, confirm, onClose }: FormProps) {
-  const conflicts = isPlan(approval.preview) ? approval.preview.conflicts : [];
+export function ConflictForm(form: FormProps) {
+  const { preview } = form.approval;
+  const conflicts = isPlan(preview) ? preview.conflicts : [];
   const [choices, setChoices] = useState<Record<string, Choice>>({});
   const left = conflicts.filter(({ path }) => choices[path] === undefined).length;
   const whyNot = left > 0 ? `Choose a version for ${left === 1 ? 'one more file' : `${left} more files`}` : undefined;
-  const send = () => {
-    if (whyNot !== undefined) return;
-    const resolutions = conflicts.map((conflict) => resolutionOf(conflict, choices[conflict.path] ?? 'source'));
-    void decision.send({ decision: 'edit', args: { resolutions } as never });
-  };
-  confirm.current = send;
+  const resolutions = conflicts.map((conflict) => resolutionOf(conflict, choices[conflict.path] ?? 'source'));
   return (
     <>
       {conflicts.map((conflict) => (
@@ -30,14 +26,7 @@ export function ConflictForm({ approval, decision, confirm, onClose }: FormProps
           onChoose={(choice) => setChoices((before) => ({ ...before, [conflict.path]: choice }))}
         />
       ))}
-      <Foot
-        byPasskey={approval.confirm === 'passkey'}
-        word="Publish with these"
-        whyNot={whyNot}
-        decision={decision}
-        onConfirm={send}
-        onClose={onClose}
-      />
+      <EditFoot {...form} args={{ resolutions }} whyNot={whyNot} />
     </>
   );
 }

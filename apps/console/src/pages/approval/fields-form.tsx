@@ -1,7 +1,7 @@
 import type { PointerError, Tool } from '@holdpoint/contract/wire';
 import { useId, useState } from 'react';
 import { Text } from '../../parts/text.tsx';
-import { Foot, type FormProps } from './form-parts.tsx';
+import { EditFoot, type FormProps } from './form-parts.tsx';
 import { type Flat, fieldValue, flatType, type Property, propertiesOf } from './schema.ts';
 
 interface Props extends FormProps {
@@ -11,7 +11,7 @@ interface Props extends FormProps {
 }
 
 /** A field for each argument of the tool's schema, with the API's mistakes at the fields. */
-export function FieldsForm({ approval, tool, args, errors, decision, confirm, onClose }: Props) {
+export function FieldsForm({ tool, args, errors, ...form }: Props) {
   const properties = propertiesOf(tool);
   const names = Object.keys(properties);
   const [texts, setTexts] = useState<Record<string, string | undefined>>(() =>
@@ -25,11 +25,6 @@ export function FieldsForm({ approval, tool, args, errors, decision, confirm, on
     }),
   );
   const isSame = JSON.stringify(edited) === JSON.stringify(pick(args, names));
-  const whyNot = isSame ? 'Nothing is changed yet' : undefined;
-  const send = () => {
-    if (whyNot === undefined) void decision.send({ decision: 'edit', args: edited as never });
-  };
-  confirm.current = send;
   return (
     <>
       {names.map((name) => (
@@ -44,15 +39,7 @@ export function FieldsForm({ approval, tool, args, errors, decision, confirm, on
           onChange={(text) => setTexts((before) => ({ ...before, [name]: text }))}
         />
       ))}
-      <p className="muted small">The policies judge the new call before it runs.</p>
-      <Foot
-        byPasskey={approval.confirm === 'passkey'}
-        word="Approve with these"
-        whyNot={whyNot}
-        decision={decision}
-        onConfirm={send}
-        onClose={onClose}
-      />
+      <EditFoot {...form} args={edited} whyNot={isSame ? 'Nothing is changed yet' : undefined} />
     </>
   );
 }

@@ -48,3 +48,30 @@ export function Foot({ word, kind = 'main', whyNot, byPasskey = false, decision,
     </div>
   );
 }
+
+interface EditProps extends FormProps {
+  args: unknown;
+  whyNot: string | undefined;
+}
+
+/** Sends the arguments of an edit, or the chosen versions of a publish. */
+export function EditFoot({ approval, decision, confirm, onClose, args, whyNot }: EditProps) {
+  const isCall = approval.step_id !== null;
+  const send = () => {
+    if (whyNot === undefined) void decision.send({ decision: 'edit', args: args as never });
+  };
+  confirm.current = send;
+  return (
+    <>
+      {isCall && <p className="muted small">The policies judge the new call before it runs.</p>}
+      <Foot
+        byPasskey={approval.confirm === 'passkey'}
+        word={isCall ? 'Approve with these' : 'Publish with these'}
+        whyNot={whyNot}
+        decision={decision}
+        onConfirm={send}
+        onClose={onClose}
+      />
+    </>
+  );
+}

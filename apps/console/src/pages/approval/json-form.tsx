@@ -3,7 +3,7 @@ import { useId, useState } from 'react';
 import { parseJson } from '../../parts/json-text.ts';
 import { Note } from '../../parts/note.tsx';
 import { Text } from '../../parts/text.tsx';
-import { Foot, type FormProps } from './form-parts.tsx';
+import { EditFoot, type FormProps } from './form-parts.tsx';
 import { lineOf } from './line-of.ts';
 
 interface Props extends FormProps {
@@ -12,16 +12,12 @@ interface Props extends FormProps {
 }
 
 /** The arguments as JSON. Malformed JSON is not sent; the API's mistakes come with their lines. */
-export function JsonForm({ approval, args, errors, decision, confirm, onClose }: Props) {
+export function JsonForm({ args, errors, ...form }: Props) {
   const id = useId();
   const [original] = useState(() => JSON.stringify(args, null, 2));
   const [text, setText] = useState(original);
   const parsed = parseJson(text);
   const whyNot = !parsed.ok ? 'The JSON is malformed' : text === original ? 'Nothing is changed yet' : undefined;
-  const send = () => {
-    if (whyNot === undefined && parsed.ok) void decision.send({ decision: 'edit', args: parsed.value as never });
-  };
-  confirm.current = send;
   return (
     <>
       <div className="field">
@@ -42,7 +38,6 @@ export function JsonForm({ approval, args, errors, decision, confirm, onClose }:
               Line {parsed.line}, column {parsed.column}: <Text>{parsed.detail}</Text>
             </p>
           )}
-          <p className="hint">The policies judge the new call before it runs.</p>
         </div>
       </div>
       {errors.length > 0 && (
@@ -56,14 +51,7 @@ export function JsonForm({ approval, args, errors, decision, confirm, onClose }:
           </ul>
         </Note>
       )}
-      <Foot
-        byPasskey={approval.confirm === 'passkey'}
-        word="Approve with these"
-        whyNot={whyNot}
-        decision={decision}
-        onConfirm={send}
-        onClose={onClose}
-      />
+      <EditFoot {...form} args={parsed.ok ? parsed.value : undefined} whyNot={whyNot} />
     </>
   );
 }

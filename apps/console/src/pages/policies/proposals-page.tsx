@@ -1,9 +1,10 @@
 import type { RuleProposal, RuleProposals } from '@holdpoint/contract/wire';
-import { type FormEvent, useId, useState } from 'react';
+import { type FormEvent, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { ask } from '../../api/request.ts';
 import { Button } from '../../parts/button.tsx';
 import { Empty, Loading } from '../../parts/empty.tsx';
+import { NumberField } from '../../parts/number-field.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
 import { Text } from '../../parts/text.tsx';
@@ -28,7 +29,6 @@ export function ProposalsPage() {
 }
 
 function Propose() {
-  const id = useId();
   const [days, setDays] = useState('30');
   const [least, setLeast] = useState('3');
   const [found, setFound] = useState<RuleProposals | 'reading'>();
@@ -52,26 +52,8 @@ function Propose() {
   return (
     <>
       <form className="row" onSubmit={propose}>
-        <label htmlFor={`${id}-days`}>Decisions of the last days</label>
-        <input
-          id={`${id}-days`}
-          className="days"
-          type="number"
-          min="1"
-          max="3650"
-          value={days}
-          onChange={({ target }) => setDays(target.value)}
-        />
-        <label htmlFor={`${id}-least`}>approved at least</label>
-        <input
-          id={`${id}-least`}
-          className="days"
-          type="number"
-          min="1"
-          max="9999"
-          value={least}
-          onChange={({ target }) => setLeast(target.value)}
-        />
+        <NumberField label="Decisions of the last days" most={3650} value={days} onChange={setDays} />
+        <NumberField label="approved at least" most={9999} value={least} onChange={setLeast} />
         <Button type="submit" kind="main" whyNot={whyNot}>
           Propose rules
         </Button>

@@ -1,5 +1,6 @@
-import { useId, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
+import { NumberField } from '../../parts/number-field.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { useTitle } from '../../parts/use-title.ts';
 import { Needs } from '../../session/needs.tsx';
@@ -29,7 +30,6 @@ export function ReplayPage() {
 }
 
 function Replay() {
-  const id = useId();
   const [text, setText] = useState(() => takeText() ?? 'rules: []\n');
   const [days, setDays] = useState('30');
   const [mistakes, setMistakes] = useState<Parameters<typeof Mistakes>[0]['mistakes']>([]);
@@ -47,16 +47,7 @@ function Replay() {
       <PolicyText ref={area} value={text} onChange={setText} isWrong={mistakes.length > 0} />
       {mistakes.length > 0 && <Mistakes mistakes={mistakes} area={area} />}
       <div className="row">
-        <label htmlFor={id}>Calls of the last days</label>
-        <input
-          id={id}
-          className="days"
-          type="number"
-          min="1"
-          max="3650"
-          value={days}
-          onChange={({ target }) => setDays(target.value)}
-        />
+        <NumberField label="Calls of the last days" most={3650} value={days} onChange={setDays} />
         {replay.isReading ? (
           <Button onClick={replay.stop}>Stop</Button>
         ) : (
