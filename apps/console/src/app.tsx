@@ -1,7 +1,8 @@
-import { QueryClientProvider, useQueryClient } from '@tanstack/react-query';
-import { lazy, Suspense, useState } from 'react';
+import { type QueryClient, QueryClientProvider, useQueryClient } from '@tanstack/react-query';
+import { type ComponentType, lazy, Suspense, useState } from 'react';
 import { Redirect, Route, Switch, useLocation } from 'wouter';
 import { createQueryClient } from './api/query-client.ts';
+import { runQuery } from './api/runs.ts';
 import { KeepFresh } from './live/keep-fresh.tsx';
 import { LoginPage } from './pages/login/login-page.tsx';
 import { Missing } from './pages/missing/missing-page.tsx';
@@ -10,29 +11,53 @@ import { Session } from './session/session.tsx';
 import { Failure } from './shell/failure.tsx';
 import { Shell } from './shell/shell.tsx';
 
-const ApprovalPage = lazy(async () => ({
-  default: (await import('./pages/approval/approval-page.tsx')).ApprovalPage,
-}));
-const InboxPage = lazy(async () => ({ default: (await import('./pages/inbox/inbox-page.tsx')).InboxPage }));
-const NewRunPage = lazy(async () => ({ default: (await import('./pages/new-run/new-run-page.tsx')).NewRunPage }));
-const RunsPage = lazy(async () => ({ default: (await import('./pages/runs/runs-page.tsx')).RunsPage }));
-const PoliciesPage = lazy(async () => ({ default: (await import('./pages/policies/policies-page.tsx')).PoliciesPage }));
-const PolicyPage = lazy(async () => ({ default: (await import('./pages/policies/policy-page.tsx')).PolicyPage }));
-const NewPolicyPage = lazy(async () => ({
-  default: (await import('./pages/policies/new-policy-page.tsx')).NewPolicyPage,
-}));
-const RulesPage = lazy(async () => ({ default: (await import('./pages/policies/rules-page.tsx')).RulesPage }));
-const ReplayPage = lazy(async () => ({ default: (await import('./pages/policies/replay-page.tsx')).ReplayPage }));
-const ProposalsPage = lazy(async () => ({
-  default: (await import('./pages/policies/proposals-page.tsx')).ProposalsPage,
-}));
-const AuditPage = lazy(async () => ({ default: (await import('./pages/audit/audit-page.tsx')).AuditPage }));
-const KeysPage = lazy(async () => ({ default: (await import('./pages/keys/keys-page.tsx')).KeysPage }));
-const SessionsPage = lazy(async () => ({ default: (await import('./pages/sessions/sessions-page.tsx')).SessionsPage }));
-const RunPage = lazy(async () => ({ default: (await import('./pages/run/run-page.tsx')).RunPage }));
+const ApprovalPage = later(
+  /^\/approvals\/./,
+  async () => (await import('./pages/approval/approval-page.tsx')).ApprovalPage,
+);
+const InboxPage = later(/^\/(approvals)?$/, async () => (await import('./pages/inbox/inbox-page.tsx')).InboxPage);
+const NewRunPage = later(/^\/new$/, async () => (await import('./pages/new-run/new-run-page.tsx')).NewRunPage);
+const RunsPage = later(/^\/runs$/, async () => (await import('./pages/runs/runs-page.tsx')).RunsPage);
+const PoliciesPage = later(
+  /^\/policies$/,
+  async () => (await import('./pages/policies/policies-page.tsx')).PoliciesPage,
+);
+const PolicyPage = later(/^\/policies\/./, async () => (await import('./pages/policies/policy-page.tsx')).PolicyPage);
+const NewPolicyPage = later(
+  /^\/new-policy$/,
+  async () => (await import('./pages/policies/new-policy-page.tsx')).NewPolicyPage,
+);
+const RulesPage = later(/^\/rules$/, async () => (await import('./pages/policies/rules-page.tsx')).RulesPage);
+const ReplayPage = later(/^\/replay$/, async () => (await import('./pages/policies/replay-page.tsx')).ReplayPage);
+const ProposalsPage = later(
+  /^\/proposals$/,
+  async () => (await import('./pages/policies/proposals-page.tsx')).ProposalsPage,
+);
+const AuditPage = later(/^\/audit$/, async () => (await import('./pages/audit/audit-page.tsx')).AuditPage);
+const KeysPage = later(/^\/keys$/, async () => (await import('./pages/keys/keys-page.tsx')).KeysPage);
+const SessionsPage = later(
+  /^\/sessions$/,
+  async () => (await import('./pages/sessions/sessions-page.tsx')).SessionsPage,
+);
+const RunPage = later(/^\/runs\/./, async () => (await import('./pages/run/run-page.tsx')).RunPage);
+
+/** A page in a file of its own. The page of the first address loads at once, while the caller is still asked for. */
+function later<Props>(address: RegExp, load: () => Promise<ComponentType<Props>>) {
+  // A failed load is tried again when the page is shown.
+  const first = address.test(location.pathname) ? load().catch(() => undefined) : undefined;
+  return lazy(async () => ({ default: (await first) ?? (await load()) }));
+}
+
+/** The queries, with the run of the first address under way. */
+function beginQueries(): QueryClient {
+  const queries = createQueryClient();
+  const id = /^\/runs\/([^/]+)/.exec(location.pathname)?.[1];
+  if (id !== undefined) void queries.prefetchQuery(runQuery(id));
+  return queries;
+}
 
 export function App() {
-  const [queries] = useState(createQueryClient);
+  const [queries] = useState(beginQueries);
   return (
     <QueryClientProvider client={queries}>
       <Switch>

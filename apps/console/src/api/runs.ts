@@ -15,17 +15,18 @@ export interface RunFilter {
 
 const at = (id: string, rest = ''): string => `/v1/runs/${encodeURIComponent(id)}${rest}`;
 
+export const runQuery = (id: string) => ({
+  queryKey: ['run', id],
+  queryFn: async ({ signal }: { signal: AbortSignal }): Promise<RunDetail> => {
+    const run = await ask<RunDetail>({ path: at(id), signal });
+    runs.put([run]);
+    return run;
+  },
+});
+
 /** A run with its request, kept at the newest state known from the stream. @param mayRead false: nothing is asked */
 export function useRunDetail(id: string, mayRead = true) {
-  const query = useQuery({
-    queryKey: ['run', id],
-    queryFn: async ({ signal }) => {
-      const run = await ask<RunDetail>({ path: at(id), signal });
-      runs.put([run]);
-      return run;
-    },
-    enabled: mayRead,
-  });
+  const query = useQuery({ ...runQuery(id), enabled: mayRead });
   const newest = useRun(id);
   const data = query.data && newest && newest.seq > query.data.seq ? { ...query.data, ...newest } : query.data;
   return { ...query, data };

@@ -22,8 +22,11 @@ const tabs: readonly { name: string; title: string; Content: ComponentType<Shown
 ];
 const StepPage = lazy(async () => ({ default: (await import('./step/step-page.tsx')).StepPage }));
 
+/** The tab of the first address loads with the page, while the run is still read. */
 function tab(name: string, title: string, load: () => Promise<ComponentType<ShownRun>>) {
-  return { name, title, Content: lazy(async () => ({ default: await load() })) };
+  const [, , , current = ''] = location.pathname.split('/');
+  const first = current === name ? load().catch(() => undefined) : undefined;
+  return { name, title, Content: lazy(async () => ({ default: (await first) ?? (await load()) })) };
 }
 
 /** `/runs/ID`, `/runs/ID/TAB`, `/runs/ID/steps/STEP`. */
