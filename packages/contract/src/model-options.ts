@@ -31,6 +31,7 @@ export const modelGoalShape = {
     .strictObject({
       tree: z.boolean().optional().describe('The first two levels of the tree'),
       skills: z.boolean().optional().describe('The skills of the repository, by name'),
+      repo_map: z.boolean().optional().describe('The declarations that most files use, by the code graph'),
       git: z.boolean().optional().describe('The branch, what is changed already, and the last commits'),
     })
     .optional()

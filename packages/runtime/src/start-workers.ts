@@ -200,7 +200,7 @@ export async function startWorkers(
     planners: {
       scripted: redactPlanner(scriptedPlanner, secrets),
       model: createModelPlanner({
-        ...{ model, registry, secrets, workspaces, now, live, texts, asking, prices },
+        ...{ model, registry, secrets, workspaces, graphs, now, live, texts, asking, prices },
         describe: (name) => describeModel(name, prices),
         operatorText: config.instructions,
         agentKinds,

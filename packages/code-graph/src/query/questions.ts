@@ -17,6 +17,7 @@ import {
   type Row,
 } from './define-question.ts';
 import { definition } from './definition.ts';
+import { map } from './map.ts';
 import { symbolRow, symbols } from './symbols.ts';
 import { unparsed, whyUnparsed } from './unparsed.ts';
 
@@ -168,6 +169,7 @@ export interface PageParams {
 
 /** @throws CodeGraphError */
 export function questionOf(name: string): Question<PageParams> {
+  if (name === 'map') return map as unknown as Question<PageParams>;
   const known = questionNames.find((one) => one === name);
   if (known !== undefined) return questions[known] as unknown as Question<PageParams>;
   const [near = ''] = nearestNames(name, questionNames, 1);

@@ -72,6 +72,8 @@ export function plannedRun({
       entries: paths.map((path) => ({ path, oid: path, isLink: false })),
     }),
     recentCommits: async () => [],
+    locate: async () => Promise.reject(new Error('no tree')),
+    newestEpoch: async () => 1,
     ignored: async () => new Set<string>(),
     compare: async () => ({ changes: [], total: 0 }),
     async contents({ oids, onContent }: { oids: readonly string[]; onContent: (read: never) => Promise<void> }) {

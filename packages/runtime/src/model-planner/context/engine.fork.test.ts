@@ -58,6 +58,8 @@ function worker() {
       listing: async () => ({ since: null, entries: [] }),
       contents: async () => {},
       recentCommits: async () => [],
+      locate: async () => Promise.reject(new Error('no tree')),
+      newestEpoch: async () => 1,
       ignored: async () => new Set<string>(),
       compare: async () => ({ changes: [], total: 0 }),
     },

@@ -6,12 +6,16 @@ import { systemText } from '../system-text.ts';
 import { environmentOf } from './environment.ts';
 import { fenced } from './fenced.ts';
 import { gitFacts } from './git-facts.ts';
+import { type MapSources, noMap, repoMap } from './repo-map.ts';
 import { nothingTold, readRepository } from './repository.ts';
 
 /** Sources of a model's instructions. */
-export interface InstructionSources {
+export interface InstructionSources extends Pick<MapSources, 'graphs'> {
   registry: Registry;
-  workspaces: Pick<Workspaces, 'listing' | 'contents' | 'ignored' | 'recentCommits' | 'compare'>;
+  workspaces: Pick<
+    Workspaces,
+    'listing' | 'contents' | 'ignored' | 'recentCommits' | 'compare' | 'locate' | 'newestEpoch'
+  >;
   /** The operator's own text for every run. */
   operatorText?: string | undefined;
   agentKinds?: AgentKinds | undefined;
@@ -45,6 +49,7 @@ export async function instruct(
   const git =
     asked?.context?.git === false ? noGit : await unlessUnreadable(noGit, () => gitFacts(deps, input, signal));
   const repository = await unlessUnreadable(nothingTold, () => readRepository(deps, input, { most, signal }));
+  const map = await unlessUnreadable(noMap, () => repoMap(deps, input, { window, signal }));
   const kinds = await kindsOf(deps, input, signal);
   const system = [
     systemText(deps.registry, input),
@@ -53,13 +58,14 @@ export async function instruct(
     section('Where you work', environment),
     section('Git', git.text),
     section('Sub-agents', kinds.text),
+    map.text,
     ...repository.sections,
   ];
   return {
     system: system.filter((part) => part !== '').join('\n\n'),
     files: repository.files,
     agents: kinds.agents,
-    environment: { ...facts, ...git.facts, ...repository.facts },
+    environment: { ...facts, ...git.facts, ...map.facts, ...repository.facts },
     window,
   };
 }
