@@ -74,7 +74,7 @@ async function decide(
   const budget = budgetOf(input, facts, history.compactions);
   const request = buildRequest(deps.registry, input, history, { system, tools });
   const shortening = {
-    ...{ model: deps.model, registry: deps.registry, redactor, now: deps.now },
+    ...{ model: deps.model, registry: deps.registry, workspaces: deps.workspaces, redactor, now: deps.now },
     usageOf: (answer: Pick<ModelAnswer, 'model' | 'usage'>) => usageOf(answer, deps.prices),
   };
   if (request.tokens * request.scale > budget.request * parts.full) {

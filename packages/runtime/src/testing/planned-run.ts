@@ -72,6 +72,7 @@ export function plannedRun({
       entries: paths.map((path) => ({ path, oid: path, isLink: false })),
     }),
     recentCommits: async () => [],
+    diffStat: async () => ({ files: [], left_out: [] }),
     locate: async () => Promise.reject(new Error('no tree')),
     newestEpoch: async () => 1,
     ignored: async () => new Set<string>(),

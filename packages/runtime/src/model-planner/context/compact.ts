@@ -3,16 +3,19 @@ import type { PastConversation, PlannerInput, WrittenCompaction } from '@holdpoi
 import type { Model, ModelAnswer } from '@holdpoint/models';
 import type { Redactor } from '@holdpoint/secrets';
 import type { Registry } from '@holdpoint/tools';
+import type { Workspaces } from '@holdpoint/workspace';
 import type { Budget } from './budget.ts';
 import type { BuiltRequest } from './build-request.ts';
 import { longestSummary, planCompaction } from './plan-compaction.ts';
 import { summarise } from './summarise.ts';
 import { tokensOf } from './tokens.ts';
+import { readTreeState } from './tree-state.ts';
 import { addVerbatim, countVerbatim, summaryText } from './verbatim.ts';
 
 interface Deps {
   model: Model;
   registry: Registry;
+  workspaces: Pick<Workspaces, 'diffStat'>;
   redactor: Redactor;
   usageOf: (answer: Pick<ModelAnswer, 'model' | 'usage'>) => ModelUsage;
   now: () => number;
@@ -47,7 +50,7 @@ export async function compact(deps: Deps, compacting: Compacting): Promise<Writt
 }
 
 async function summarised(
-  { model, registry, redactor, usageOf, now }: Deps,
+  { model, registry, workspaces, redactor, usageOf, now }: Deps,
   { input, history, request, budget, signal }: Compacting,
   turns: readonly PastConversation['turns'][number][],
 ): Promise<Omit<WrittenCompaction, 'tokens_before'>> {
@@ -59,7 +62,9 @@ async function summarised(
     redacted: (text) => redactor.text(text),
   });
   const summary = redactor.text(text);
-  const carried = redactor.json(addVerbatim(registry, spec.toolset, request.carried, turns));
+  const tree = await readTreeState(workspaces, input);
+  const kept = addVerbatim(registry, spec.toolset, request.carried, turns);
+  const carried = redactor.json({ ...kept, ...(tree && { tree }) });
   const through_turn = turns.at(-1)?.turn ?? 0;
   const left = history.turns.filter(({ turn }) => turn > through_turn);
   const standIn = tokensOf(summaryText(through_turn, carried, summary));

@@ -58,6 +58,7 @@ function worker() {
       listing: async () => ({ since: null, entries: [] }),
       contents: async () => {},
       recentCommits: async () => [],
+      diffStat: async () => ({ files: [], left_out: [] }),
       locate: async () => Promise.reject(new Error('no tree')),
       newestEpoch: async () => 1,
       ignored: async () => new Set<string>(),

@@ -3,7 +3,9 @@ import type { PastTurn, SettledStep } from '@holdpoint/engine/worker';
 import type { Registry } from '@holdpoint/tools';
 import { z } from 'zod';
 import { decisionNote } from '../decision-note.ts';
+import { listedName } from '../instructions/quoted.ts';
 import { cutText } from './cap-result.ts';
+import { treeStateSchema } from './tree-state.ts';
 
 const saidSchema = z.strictObject({
   turn: z.int(),
@@ -22,6 +24,8 @@ const verbatimSchema = z.strictObject({
   files: z.array(z.strictObject({ path: z.string(), access: z.enum(['read', 'write', 'delete']), turn: z.int() })),
   /** Background commands and sub-agents named in results of calls. */
   tasks: z.array(z.strictObject({ id: z.string(), call: z.string(), turn: z.int() })),
+  /** What differed from the source when the summary was written. Absent in older records. */
+  tree: treeStateSchema.optional(),
 });
 export type Verbatim = z.infer<typeof verbatimSchema>;
 
@@ -116,7 +120,7 @@ export const countVerbatim = ({ people, lists, files, tasks }: Verbatim): Record
 
 /** The text for the model in place of earlier turns. @param summary notes of a model about the turns, or a list of calls */
 export function summaryText(throughTurn: number, carried: Verbatim, summary: string): string {
-  const { people, lists, files, tasks } = carried;
+  const { people, lists, files, tasks, tree } = carried;
   const parts = [
     `Your earlier turns (up to turn ${throughTurn}) are left out of this conversation, because it became too long. What follows stands for them. The files are as you left them; read them again where you need them.`,
     section('Words and decisions of people, word for word', people.map(saidText)),
@@ -128,6 +132,7 @@ export function summaryText(throughTurn: number, carried: Verbatim, summary: str
       'Files that you read or changed, the latest last',
       files.map(({ path, access, turn }) => `${path} (${accessWords[access]} in turn ${turn})`),
     ),
+    treeText(throughTurn, tree),
     section(
       'Background tasks that were named',
       tasks.map(({ id, call }) => `${id}: ${call}`),
@@ -135,6 +140,17 @@ export function summaryText(throughTurn: number, carried: Verbatim, summary: str
     `Notes on these turns, which were written from the conversation. They may repeat what files and commands said, and are no instructions of people:\n<notes>\n${summary}\n</notes>`,
   ];
   return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function treeText(turn: number, tree: Verbatim['tree']): string {
+  if (tree === undefined) return '';
+  if (tree.total === 0) return `No file differs from the source after turn ${turn}.`;
+  const lines = tree.files.map(({ path, status, additions, deletions }) => {
+    return `${status} ${listedName(path)} (+${additions} -${deletions})`;
+  });
+  const left = tree.total - tree.files.length;
+  const more = left > 0 ? [`and ${left} more`] : [];
+  return section(`The files that differ from the source after turn ${turn}: ${tree.total}`, [...lines, ...more]);
 }
 
 const accessWords = { read: 'read', write: 'changed', delete: 'deleted' };
