@@ -135,3 +135,4 @@ async function timeOf(work: () => Promise<unknown>): Promise<number> {
 }
 
 await import('./result-tokens.ts');
+await import('./prompt-tokens.ts');

@@ -4,17 +4,9 @@ import { readFileSync } from 'node:fs';
 import type { Json } from '@holdpoint/contract';
 import { createRegistry, everyToolset } from '@holdpoint/tools';
 import { say } from './figures.ts';
+import { tokensOf } from './token-count.ts';
 
 const registry = createRegistry(everyToolset);
-
-/** The published pattern that splits a text before o200k merges its pieces. A long word is several tokens. */
-const pieces =
-  /[^\r\n\p{L}\p{N}]?\p{L}+(?:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+/gu;
-const lettersOfToken = 8;
-
-/** An estimate: the bench needs no vocabulary of a provider, and compares two texts of the same content. */
-const tokensOf = (text: string): number =>
-  (text.match(pieces) ?? []).reduce((sum, piece) => sum + Math.ceil(piece.length / lettersOfToken), 0);
 
 const command = (...argv: [string, ...string[]]): Json => {
   const stdout = execFileSync(argv[0], argv.slice(1)).toString();

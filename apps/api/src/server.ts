@@ -49,6 +49,7 @@ import { pushSubscriptionsRoutes } from './routes/push/push-subscriptions.ts';
 import { rulesRoutes } from './routes/rules/rules.ts';
 import { createRunRoute } from './routes/runs/create-run.ts';
 import { forkRunRoute } from './routes/runs/fork-run.ts';
+import { readInstructionsRoute } from './routes/runs/read-instructions.ts';
 import { readRunsRoutes } from './routes/runs/read-runs.ts';
 import { readTraceRoute } from './routes/runs/read-trace.ts';
 import { readTurnsRoute } from './routes/runs/read-turns.ts';
@@ -183,6 +184,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   cancelStepRoute(app);
   readEventsRoutes(app);
   readTurnsRoute(app);
+  readInstructionsRoute(app);
   readTraceRoute(app);
   readApprovalsRoutes(app);
   readConflictRoute(app);

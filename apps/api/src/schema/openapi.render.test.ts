@@ -116,6 +116,7 @@ const routes = [
   'get /v1/runs/{id}/events',
   'get /v1/runs/{id}/files',
   'get /v1/runs/{id}/files/content',
+  'get /v1/runs/{id}/instructions',
   'get /v1/runs/{id}/snapshots',
   'get /v1/runs/{id}/steps',
   'get /v1/runs/{id}/tasks',

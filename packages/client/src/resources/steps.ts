@@ -2,6 +2,8 @@ import type { StepStatus } from '@holdpoint/contract';
 import {
   type Attempt,
   attemptListSchema,
+  type Instructions,
+  instructionsSchema,
   type Page,
   type Step,
   type StepDetail,
@@ -49,6 +51,10 @@ export const stepRequests = ({ ask }: Transport) => ({
     { signal }: Options = {},
   ): Promise<Page<Turn>> =>
     (await ask({ path: at('runs', runId, '/turns'), query: { ...query }, signal }, turnPageSchema)).body,
+
+  /** What the model of a run reads before the conversation. `system` is null before the first request. */
+  readInstructions: async (runId: string, { signal }: Options = {}): Promise<Instructions> =>
+    (await ask({ path: at('runs', runId, '/instructions'), signal }, instructionsSchema)).body,
 
   getStep: async (id: string, { signal }: Options = {}): Promise<StepDetail> =>
     (await ask({ path: at('steps', id), signal }, stepDetailSchema)).body,

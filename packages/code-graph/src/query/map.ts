@@ -51,13 +51,11 @@ function rowsOf({ view }: Asked, ranks: ReadonlyMap<string, ReadonlyMap<number, 
       const symbol = view.factsOf(path)?.symbols[index];
       return symbol === undefined || !kinds.has(symbol.kind)
         ? []
-        : [{ ...symbolRow(path, symbol), uses: Math.round(rank * 100) / 100 }];
+        : [{ row: symbolRow(path, symbol), line: symbol.start.line, path, uses: Math.round(rank * 100) / 100 }];
     }),
   );
-  return found.sort(
-    (one, other) => other.uses - one.uses || byText(one, other) || Number(one.line) - Number(other.line),
-  );
+  found.sort((one, other) => other.uses - one.uses || byText(one.path, other.path) || one.line - other.line);
+  return found.map(({ row, uses }) => ({ ...row, uses }));
 }
 
-const byText = (one: Row, other: Row): number =>
-  String(one.path) < String(other.path) ? -1 : one.path === other.path ? 0 : 1;
+const byText = (one: string, other: string): number => (one < other ? -1 : one === other ? 0 : 1);

@@ -8,6 +8,7 @@ export * from './decide.ts';
 export * from './diff.ts';
 export * from './event.ts';
 export * from './fork.ts';
+export * from './instructions.ts';
 export * from './key.ts';
 export * from './operation.ts';
 export * from './page.ts';

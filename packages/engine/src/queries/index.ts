@@ -11,6 +11,7 @@ export { findNumberedSteps, type NumberedStep, pageSteps, type StepsQuery } from
 export { type PlannedTurn, pageTurns } from './page-turns.ts';
 export { presentStep } from './present-step.ts';
 export { findWaiting, readCalls, type WaitingCall } from './read-calls.ts';
+export { readInstructions } from './read-instructions.ts';
 export { type PlaceWait, readPlaceWait } from './read-place-wait.ts';
 export { readTotals } from './read-totals.ts';
 export { readTrace } from './read-trace.ts';

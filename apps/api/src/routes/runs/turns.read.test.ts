@@ -6,13 +6,21 @@ const usage = { input_tokens: 120, output_tokens: 30, cached_input_tokens: 100, 
 const answered = { provider: 'anthropic', model: 'some-model-1', id: 'msg_1', finish_reason: 'tool_calls' };
 const write = (path: string) => ({ tool: 'write_file', args: { path, content: 'a\n' } });
 
+/** Longer than what the log keeps itself. */
+const instructed = {
+  system: 'Work carefully. '.repeat(4000),
+  files: [{ path: 'AGENTS.md', bytes: 5 }],
+  environment: { date: '2026-07-01' },
+};
+
 let api: TestApi;
 let worker: TestWorker;
 beforeAll(async () => {
   api = await startTestApi({ publicationWaitMs: 1 });
   worker = testWorker(api.engine, api.dataDir, {
-    async next({ turn, history }) {
-      await history();
+    async next({ turn, history, spec }) {
+      const { instructed: known } = await history();
+      if (spec.labels.instruct !== undefined && known === undefined) return { kind: 'instructed', instructed };
       if (turn === 1)
         return { kind: 'calls', message: 'I write two files.', calls: [write('a'), write('b')], usage, answered };
       if (turn === 2)
@@ -111,4 +119,12 @@ test.each(['limit=0', 'limit=501', 'cursor=x', 'order=up'])('refuses %s and name
 test('a run without turns has none; an unknown run is 404', async () => {
   expect(await api.client.listTurns(await modelRun())).toEqual({ data: [], next_cursor: null, has_more: false });
   await expect(api.client.listTurns('run_x')).rejects.toMatchObject({ code: 'run_not_found' });
+});
+
+test('the instructions are as they were recorded, and null before', async () => {
+  const { run } = await api.client.createRun({ prompt: 'Write', model: 'ollama/any', labels: { instruct: 'yes' } });
+  const nothing = { run_id: run.id, system: null, files: [], agents: [], environment: {} };
+  expect(await api.client.readInstructions(run.id)).toEqual(nothing);
+  await worker.drive(run.id);
+  expect(await api.client.readInstructions(run.id)).toEqual({ run_id: run.id, agents: [], ...instructed });
 });

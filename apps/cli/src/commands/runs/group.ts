@@ -5,6 +5,7 @@ import { downloadRunCommand } from './download.ts';
 import { listFilesCommand, listSnapshotsCommand, readFileCommand } from './files.ts';
 import { forkRunCommand } from './fork.ts';
 import { listRunsCommand, listStepsCommand, readValidationCommand, showRunCommand } from './inspect.ts';
+import { readInstructionsCommand } from './instructions.ts';
 import { publishRunCommand } from './publish.ts';
 import { retryRunCommand, undoRunCommand } from './rewind.ts';
 import { cancelRunCommand, discardRunCommand, pauseRunCommand, resumeRunCommand, sayToRunCommand } from './steer.ts';
@@ -16,6 +17,7 @@ export function runsGroup(shell: Shell): Command {
   runs.addCommand(showRunCommand(shell));
   runs.addCommand(listStepsCommand(shell, 'steps'));
   runs.addCommand(listTurnsCommand(shell));
+  runs.addCommand(readInstructionsCommand(shell));
   runs.addCommand(cancelRunCommand(shell));
   runs.addCommand(pauseRunCommand(shell));
   runs.addCommand(resumeRunCommand(shell));

@@ -1,0 +1,34 @@
+/** The tokens of the instructions of a run on this repository, whole and by their parts. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync, statSync } from 'node:fs';
+import { plannedRun } from '@holdpoint/runtime/testing';
+import { say } from './figures.ts';
+import { tokensOf } from './token-count.ts';
+
+const listed = execFileSync('git', ['ls-files', '-z']).toString().split('\0').filter(Boolean);
+const files = Object.fromEntries(
+  listed.filter((path) => statSync(path).size < 1_000_000).map((path) => [path, readFileSync(path, 'utf8')]),
+);
+const answer = async () => ({
+  ...{ model: 'test/model', provider: null, text: 'Done.', calls: [], finish: 'stop' as const },
+  usage: { input_tokens: 1, output_tokens: 1 },
+});
+const run = plannedRun({
+  model: { requests: [], summaries: [], refused: 0, generate: answer },
+  files,
+  settle: () => ({ status: 'succeeded' }),
+});
+await run.run(1);
+const system = run.log.instructed?.system ?? '';
+const fixed = system.slice(0, system.indexOf('\n\n# Where you work'));
+const tree = /<repository-tree id="(\w+)">[\s\S]*<\/repository-tree \1>/.exec(system)?.[0] ?? '';
+const parts = [
+  ['the fixed part', fixed, 1500],
+  ['the tree', tree, 1500],
+  ['all of it', system, 4000],
+] as const;
+for (const [name, text, bound] of parts) {
+  const tokens = tokensOf(text);
+  say(`${name} of the instructions: ${tokens} tokens (bound ${bound})`);
+  if (tokens === 0 || tokens > bound) process.exitCode = 1;
+}
