@@ -1,8 +1,8 @@
 import { type Call, type Deps, WorkspaceError } from '../deps.ts';
 import { fromText, toText } from '../files/index.ts';
-import { shareRules } from '../left-out/ignore-rules.ts';
 import { requireRecord, runFolder } from '../run-folder/index.ts';
 import { loadSnapshot } from '../tree/index.ts';
+import { shareRules } from './ignore-rules.ts';
 
 /** A pattern of a stranger can take hours. The caller waits no longer. */
 const longestMs = 3000;
