@@ -99,16 +99,18 @@ async function decide(
 
 const toolLists = new WeakMap<Registry, Map<string, readonly ModelTool[]>>();
 
-/** The same list for all requests of a toolset. */
-function toolsOf(registry: Registry, { spec, unattended }: PlannerInput): readonly ModelTool[] {
-  const { toolset, tools } = spec;
+/** The same list for all requests of a run to a model. */
+function toolsOf(registry: Registry, { spec, unattended, model }: PlannerInput): readonly ModelTool[] {
+  const { toolset, tools, settings } = spec;
   const known = toolLists.get(registry) ?? new Map<string, readonly ModelTool[]>();
   toolLists.set(registry, known);
-  const key = `${unattended} ${toolset} ${tools?.join(' ') ?? '*'}`;
+  // A run that names its tools is offered all of them.
+  const chosen = tools === undefined ? { model, settings } : {};
+  const key = JSON.stringify([unattended, toolset, tools ?? null, chosen]);
   const list =
     known.get(key) ??
     registry
-      .list(toolset, { unattended })
+      .list(toolset, { unattended, ...chosen })
       .filter(({ name }) => tools?.includes(name) !== false)
       .map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema }));
   known.set(key, list);

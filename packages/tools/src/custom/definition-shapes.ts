@@ -56,6 +56,7 @@ const toolsetFields = {
     .optional(),
   advisory: z.record(z.string(), z.strictObject({ words: advisory, limits: advisory })).optional(),
   asking: fn.optional(),
+  withholds: fn.optional(),
   auto: fn.optional(),
   instructions: z.string().optional(),
   present: fn.optional(),

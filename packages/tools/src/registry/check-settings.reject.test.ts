@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { defineToolset } from '../toolset.ts';
-import { holdpoint } from '../toolsets/holdpoint/toolset.ts';
 import { createRegistry } from './registry.ts';
 
 const settings = z.strictObject({
@@ -9,7 +8,10 @@ const settings = z.strictObject({
   extensions: z.array(z.string()).default(['.txt']),
   limits: z.strictObject({ lines: z.int().default(10), bytes: z.int().default(20) }).prefault({}),
 });
-const registry = createRegistry([defineToolset({ name: 'native', tools: [], settings }), holdpoint]);
+const registry = createRegistry([
+  defineToolset({ name: 'native', tools: [], settings }),
+  defineToolset({ name: 'bare', tools: [] }),
+]);
 
 describe('settings of a toolset', () => {
   it('have the defaults of what is absent', () => {
@@ -34,10 +36,10 @@ describe('settings of a toolset', () => {
   });
 
   it('are refused by a toolset that has none', () => {
-    expect(registry.checkSettings('holdpoint', {})).toEqual({ ok: true, settings: {} });
-    expect(registry.checkSettings('holdpoint', { x: 1 })).toMatchObject({
+    expect(registry.checkSettings('bare', {})).toEqual({ ok: true, settings: {} });
+    expect(registry.checkSettings('bare', { x: 1 })).toMatchObject({
       ok: false,
-      errors: [{ pointer: '/x', detail: 'the toolset holdpoint has no settings' }],
+      errors: [{ pointer: '/x', detail: 'the toolset bare has no settings' }],
     });
   });
 

@@ -182,6 +182,8 @@ describe('registry.list', () => {
       'read_file',
       'write_file',
       'edit',
+      'multi_edit',
+      'apply_patch',
       'list_directory',
       'glob',
       'grep',

@@ -36,8 +36,12 @@ export interface Registry {
   toolsets(): string[];
   /** Whether placeholders in arguments stand for secrets. */
   fillsPlaceholders(toolset: string): boolean;
-  /** @param run.unattended leaves out tools with a question to a person. @throws ToolsError `EUNKNOWNTOOLSET` */
-  list(toolset: string, run?: { unattended?: boolean }): ToolDefinition[];
+  /**
+   * @param run.unattended leaves out tools with a question to a person
+   * @param run.model leaves out tools that the toolset does not offer to this model
+   * @throws ToolsError `EUNKNOWNTOOLSET`
+   */
+  list(toolset: string, run?: { unattended?: boolean; model?: string; settings?: unknown }): ToolDefinition[];
   /** The tools in the form of a provider or an MCP client. @throws ToolsError `EUNKNOWNTOOLSET`, `EUNKNOWNFORM` */
   inForm(toolset: string, form: string): readonly Json[];
   /** The version of each tool: 12 hex digits of a hash of its interface. @throws ToolsError `EUNKNOWNTOOLSET` */
@@ -124,8 +128,11 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
     fillsPlaceholders,
 
     list(toolset, run) {
-      const tools = toolsOf(toolset).filter((tool) => tool.gate === undefined || run?.unattended !== true);
-      return tools.map(definition);
+      const { model, settings } = run ?? {};
+      const withheld = model === undefined ? [] : (named(toolset)?.withholds?.({ settings, model }) ?? []);
+      return toolsOf(toolset)
+        .filter(({ gate, name }) => (gate === undefined || run?.unattended !== true) && !withheld.includes(name))
+        .map(definition);
     },
 
     inForm(toolset, form) {

@@ -16,3 +16,15 @@ export const renderWrite = renderValue(written, ({ path, created, bytes }) => ({
   head: `${created ? 'created' : 'replaced'} ${pathLine(path)}: ${counted(bytes, 'byte')}`,
   body: '',
 }));
+
+const fileChange = z.object({ path: z.string(), change: z.string(), from: z.string().optional() });
+const patched = z.object({ files: z.array(fileChange), diff: z.string(), diff_truncated: z.boolean() });
+
+/** One line for each file, then the diff with its headers. */
+export const renderPatch = renderValue(patched, ({ files, diff, diff_truncated }) => ({
+  head: `changed ${counted(files.length, 'file')}${diff_truncated ? '; the end of the diff is left out' : ''}`,
+  body: `${files.map(changeLine).join('\n')}\n\n${fileText(withoutEnd(diff.replaceAll('\r\n', '\n')))}`.trimEnd(),
+}));
+
+const changeLine = ({ path, change, from }: z.output<typeof fileChange>): string =>
+  from === undefined ? `${change} ${pathLine(path)}` : `${change} ${pathLine(from)} to ${pathLine(path)}`;

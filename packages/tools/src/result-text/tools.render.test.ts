@@ -69,6 +69,22 @@ const calls: [name: string, tool: string, args: object][] = [
       ],
     },
   ],
+  [
+    'apply-patch',
+    'apply_patch',
+    {
+      input:
+        '*** Begin Patch\n*** Update File: src/total.ts\n@@\n-\treturn a("x\\n") + n;\n+\treturn n;\n*** Add File: new.txt\n+one\n*** Delete File: empty.txt\n*** Update File: src/a.ts\n*** Move to: lib/a.ts\n*** End Patch\n',
+    },
+  ],
+  [
+    'apply-patch-no-match',
+    'apply_patch',
+    {
+      input:
+        '*** Begin Patch\n*** Update File: src/total.ts\n@@ export const total = (n: number) => {\n-\treturn b("x\\n") + n;\n+\treturn n;\n*** End Patch\n',
+    },
+  ],
   ['list-directory', 'list_directory', { path: '.' }],
   ['glob', 'glob', { pattern: '**/*.ts' }],
   ['glob-none', 'glob', { pattern: '*.py' }],

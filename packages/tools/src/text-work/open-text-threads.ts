@@ -130,6 +130,11 @@ function isSmall<Name extends TextTaskName>(name: Name, input: TextInput<Name>):
       const { data, patch } = task.input;
       return data.length <= smallFile && isSmallChange([patch]);
     }
+    case 'hunks': {
+      const { data, hunks } = task.input;
+      const texts = hunks.flatMap(({ lines, anchors }) => [...lines.map(({ text }) => text), ...anchors]);
+      return data.length <= smallFile && isSmallChange(texts);
+    }
     case 'diff': {
       const { before, after } = task.input;
       return isSmallChange([before?.toString('latin1', 0, smallChange + 1) ?? '', after ?? '']);

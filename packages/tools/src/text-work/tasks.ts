@@ -2,6 +2,7 @@ import type { OutputInput, ReadOutput } from '../output-schema/read-output.ts';
 import { plainOutput } from '../result-text/command-output.ts';
 import type { PageBody } from '../web/read-page.ts';
 import type { ResultsPage } from '../web/search/read-results.ts';
+import { applyHunks, type HunksInput } from './apply-hunks.ts';
 import { applyPatch, type PatchInput } from './apply-patch.ts';
 import { diffWritten, type EditInput, editText, type WrittenInput } from './edit-text.ts';
 import { type ExcerptInput, excerptOf } from './excerpt.ts';
@@ -14,6 +15,7 @@ import { nearestPaths } from './nearest-paths.ts';
 export const textTasks = {
   edit: (input: EditInput) => editText({ ...input, data: asBuffer(input.data) }),
   patch: (input: PatchInput) => applyPatch({ ...input, data: asBuffer(input.data) }),
+  hunks: (input: HunksInput) => applyHunks({ ...input, data: asBuffer(input.data) }),
   diff: (input: WrittenInput) => diffWritten({ ...input, before: input.before && asBuffer(input.before) }),
   excerpt: (input: ExcerptInput) => excerptOf({ ...input, data: asBuffer(input.data) }),
   long: longText,

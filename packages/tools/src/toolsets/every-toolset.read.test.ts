@@ -26,6 +26,13 @@ const rows: Record<string, Record<string, [args: Json, touched: string[]]>> = {
     write_file: [{ path: 'b', content: '' }, ['write b']],
     edit: [{ path: 'b', old_string: 'x', new_string: 'y' }, ['write b']],
     multi_edit: [{ path: 'b', edits: [{ old_string: 'x', new_string: 'y' }] }, ['write b']],
+    apply_patch: [
+      {
+        input:
+          '*** Begin Patch\n*** Update File: a\n*** Move to: x/../b\n*** Delete File: /workspace/d\n*** Add File: ../e\n+\n*** End Patch',
+      },
+      ['write a', 'write b', 'write /e', 'delete d'],
+    ],
     list_directory: [{ path: 'd' }, ['read d']],
     glob: [{ pattern: '*', path: 'd' }, ['read d']],
     grep: [{ pattern: 'x', path: '/workspace/d' }, ['read d']],

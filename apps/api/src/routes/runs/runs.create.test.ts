@@ -81,7 +81,7 @@ describe('a run that is submitted', () => {
         permissions: null,
         protected: [],
         modes: { read_only: false, dry_run: false, deterministic: false },
-        settings: {},
+        settings: { editing: 'auto' },
         secrets: [],
         operator_policies: [],
         limits: {

@@ -3,6 +3,7 @@ import { duckDuckGoHtml } from '../../search/duckduckgo-html.ts';
 import type { SearchPort } from '../../search/port.ts';
 import { defineToolset, type Toolset } from '../../toolset.ts';
 import { advisoryArguments } from '../advisory-arguments.ts';
+import { applyPatch } from './apply-patch.ts';
 import { askUser } from './ask-user.ts';
 import { bash } from './bash.ts';
 import { codeGraph } from './code-graph.ts';
@@ -13,6 +14,7 @@ import { instructions } from './instructions.ts';
 import { killShell } from './kill-shell.ts';
 import { multiEdit } from './multi-edit.ts';
 import { readFile } from './read-file.ts';
+import { holdpointSettings, withheldEditing } from './settings.ts';
 import { task } from './task.ts';
 import { taskMerge } from './task-merge.ts';
 import { taskOutput } from './task-output.ts';
@@ -30,11 +32,14 @@ export function createHoldpointToolset({ search }: { search: SearchPort }): Tool
     name: 'holdpoint',
     advisory: advisoryArguments.holdpoint,
     instructions,
+    settings: holdpointSettings,
+    withholds: withheldEditing,
     tools: [
       namingNearest(readFile),
       writeFile,
       namingNearest(edit),
       namingNearest(multiEdit),
+      applyPatch,
       namingNearest(listDirectory, { folders: true }),
       namingNearest(glob, { folders: true }),
       namingNearest(grep, { folders: true }),
