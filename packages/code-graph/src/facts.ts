@@ -52,3 +52,11 @@ export const fileFactsSchema = z.strictObject({
   cut: z.boolean(),
 });
 export type FileFacts = z.infer<typeof fileFactsSchema>;
+
+/** A place where the text of a file does not follow the grammar of its language. Lines and columns count from 1. */
+export const syntaxProblemSchema = z.strictObject({
+  line: z.int().min(1),
+  column: z.int().min(1),
+  message: z.string().max(300),
+});
+export type SyntaxProblem = z.infer<typeof syntaxProblemSchema>;

@@ -3,6 +3,8 @@ import type { HostProgram, Sandbox } from '@holdpoint/sandbox';
 import { readBlobs } from './build/read-blobs.ts';
 import type { Snapshots } from './build/snapshots.ts';
 import { CodeGraphError } from './errors.ts';
+import type { SyntaxProblem } from './facts.ts';
+import { type ChangedText, checkSyntax, isCheckable } from './parser/check-syntax.ts';
 import { Parser } from './parser/parser.ts';
 import { parserProgram } from './parser/parser-program.ts';
 import type { Answer } from './query/answer-question.ts';
@@ -42,6 +44,11 @@ export interface GraphQuery {
   onProgress?(progress: { files: number; total: number }): void;
 }
 
+/** A change of a file, to be parsed. */
+export interface SyntaxCheck extends ChangedText, Pick<GraphQuery, 'runId' | 'owner'> {
+  timeout_ms: number;
+}
+
 /** The code graphs of the runs of this host. */
 export interface Graphs {
   /**
@@ -50,6 +57,8 @@ export interface Graphs {
    * @throws CodeGraphError for a question without an answer; every other error comes from the infrastructure
    */
   query(query: GraphQuery): Promise<Answer>;
+  /** The syntax errors that a change of a file brought, by the parser of the run; none after `timeout_ms`, or without a parser. Never rejects. */
+  checkSyntax(check: SyntaxCheck): Promise<SyntaxProblem[]>;
   close(): Promise<void>;
 }
 
@@ -70,7 +79,7 @@ export function openGraphs({
   /** The build of each run: two queries do not read the same files. */
   const builds = new Map<string, Promise<unknown>>();
 
-  const parserOf = ({ runId, owner }: GraphQuery): Parser => {
+  const parserOf = ({ runId, owner }: Pick<GraphQuery, 'runId' | 'owner'>): Parser => {
     const known = parsers.get(runId);
     parsers.delete(runId);
     const parser = known ?? new Parser({ fileMs, start: () => sandbox.start({ id: runId, ...owner }, program) });
@@ -174,6 +183,12 @@ export function openGraphs({
         if (deadline.aborted) throw late(progress, query.timeout_ms);
         throw readable(error, query.snapshot);
       }
+    },
+    async checkSyntax({ timeout_ms, ...check }) {
+      if (!isCheckable(check)) return [];
+      const found = checkSyntax(parserOf(check), check).catch(() => []);
+      const deadline = AbortSignal.timeout(timeout_ms);
+      return Promise.race([found, whenAborted(deadline).catch(() => [])]);
     },
     async close() {
       await threads.close();

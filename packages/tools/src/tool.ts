@@ -21,6 +21,13 @@ import type { Network } from './network.ts';
 import type { RenderResult } from './result-text/result-text.ts';
 import type { TextWork } from './text-work/text-work.ts';
 
+/** A place where a file does not follow the grammar of its language. Lines and columns count from 1. */
+interface SyntaxProblem {
+  line: number;
+  column: number;
+  message: string;
+}
+
 /** Facts of the run with influence on a call's effect. */
 export interface RunFacts {
   /** Whether the run's tools may reach hosts. */
@@ -44,6 +51,12 @@ export interface ToolContext {
   secrets?: readonly string[];
   /** The code graph of the run's snapshots; absent where none is made. @throws GraphError */
   graph?: OwnGraph | undefined;
+  /** The syntax errors that a change of a file brought; none where they are not known in time. @default no check */
+  checkSyntax?:
+    | ((change: { path: string; before: Buffer; after: Buffer }) => Promise<readonly SyntaxProblem[]>)
+    | undefined;
+  /** Hears of each text file that the call has written. @default nothing hears */
+  onWritten?: ((written: { path: string; before: Buffer; after: Buffer }) => void) | undefined;
   /** For texts of any size. */
   text: TextWork;
   /**

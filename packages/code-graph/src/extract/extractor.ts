@@ -1,5 +1,6 @@
 import type { FileFacts } from '../facts.ts';
 import type { Language } from '../grammars/language.ts';
+import type { KeyedError } from './syntax-errors.ts';
 
 interface SourceFile {
   path: string;
@@ -29,6 +30,8 @@ export interface Unparsed {
 export interface Extractor {
   /** No content of a file makes the call reject. The same file has the same facts. */
   extract(file: SourceFile, limits: ExtractLimits): Promise<FileFacts | Unparsed>;
+  /** The syntax errors of a file, without its facts. Never rejects because of a content. */
+  errors(file: SourceFile, limits: Pick<ExtractLimits, 'timeoutMs'>): Promise<{ errors: KeyedError[] } | Unparsed>;
   /**
    * An error in the parser, or the memory of earlier files, has made the extractor useless: open another extractor, best in a new process.
    */

@@ -1,14 +1,16 @@
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type treeSitter from '@vscode/tree-sitter-wasm';
-import type { Parser, Query, Language as TreeLanguage } from '@vscode/tree-sitter-wasm';
+import type { Node, Parser, Query, Language as TreeLanguage } from '@vscode/tree-sitter-wasm';
 import type { FileFacts } from '../facts.ts';
 import type { Grammar } from '../grammars/grammar.ts';
 import { grammarOf } from '../grammars/grammar-of.ts';
+import type { Language } from '../grammars/language.ts';
 import { collect } from './collect.ts';
 import type { ExtractLimits, Extractor, Unparsed } from './extractor.ts';
 import { factsOf } from './facts-of.ts';
 import { sourceText } from './source-text.ts';
+import { type KeyedError, syntaxErrors } from './syntax-errors.ts';
 
 export type { Extractor } from './extractor.ts';
 
@@ -23,28 +25,33 @@ export async function openExtractor(options: { grammars?: string } = {}): Promis
   /** C and C++ share a grammar; its query takes 250 ms to compile. */
   const loaded = new Map<Grammar, Promise<Loaded>>();
   let isBroken = false;
+  const withParser = async <Result>(
+    file: { path: string; language: Language; bytes: Uint8Array },
+    work: (known: { parser: Parser; language: Loaded; text: string }) => Result,
+  ): Promise<Result | Unparsed> => {
+    const source = sourceText(file);
+    if ('unparsed' in source) return source;
+    const grammar = grammarOf(file.language);
+    const known = loaded.get(grammar) ?? load(library, grammar);
+    loaded.set(grammar, known);
+    const language = await known;
+    if (isBroken) return { unparsed: 'parser_failed' };
+    try {
+      return work({ parser, language, text: source.text });
+    } catch {
+      // A trap of WASM leaves its memory in the middle of the work.
+      isBroken = true;
+      return { unparsed: 'parser_failed' };
+    } finally {
+      isBroken ||= library.memory() > wornMemory;
+    }
+  };
   return {
     get isBroken() {
       return isBroken;
     },
-    async extract(file, limits) {
-      const source = sourceText(file);
-      if ('unparsed' in source) return source;
-      const grammar = grammarOf(file.language);
-      const known = loaded.get(grammar) ?? load(library, grammar);
-      loaded.set(grammar, known);
-      const language = await known;
-      if (isBroken) return { unparsed: 'parser_failed' };
-      try {
-        return parse({ parser, language, text: source.text }, limits);
-      } catch {
-        // A trap of WASM leaves its memory in the middle of the work.
-        isBroken = true;
-        return { unparsed: 'parser_failed' };
-      } finally {
-        isBroken ||= library.memory() > wornMemory;
-      }
-    },
+    extract: (file, limits) => withParser(file, (known) => parse(known, limits)),
+    errors: (file, limits) => withParser(file, (known) => findErrors(known, limits)),
   };
 }
 
@@ -65,14 +72,34 @@ async function load({ treeSitter, folder }: ParserLibrary, grammar: Grammar): Pr
 /** The matches of a tree of this size take about 200 MB. */
 const maxNodes = 500_000;
 
-function parse(
-  { parser, language: { grammar, language, query }, text }: { parser: Parser; language: Loaded; text: string },
-  { timeoutMs, maxFacts }: ExtractLimits,
-): FileFacts | Unparsed {
+type Known = { parser: Parser; language: Loaded; text: string };
+
+function parse(known: Known, { timeoutMs, maxFacts }: ExtractLimits): FileFacts | Unparsed {
+  const { grammar, query } = known.language;
+  const { text } = known;
+  return withTree(known, timeoutMs, (root, deadline) => {
+    const matches = query.matches(root, { progressCallback: deadline.check });
+    if (deadline.isOver) return { unparsed: 'timeout' };
+    const found = factsOf({ grammar, text, maxFacts }, collect({ grammar, matches, text }));
+    const { symbols, imports, references, cut } = found;
+    return { symbols, imports, references, has_errors: root.hasError, cut };
+  });
+}
+
+const findErrors = (
+  known: Known,
+  { timeoutMs }: Pick<ExtractLimits, 'timeoutMs'>,
+): { errors: KeyedError[] } | Unparsed =>
+  withTree(known, timeoutMs, (root) => ({ errors: syntaxErrors(root, known.text) }));
+
+function withTree<Result>(
+  { parser, language: { language }, text }: Known,
+  timeoutMs: number,
+  work: (root: Node, deadline: Deadline) => Result | Unparsed,
+): Result | Unparsed {
   const deadline = startDeadline(timeoutMs);
-  const progressCallback = deadline.check;
   parser.setLanguage(language);
-  const tree = parser.parse(text, null, { progressCallback });
+  const tree = parser.parse(text, null, { progressCallback: deadline.check });
   if (tree === null) {
     // Without the reset the next file would continue at the place of this stop.
     parser.reset();
@@ -80,14 +107,7 @@ function parse(
   }
   try {
     const root = tree.rootNode;
-    if (root.descendantCount > maxNodes) return { unparsed: 'too_large' };
-    const matches = query.matches(root, { progressCallback });
-    if (deadline.isOver) return { unparsed: 'timeout' };
-    const { symbols, imports, references, cut } = factsOf(
-      { grammar, text, maxFacts },
-      collect({ grammar, matches, text }),
-    );
-    return { symbols, imports, references, has_errors: root.hasError, cut };
+    return root.descendantCount > maxNodes ? { unparsed: 'too_large' } : work(root, deadline);
   } finally {
     tree.delete();
   }

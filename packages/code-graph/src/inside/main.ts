@@ -1,6 +1,7 @@
 import { type Extractor, openExtractor } from '../extract/open-extractor.ts';
+import { newErrors } from '../extract/syntax-errors.ts';
 import { languageOf } from '../grammars/language-of.ts';
-import type { ParseReply, ParseRequest } from './protocol.ts';
+import type { CheckReply, ParseReply, ParseRequest } from './protocol.ts';
 
 /** Reads a line of JSON and the announced number of bytes, and answers with a line, until stdin ends. */
 const limits = { timeoutMs: 5000, maxFacts: 20_000 };
@@ -15,8 +16,23 @@ async function parse({ name }: ParseRequest, bytes: Buffer): Promise<ParseReply>
   return 'unparsed' in found ? { language, unparsed: found.unparsed } : { language, facts: found };
 }
 
+async function check({ name }: ParseRequest, before: Buffer, after: Buffer): Promise<CheckReply> {
+  const language = languageOf(name, after.subarray(0, 256));
+  if (language === undefined) return { unparsed: 'unknown_language' };
+  extractor ??= await openExtractor();
+  const now = await extractor.errors({ path: name, language, bytes: after }, limits);
+  if ('unparsed' in now) return now;
+  if (now.errors.length === 0) return { errors: [] };
+  const then = await extractor.errors({ path: name, language, bytes: before }, limits);
+  return 'unparsed' in then ? then : { errors: newErrors(now.errors, then.errors) };
+}
+
 async function answer(asked: ParseRequest, bytes: Buffer): Promise<void> {
-  const reply = await parse(asked, bytes);
+  const { before } = asked;
+  const reply =
+    before === undefined
+      ? await parse(asked, bytes)
+      : await check(asked, bytes.subarray(0, before), bytes.subarray(before));
   // The worker starts another program after a broken parser.
   const isLast = extractor?.isBroken === true;
   await new Promise<void>((written) => process.stdout.write(`${JSON.stringify(reply)}\n`, () => written()));

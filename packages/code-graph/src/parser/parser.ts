@@ -27,11 +27,20 @@ export class Parser {
   }
 
   /** Callers need not wait for the previous call. @throws SandboxError when no process can be started */
-  async parse(hint: string, content: Uint8Array): Promise<Parsed> {
+  parse(hint: string, content: Uint8Array): Promise<Parsed> {
+    return this.#ask({ name: nameWith(hint) }, content);
+  }
+
+  /** The syntax errors that a change of a file brought. As `parse`. */
+  check(hint: string, { before, after }: { before: Uint8Array; after: Uint8Array }): Promise<Parsed> {
+    return this.#ask({ name: nameWith(hint), before: before.length }, Buffer.concat([before, after]));
+  }
+
+  async #ask(header: { name: string; before?: number }, content: Uint8Array): Promise<Parsed> {
     for (let failures = 0; failures < 2; ) {
       const process = await this.#running();
       try {
-        return { line: await process.request({ name: nameWith(hint) }, content, { timeoutMs: this.#deps.fileMs }) };
+        return { line: await process.request(header, content, { timeoutMs: this.#deps.fileMs }) };
       } catch (error) {
         const code = error instanceof Error && 'code' in error ? error.code : undefined;
         if (code === 'EPROGRAMTIMEOUT') return { reason: 'timeout' };

@@ -67,6 +67,8 @@ export function createExecutor(deps: Deps): Executor {
       files: sandbox.files(reads === undefined ? workspace : { ...workspace, readOnly: true }),
       ripgrep: sandbox.ripgrep,
       isReadable: readablePaths(rest.permissions),
+      checkSyntax: ({ path, before, after }) =>
+        graphs.checkSyntax({ runId: call.runId, owner: workspace, path, before, after, timeout_ms: syntaxMs }),
       text: texts.of(call.runId, signal),
       graph: graphOf(call, workspace),
       signal,
@@ -294,6 +296,8 @@ function stricter(run: Partial<ProcessLimits>, call: Partial<ProcessLimits>): Pa
 }
 
 const previewWallMs = 10_000;
+/** The first check of a run starts its parser: 0.5 s. A result does not wait longer for its syntax errors. */
+const syntaxMs = 5000;
 
 /** The network for `asks` and previews: knows the allowlist and fetches nothing. */
 function lookedAt(allow: readonly string[], allowAddresses: readonly string[]): Network | undefined {

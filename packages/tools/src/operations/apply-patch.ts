@@ -15,6 +15,14 @@ export async function applyPatchText(context: ToolContext, { input }: { input: s
       const changes = await planPatch(context, input);
       const value = await report(context, changes, maxDiff);
       const isDirect = await writeTogether(context, changes);
+      for (const change of changes) {
+        if (change.kind === 'add')
+          context.onWritten?.({ path: change.path, before: Buffer.alloc(0), after: change.data });
+        if (change.kind === 'update') {
+          const { path, moveTo = path, before, data: after } = change;
+          context.onWritten?.({ path: moveTo, before, after });
+        }
+      }
       return { status: 'succeeded', value, ...(isDirect && { touched: pathsOf(changes) }) };
     } catch (error) {
       if (error instanceof PatchRefused) return { ...error.failure, touched: [] };

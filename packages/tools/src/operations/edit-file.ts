@@ -41,6 +41,7 @@ async function makeEdits(
     if (result.status !== 'replaced') return { ...refusal(edit, result), touched: [] };
     try {
       const written = await context.files.write(edit.path, result.data, { expect: { sha256 } }, context.signal);
+      context.onWritten?.({ path: relativePath(edit.path), before: data, after: result.data });
       const value = { ...report(edit, result, written.sha256), ...more(result) };
       return { status: 'succeeded', value, ...changedPaths(edit.path, written) };
     } catch (error) {

@@ -16,12 +16,15 @@ export async function writeWholeFile(
   context: ToolContext,
   { path, content, create_only }: NewContent,
 ): Promise<ToolOutcome> {
+  const data = Buffer.from(content);
   const written = await context.files.write(
     path,
-    Buffer.from(content),
+    data,
     { expect: create_only ? { exists: false } : { any: true } },
     context.signal,
   );
+  // The call wrote every line, so each error is its own.
+  context.onWritten?.({ path: relativePath(path), before: Buffer.alloc(0), after: data });
   const { created, bytes, sha256 } = written;
   const value = { path: relativePath(path), created, bytes, sha256 };
   return { status: 'succeeded', value, ...changedPaths(path, written) };

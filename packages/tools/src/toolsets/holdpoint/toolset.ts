@@ -1,4 +1,5 @@
 import { namingNearest } from '../../operations/name-nearest.ts';
+import { reportingSyntax } from '../../operations/report-syntax.ts';
 import { duckDuckGoHtml } from '../../search/duckduckgo-html.ts';
 import type { SearchPort } from '../../search/port.ts';
 import { defineToolset, type Toolset } from '../../toolset.ts';
@@ -36,10 +37,10 @@ export function createHoldpointToolset({ search }: { search: SearchPort }): Tool
     withholds: withheldEditing,
     tools: [
       namingNearest(readFile),
-      writeFile,
-      namingNearest(edit),
-      namingNearest(multiEdit),
-      applyPatch,
+      reportingSyntax(writeFile),
+      reportingSyntax(namingNearest(edit)),
+      reportingSyntax(namingNearest(multiEdit)),
+      reportingSyntax(applyPatch),
       namingNearest(listDirectory, { folders: true }),
       namingNearest(glob, { folders: true }),
       namingNearest(grep, { folders: true }),
