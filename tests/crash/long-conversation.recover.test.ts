@@ -45,7 +45,7 @@ test('400 turns of 64 KB in a window of 200,000 tokens, killed 20 times: nothing
       return { refusal: 400, words: `This model's maximum context length is ${window} tokens, but it got ${read}.` };
     }
     const done = Math.max(0, ...[...body.matchAll(/I begin item (\d+)\./g)].map(([, turn]) => Number(turn)));
-    if (!body.includes('"name":"bash"')) return { text: `Notes. I begin item ${done}.`, read };
+    if (body.includes('Write the notes now.')) return { text: `Notes. I begin item ${done}.`, read };
     const turn = done + 1;
     begun = Math.max(begun, done);
     if (messagesAt.includes(turn) && !said.has(turn)) {

@@ -16,3 +16,4 @@ export {
 } from './port.ts';
 export { accountProviders, type ProviderAccount, providerAccountOf } from './provider-account.ts';
 export { type ModelSettings, modelSettingsFrom, type ProviderSettings } from './settings.ts';
+export { tokensOf, tokensOfMessage, tokensOfTools } from './tokens.ts';

@@ -134,6 +134,11 @@ export const apiProblems = {
     title: 'No model configured',
     next: 'Set HOLDPOINT_MODEL=provider/model and the key of the provider, restart, and try again; or send a plan.',
   },
+  window_too_small: {
+    status: 422,
+    title: 'The request does not fit into the window of its model',
+    next: 'Choose a model with a larger window, a smaller toolset, or a shorter prompt or system; a window that is not right can be set with HOLDPOINT_MODELS.',
+  },
   invalid_model_name: {
     status: 422,
     title: 'Invalid model name',

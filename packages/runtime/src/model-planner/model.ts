@@ -1,5 +1,12 @@
 import type { PastConversation, Planner, PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
-import { type ModelAnswer, ModelError, type ModelFacts, type ModelTool } from '@holdpoint/models';
+import {
+  type ModelAnswer,
+  ModelError,
+  type ModelFacts,
+  type ModelTool,
+  tokensOf,
+  tokensOfTools,
+} from '@holdpoint/models';
 import type { Secrets } from '@holdpoint/secrets';
 import type { Registry } from '@holdpoint/tools';
 import { usageOf } from '../adapters/model-usage.ts';
@@ -10,7 +17,7 @@ import { type AskDeps, askPatiently } from './ask-patiently.ts';
 import { budgetOf, parts } from './context/budget.ts';
 import { buildRequest } from './context/build-request.ts';
 import { compact } from './context/compact.ts';
-import { ContextFullError, learnFrom } from './context/refused.ts';
+import { ContextFullError, learnFrom, type SentTokens } from './context/refused.ts';
 import { type InstructionSources, instruct } from './instructions/instruct.ts';
 
 interface Deps extends InstructionSources, AskingDeps {
@@ -73,12 +80,18 @@ async function decide(
   const tools = toolsOf(deps.registry, input);
   const budget = budgetOf(input, facts, history.compactions);
   const request = buildRequest(deps.registry, input, history, { system, tools });
+  const { goal } = input.spec;
+  const options = goal.planner === 'model' ? goal.options : undefined;
+  const like = {
+    ...{ system, tools, cacheKey: input.runId },
+    ...{ temperature: options?.temperature, reasoningEffort: options?.reasoning_effort },
+  };
   const shortening = {
     ...{ model: deps.model, registry: deps.registry, workspaces: deps.workspaces, redactor, now: deps.now },
     usageOf: (answer: Pick<ModelAnswer, 'model' | 'usage'>) => usageOf(answer, deps.prices),
   };
   if (request.tokens * request.scale > budget.request * parts.full) {
-    const compacted = await compact(shortening, { input, history, request, budget, signal });
+    const compacted = await compact(shortening, { input, history, request, budget, like, signal });
     if (compacted !== undefined) return { kind: 'compacted', compacted };
   }
   try {
@@ -90,11 +103,17 @@ async function decide(
     if (!(error instanceof ModelError) || error.code !== 'EMODELCONTEXT') throw error;
     const shown = learnFrom(error, input.model, request);
     const smaller = budgetOf(input, { ...facts, window: shown.learned.window }, []);
-    const given = { input, history, request: { ...request, scale: shown.scale }, budget: smaller, signal };
+    const given = { input, history, request: { ...request, scale: shown.scale }, budget: smaller, like, signal };
     const compacted = await compact(shortening, { ...given, learned: shown.learned });
-    if (compacted === undefined) throw new ContextFullError(error, shown.learned);
+    if (compacted === undefined)
+      throw new ContextFullError(error, shown.learned, sentTokens(system, tools, request.fixed));
     return { kind: 'compacted', compacted };
   }
+}
+
+function sentTokens(system: string, tools: readonly ModelTool[], fixed: number): SentTokens {
+  const [ofTools, instructions] = [Math.ceil(tokensOfTools(tools)), Math.ceil(tokensOf(system))];
+  return { tools: ofTools, instructions, rest: Math.max(0, Math.ceil(fixed) - ofTools - instructions) };
 }
 
 const toolLists = new WeakMap<Registry, Map<string, readonly ModelTool[]>>();

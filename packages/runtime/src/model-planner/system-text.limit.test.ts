@@ -1,6 +1,6 @@
+import { tokensOf } from '@holdpoint/models';
 import { expect, test } from 'vitest';
 import { registry, specOfPrompt } from '../testing/planned-run.ts';
-import { tokensOf } from './context/tokens.ts';
 import { systemText } from './system-text.ts';
 
 const scope = { tenant: 'default', secrets: [] };

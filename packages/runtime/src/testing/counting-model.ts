@@ -6,6 +6,8 @@ export interface CountingModel extends Model {
   /** The requests for summaries, as text. */
   summaries: string[];
   refused: number;
+  /** Changes how it behaves from now on. */
+  behave?(other: Partial<Pick<Behaviour, 'summary'>>): void;
 }
 
 interface Behaviour {
@@ -21,9 +23,19 @@ interface Behaviour {
 }
 
 /** A model that refuses what is longer than its window, and counts honestly. */
-export function countingModel({ window, tells, counts = true, answer, summary = 'text' }: Behaviour): CountingModel {
+export function countingModel({
+  window,
+  tells,
+  counts = true,
+  answer,
+  summary: first = 'text',
+}: Behaviour): CountingModel {
+  let summary = first;
   const model: CountingModel = {
     ...{ requests: [], summaries: [], refused: 0 },
+    behave: (other) => {
+      summary = other.summary ?? summary;
+    },
     async generate(request) {
       const { signal: _, onDelta: __, ...sent } = request;
       const text = JSON.stringify(sent);
@@ -33,7 +45,8 @@ export function countingModel({ window, tells, counts = true, answer, summary = 
         const message = 'the request is too long';
         throw new ModelError({ code: 'EMODELCONTEXT', message, next: '', window: tells ? window : undefined });
       }
-      const isSummary = request.tools.length === 0;
+      const last = request.messages.at(-1);
+      const isSummary = last?.role === 'user' && last.text.endsWith('Write the notes now.');
       (isSummary ? model.summaries : model.requests).push(text);
       if (isSummary && summary === 'refused') {
         throw new ModelError({ code: 'EMODELREQUEST', message: 'no summaries', next: '' });

@@ -20,12 +20,13 @@ import { checkPlan } from './check-plan.ts';
 import { checkSecrets } from './check-secrets.ts';
 import { checkGrants, checkLimits, checkPolicy, checkSettings } from './check-settings.ts';
 import { checkSource } from './check-source.ts';
+import { checkWindow } from './check-window.ts';
 
 /**
  * Finds every mistake of a request beyond its shape, before anything is written.
  * @throws ApiProblem `unknown_toolset`, `invalid_settings`, `invalid_policy`, `invalid_permissions`, `invalid_network`, `unknown_secret`,
- * `invalid_secret_use`, `invalid_agents`, `limit_above_ceiling`, `invalid_plan`, `model_not_configured`, `invalid_model_name`; WorkspaceError
- * about the source
+ * `invalid_secret_use`, `invalid_agents`, `limit_above_ceiling`, `invalid_plan`, `model_not_configured`, `invalid_model_name`, `window_too_small`;
+ * WorkspaceError about the source
  */
 export async function checkRequest(
   deps: Pick<ApiDeps, 'catalog' | 'workspaces' | 'models' | 'allowAddresses' | 'ceilings' | 'secrets' | 'holder'>,
@@ -97,7 +98,10 @@ function checkTask(deps: Pick<ApiDeps, 'catalog' | 'models'>, body: Omit<CreateR
     checkModels(deps, fallbacks ?? [], '/fallbacks');
     checkOutputSchema(output_schema);
     const asked = { model: checkModel(deps, model), fallbacks, options };
-    return { planner: 'model', prompt: prompt ?? '', ...asked, system, instructions, context, images, output_schema };
+    const told = { system, instructions, context, images, output_schema };
+    const goal = { planner: 'model' as const, prompt: prompt ?? '', ...asked, ...told };
+    checkWindow(deps, toolset, goal);
+    return goal;
   }
   checkPlan(deps, toolset, plan);
   return { planner: 'scripted', plan };

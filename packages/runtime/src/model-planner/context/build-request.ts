@@ -1,8 +1,7 @@
 import type { PastCompaction, PastConversation, PastTurn, PlannerInput } from '@holdpoint/engine/worker';
-import type { ModelMessage, ModelTool } from '@holdpoint/models';
+import { type ModelMessage, type ModelTool, tokensOf, tokensOfMessage, tokensOfTools } from '@holdpoint/models';
 import type { Registry } from '@holdpoint/tools';
 import { asUser, freshCap, readBefore, turnMessages } from '../conversation.ts';
-import { tokensOf, tokensOfMessage, tokensOfTools } from './tokens.ts';
 import { readVerbatim, summaryText, type Verbatim } from './verbatim.ts';
 
 /** A request ready for sending, and its parts. */
@@ -13,6 +12,11 @@ export interface BuiltRequest {
   fixed: number;
   tokensAt: (turn: PastTurn, cap: number) => number;
   capOf: (turn: PastTurn) => number;
+  /**
+   * The beginning of the request, through these first turns: what a provider has in its cache, while no result of them was cut.
+   * @param cap most bytes of each result @default the present cap of a turn
+   */
+  through: (turns: readonly PastTurn[], cap?: number) => { messages: ModelMessage[]; tokens: number };
   /** The summary of earlier turns. */
   summary: string;
   carried: Verbatim;
@@ -51,6 +55,11 @@ export function buildRequest(
     messages: [...before, ...middle.flatMap(({ messages }) => messages), ...after],
     tokens: middle.reduce((all, { tokens }) => all + tokens, fixed),
     ...{ fixed, capOf, summary, carried },
+    through(some, cap) {
+      const parts = some.map((turn) => rendered(turn, cap ?? capOf(turn)));
+      const tokens = parts.reduce((all, part) => all + part.tokens, begin);
+      return { messages: [...before, ...parts.flatMap(({ messages }) => messages)], tokens };
+    },
     tokensAt: (turn, cap) => rendered(turn, cap).tokens,
     scale: scaleOf(turns, compactions, begin, (turn) => rendered(turn, capOf(turn))),
   };

@@ -1,14 +1,15 @@
 import type { ModelUsage } from '@holdpoint/contract';
 import type { PastConversation, PlannerInput, WrittenCompaction } from '@holdpoint/engine/worker';
-import type { Model, ModelAnswer } from '@holdpoint/models';
+import { type Model, type ModelAnswer, tokensOf } from '@holdpoint/models';
 import type { Redactor } from '@holdpoint/secrets';
 import type { Registry } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
 import type { Budget } from './budget.ts';
 import type { BuiltRequest } from './build-request.ts';
 import { longestSummary, planCompaction } from './plan-compaction.ts';
-import { summarise } from './summarise.ts';
-import { tokensOf } from './tokens.ts';
+import { conversationsFor } from './real-results.ts';
+import { assertSummaries } from './refused.ts';
+import { summarise, type TurnRequest } from './summarise.ts';
 import { readTreeState } from './tree-state.ts';
 import { addVerbatim, countVerbatim, summaryText } from './verbatim.ts';
 
@@ -26,6 +27,8 @@ interface Compacting {
   history: PastConversation;
   request: BuiltRequest;
   budget: Budget;
+  /** As a request for a turn. */
+  like: TurnRequest;
   /** The window learned from a refusal. */
   learned?: WrittenCompaction['learned'];
   signal: AbortSignal;
@@ -51,7 +54,7 @@ export async function compact(deps: Deps, compacting: Compacting): Promise<Writt
 
 async function summarised(
   { model, registry, workspaces, redactor, usageOf, now }: Deps,
-  { input, history, request, budget, signal }: Compacting,
+  { input, history, request, budget, like, signal }: Compacting,
   turns: readonly PastConversation['turns'][number][],
 ): Promise<Omit<WrittenCompaction, 'tokens_before'>> {
   const { spec } = input;
@@ -59,8 +62,9 @@ async function summarised(
   const { text, answer, failed } = await summarise(model, {
     ...{ model: input.model, prompt: spec.goal.planner === 'model' ? spec.goal.prompt : '', before: request.summary },
     ...{ turns, request: budget.request, longest: longestSummary(budget), signal },
-    redacted: (text) => redactor.text(text),
+    ...{ like, conversations: conversationsFor({ request, turns, budget }), redacted: redactor },
   });
+  if (failed !== undefined) assertSummaries(history.compactions, redactor.json(failed), input.model);
   const summary = redactor.text(text);
   const tree = await readTreeState(workspaces, input);
   const kept = addVerbatim(registry, spec.toolset, request.carried, turns);

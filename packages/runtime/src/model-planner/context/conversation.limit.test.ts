@@ -124,11 +124,42 @@ test('sixty turns of long output end, with everything that people said in the la
   for (const one of compacted) expect(one.tokens_after).toBeLessThan(one.tokens_before);
 });
 
-test.each(['empty', 'cut', 'refused'] as const)('a summary that is %s does not hold up the run', async (summary) => {
-  const long = longRun({ turns: 60, kilobytes: 8, behaviour: { window: 16_000, summary } });
+test.each(['empty', 'cut', 'refused'] as const)(
+  'summaries that are %s are replaced twice; the third pauses the run',
+  async (summary) => {
+    const behaviour: { window: number; summary: 'text' | typeof summary } = { window: 16_000, summary };
+    const long = longRun({ turns: 60, kilobytes: 8, behaviour });
+    const failing = { code: 'summaries_failed', retryable: false, next: expect.stringContaining('Resume') };
+    await expect(long.run.run(100)).rejects.toMatchObject(failing);
+    const summaries = () => long.run.log.compactions.filter(({ how }) => how === 'summarised');
+    expect(summaries().map(({ failed }) => failed !== undefined)).toEqual([true, true]);
+    // A person resumes the run: one more try, and another pause.
+    await expect(long.run.run(100)).rejects.toMatchObject(failing);
+    long.model.behave?.({ summary: 'text' });
+    expect(await long.run.run(100)).toBe('done');
+    expect(
+      summaries()
+        .slice(2)
+        .every(({ failed }) => failed === undefined),
+    ).toBe(true);
+    expectWhole(long);
+  },
+);
+
+test('a summary is made from whole results, and its request begins like that of the turn before', async () => {
+  const facts: ModelFacts = { window: 60_000, maxOutput: 4000, source: 'table' };
+  const long = longRun({ turns: 40, kilobytes: 12, behaviour: { window: 60_000 }, facts });
   expect(await long.run.run(100)).toBe('done');
+  expect(long.model.summaries.length).toBeGreaterThan(0);
   expectWhole(long);
-  expect(long.run.log.compactions.some(({ failed }) => failed !== undefined)).toBe(true);
+  for (const request of long.model.summaries) {
+    const { messages, tools, system } = JSON.parse(request);
+    const before = JSON.parse(long.model.requests[0] ?? '');
+    expect([tools, system, messages[0]]).toEqual([before.tools, before.system, before.messages[0]]);
+    const results = messages.flatMap((one: { results?: { text: string }[] }) => one.results ?? []);
+    expect(results.some(({ text }: { text: string }) => text.length > 11_000)).toBe(true);
+    expectPaired(request);
+  }
 });
 
 test('any history in any window: it ends, what must be kept is kept, and two processes build the same bytes', async () => {
@@ -166,7 +197,8 @@ test('a known window is never passed', async () => {
 
 test('a window too small for the task alone pauses with what to do', async () => {
   const long = longRun({ turns: 3, kilobytes: 1, behaviour: { window: 2000, tells: true } });
-  const full = { code: 'context_full', retryable: false, next: expect.any(String) };
+  const message = expect.stringMatching(/tools \(about \d+ tokens\), the instructions \(\d+\)/);
+  const full = { code: 'context_full', retryable: false, next: expect.any(String), message };
   await expect(long.run.run(4)).rejects.toMatchObject(full);
 });
 

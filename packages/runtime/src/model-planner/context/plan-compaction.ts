@@ -1,4 +1,5 @@
 import type { PastTurn } from '@holdpoint/engine/worker';
+import { freshCap } from '../conversation.ts';
 import { type Budget, parts } from './budget.ts';
 
 export interface Shortenable {
@@ -24,13 +25,15 @@ const oldCap = 800;
 const recentCaps = [48 * 1024, 16 * 1024, 4096, oldCap];
 
 /**
- * Plans how to shorten a request: old results are cut, then older turns are summarised, then results of the last turns are cut, then all
+ * Plans how to shorten a request: older turns with whole results are summarised, because their request is in the provider's cache. Else old
+ * results are cut, then older turns are summarised, then results of the last turns are cut, then all
  * turns are summarised. Undefined when no way to shorten the request is left. Pure.
  */
 export function planCompaction(input: Shortenable): PlannedCompaction | undefined {
   const { turns, budget } = input;
   const aim = budget.request * parts.aim;
   const older = turns.slice(0, firstRecent(input));
+  if (isCheap(input, older)) return { how: 'summarised', turns: older };
   const cutOlder = cut(input, older, oldCap);
   if (cutOlder !== undefined && cutOlder.tokens <= aim) return cutOlder;
   if (older.length > 0 && isWorthIt(input, older)) return { how: 'summarised', turns: piece(input, older) };
@@ -40,6 +43,15 @@ export function planCompaction(input: Shortenable): PlannedCompaction | undefine
   if (turns.length > 0 && isWorthIt(input, turns)) return { how: 'summarised', turns: piece(input, turns) };
   return cuts.at(-1);
 }
+
+/** Whether one request with whole results summarises these turns, and frees at least a fifth of a request. */
+function isCheap({ capOf, tokensAt, fixed, budget }: Shortenable, older: readonly PastTurn[]): boolean {
+  if (older.length === 0 || !Number.isFinite(budget.request) || older.some((turn) => capOf(turn) < freshCap))
+    return false;
+  const tokens = older.reduce((sum, turn) => sum + tokensAt(turn, freshCap), 0);
+  return tokens >= budget.request * leastFreed && fixed + tokens <= budget.request * parts.full;
+}
+const leastFreed = 0.2;
 
 /** Index of the first recent turn. Recent turns stay whole where possible. */
 function firstRecent({ turns, capOf, tokensAt, budget }: Shortenable): number {

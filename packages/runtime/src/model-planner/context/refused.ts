@@ -1,3 +1,5 @@
+import type { Problem } from '@holdpoint/contract';
+import type { PastCompaction } from '@holdpoint/engine/worker';
 import type { ModelError } from '@holdpoint/models';
 import type { BuiltRequest } from './build-request.ts';
 
@@ -18,6 +20,13 @@ export function learnFrom(
   return { learned: { model, window: told }, scale: sent >= told ? scale : (told / tokens) * 1.02 };
 }
 
+/** What a request without turns has, in tokens. */
+export interface SentTokens {
+  tools: number;
+  instructions: number;
+  rest: number;
+}
+
 /** The conversation does not fit, and no part can be cut. The run pauses. */
 export class ContextFullError extends Error {
   override name = 'ContextFullError';
@@ -26,10 +35,34 @@ export class ContextFullError extends Error {
   readonly next =
     'Fork the run with a model that has a larger window, or submit the task with a shorter prompt and shorter instructions.';
 
-  constructor(cause: Error, { model, window }: { model: string; window: number }) {
+  constructor(cause: Error, { model, window }: { model: string; window: number }, sent: SentTokens) {
+    const { tools, instructions, rest } = sent;
     super(
-      `The task, its instructions and what people said do not fit into the ${window} tokens that ${model} reads, and nothing else is left to cut.`,
+      `The tools (about ${tools} tokens), the instructions (${instructions}) and the task with what people said (${rest}) do not fit into the ${window} tokens that ${model} reads, and nothing else is left to cut.`,
       { cause },
     );
+  }
+}
+
+/** Failed summaries in a row before a person is asked: a list of calls stands for each, so the model forgets what it found out. */
+const mostFailed = 3;
+
+/** @throws SummariesFailedError for the third failed summary in a row. The run continues with a next try. */
+export function assertSummaries(compactions: readonly PastCompaction[], failed: Problem, model: string): void {
+  const summaries = compactions.filter(({ how }) => how === 'summarised').slice(1 - mostFailed);
+  if (summaries.length < mostFailed - 1 || summaries.some((one) => one.failed === undefined)) return;
+  throw new SummariesFailedError(failed, model);
+}
+
+/** The model writes no summaries. The run pauses. */
+class SummariesFailedError extends Error {
+  override name = 'SummariesFailedError';
+  readonly code = 'summaries_failed';
+  readonly retryable = false;
+  readonly next =
+    'Resume the run to try once more, or fork it with a model that has a larger window or no limit on what it writes.';
+
+  constructor({ code, message }: Problem, model: string) {
+    super(`${mostFailed} summaries in a row failed, the last of ${model} with ${code}: ${message}`);
   }
 }

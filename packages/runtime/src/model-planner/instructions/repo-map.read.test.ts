@@ -1,9 +1,9 @@
 import type { Json } from '@holdpoint/contract';
+import { tokensOf } from '@holdpoint/models';
 import { test } from '@holdpoint/workspace/testing/fixture';
 import { expect } from 'vitest';
 import { instructing, promptGoal } from '../../testing/instructing.ts';
 import { specOfPrompt } from '../../testing/planned-run.ts';
-import { tokensOf } from '../context/tokens.ts';
 import type { MapSources } from './repo-map.ts';
 
 const files = Object.fromEntries(Array.from({ length: 6 }, (_, n) => [`src/f${n}.ts`, '']));

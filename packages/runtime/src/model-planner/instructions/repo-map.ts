@@ -1,9 +1,9 @@
 import type { GraphQuery } from '@holdpoint/code-graph';
 import type { Json } from '@holdpoint/contract';
 import type { PlannerInput } from '@holdpoint/engine/worker';
+import { tokensOf } from '@holdpoint/models';
 import { nameText } from '@holdpoint/readable';
 import type { Workspaces } from '@holdpoint/workspace';
-import { tokensOf } from '../context/tokens.ts';
 import { fencedList } from './fenced.ts';
 import { listedName } from './quoted.ts';
 

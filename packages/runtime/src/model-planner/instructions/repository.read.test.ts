@@ -1,10 +1,10 @@
 import type { Json } from '@holdpoint/contract';
+import { tokensOf } from '@holdpoint/models';
 import { git, runId } from '@holdpoint/workspace/testing';
 import { test } from '@holdpoint/workspace/testing/fixture';
 import { expect } from 'vitest';
 import { instructing, promptGoal } from '../../testing/instructing.ts';
 import { specOfPrompt } from '../../testing/planned-run.ts';
-import { tokensOf } from '../context/tokens.ts';
 
 const inFence = (system: string, what: string): string[] =>
   (

@@ -1,4 +1,4 @@
-import type { ModelMessage, ModelTool } from '@holdpoint/models';
+import type { ModelMessage, ModelTool } from './port.ts';
 
 /**
  * A first estimate of the tokens of a text in a request, where no provider has counted yet. English and code have about 4 bytes for each
