@@ -235,7 +235,7 @@ export default {
     tsPreCompilationDeps: true,
     moduleSystems: ['es6'],
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '^examples/repos/|^apps/console/dist' },
+    exclude: { path: '^examples/repos/|^tests/tasks/[^/]+/(repo|hidden)/|^apps/console/dist' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['node', 'import'],

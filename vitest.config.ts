@@ -43,6 +43,7 @@ const longer = [
   '**/node_modules/**',
   '**/.cache/**',
   'examples/repos/**',
+  'tests/tasks/*/{repo,hidden}/**',
   'tests/{console,crash,faults,hostile,power,projects,repositories,seeing,code-graph}/**',
   'tests/runs/*.{race,limit,recover}.test.ts',
   ...halfMinutes,

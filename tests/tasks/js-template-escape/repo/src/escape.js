@@ -1,0 +1,3 @@
+const entities = { '&': '&amp;', '<': '&lt;', '>': '&gt;' };
+
+export const escapeText = (text) => text.replace(/[&<>]/g, (char) => entities[char]);

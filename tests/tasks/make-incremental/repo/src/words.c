@@ -1,0 +1,3 @@
+#include "words.h"
+
+const char *hello(void) { return "Hello"; }

@@ -1,0 +1,5 @@
+#ifndef WORDS_H
+#define WORDS_H
+#define MARK "!"
+const char *hello(void);
+#endif

@@ -1,0 +1,3 @@
+set -eu
+[ "$(build/greeter Ada)" = "Hello, Ada!" ]
+echo ok

@@ -1,0 +1,3 @@
+from .store import open_store
+
+__all__ = ["open_store"]

@@ -1,0 +1,1 @@
+export const format = (sum: number): string => `€ ${sum.toFixed(2)}`;
