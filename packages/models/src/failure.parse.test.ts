@@ -151,6 +151,25 @@ test.each([
     { code: 403, message: 'This model requires moderation on OpenAI. Your input was flagged for "violence".' },
     'EMODELPOLICY',
   ],
+  [
+    400,
+    { code: '400', message: 'The request was blocked.', innererror: { code: 'ResponsibleAIPolicyViolation' } },
+    'EMODELPOLICY',
+  ],
+  [
+    402,
+    {
+      code: 402,
+      message: 'Requests under way hold the rest of your credits.',
+      metadata: { limit_source: 'openrouter_in_flight_budget' },
+    },
+    'EMODELRATELIMIT',
+  ],
+  [
+    402,
+    { code: 402, message: 'Insufficient credits.', metadata: { limit_source: 'openrouter_credits' } },
+    'EMODELQUOTA',
+  ],
   [529, { type: 'overloaded_error', message: 'Overloaded' }, 'EMODELUNAVAILABLE'],
   [400, { type: 'invalid_request_error', message: 'max_tokens: must be at least 1' }, 'EMODELREQUEST'],
 ])('a refusal with %i counts by its words: %j', (status, error, code) => {

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { apiKey, asking, askServer, continued, failure, readFile } from './testing/ask.ts';
+import { apiKey, asking, askServer, continued, eventStream, failure, readFile } from './testing/ask.ts';
+import { event } from './testing/events.ts';
 import { testFaults, testParallelCalls } from './testing/faults.ts';
 import { openWireServer } from './testing/wire-server.ts';
 
@@ -89,6 +90,21 @@ test('a call that Gemini could not read is invalid, and its result becomes text'
     { role: 'user', parts: [{ text: 'Result of your call unreadable_call: alpha' }] },
   ]);
 });
+
+test.each(['PROHIBITED_CONTENT', 'SAFETY', 'BLOCKLIST'])(
+  'a prompt that Gemini blocks for %s is withheld, whole and streamed, and its tokens count',
+  async (blockReason) => {
+    const body = { promptFeedback: { blockReason }, usageMetadata: { promptTokenCount: 11, totalTokenCount: 11 } };
+    await using server = await openWireServer(
+      { body: JSON.stringify(body) },
+      { body: event(body), headers: eventStream },
+    );
+    const ask = asking(modelName, server.url);
+    const withheld = { finish: 'content_filter', calls: [], text: '', usage: { input_tokens: 11 } };
+    expect(await ask()).toMatchObject(withheld);
+    expect((await ask.stream()).answer).toMatchObject(withheld);
+  },
+);
 
 test('reads the wait of a rate limit from the body, and a wrong key from a 400', async () => {
   const details = [{ '@type': 'type.googleapis.com/google.rpc.RetryInfo', retryDelay: '34.4s' }];

@@ -60,6 +60,12 @@ export const wordings: readonly Wording[] = [
     source: 'https://github.com/dyad-sh/dyad/issues/3626',
   },
   {
+    code: 'EMODELRATELIMIT',
+    provider: 'OpenRouter: 402 while requests under way hold the credit; the other 402s have another limit_source',
+    name: 'openrouter_in_flight_budget',
+    source: 'https://openrouter.ai/docs/api/reference/errors-and-debugging',
+  },
+  {
     code: 'EMODELQUOTA',
     provider: 'OpenRouter: 402, also as an error inside a stream',
     says: /requires more credits, or fewer max_tokens/i,
@@ -85,9 +91,15 @@ export const wordings: readonly Wording[] = [
   },
   {
     code: 'EMODELPOLICY',
+    provider: 'Azure OpenAI: 400, the code of its inner error where a gateway has replaced the outer one',
+    name: 'ResponsibleAIPolicyViolation',
+    source: 'https://learn.microsoft.com/en-us/answers/questions/5917408',
+  },
+  {
+    code: 'EMODELPOLICY',
     provider: 'OpenRouter: 403',
     says: /requires moderation\b.{0,200}\bflagged/i,
-    source: 'https://openrouter.ai/docs/api-reference/errors',
+    source: 'https://openrouter.ai/docs/api/reference/errors-and-debugging',
   },
   {
     code: 'EMODELUNAVAILABLE',

@@ -9,7 +9,10 @@ export interface Problem {
   window?: number | undefined;
 }
 
-/** Reads `{error: {message, code, type, status, details}}` or `{error: "…"}`, as text or parsed. Never throws. */
+/**
+ * Reads `{error: {message, code, type, status, details}}` or `{error: "…"}`, as text or parsed. Azure has a code in `innererror`,
+ * OpenRouter a limit in `metadata`. Never throws.
+ */
 export function readProblem(body: unknown): Problem {
   const error = field(typeof body === 'string' ? parsed(body) : body, 'error');
   if (typeof error === 'string') return { message: error, words: [], details: [] };
@@ -19,6 +22,8 @@ export function readProblem(body: unknown): Problem {
     field(error, 'code'),
     field(error, 'type'),
     field(error, 'status'),
+    field(field(error, 'innererror'), 'code'),
+    field(field(error, 'metadata'), 'limit_source'),
     ...list.map((d) => field(d, 'reason')),
   ];
   const message = field(error, 'message');
