@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Json } from '@holdpoint/contract';
 import { createRegistry, everyToolset } from '@holdpoint/tools';
-import { tokensOf } from '../tests/harness/tokens.ts';
 import { say } from './figures.ts';
 import { tokensOf } from './token-count.ts';
 

@@ -1,5 +1,5 @@
+import { tokensOf } from '../../bench/token-count.ts';
 import { type ModelServer, openModelServer } from '../harness/model-server.ts';
-import { tokensOf } from '../harness/tokens.ts';
 import type { NamedTask } from './all.ts';
 import { nextTurn } from './expert.ts';
 

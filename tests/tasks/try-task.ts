@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Client } from '@holdpoint/client';
-import { tokensOf } from '../harness/tokens.ts';
+import { tokensOf } from '../../bench/token-count.ts';
 import type { NamedTask } from './all.ts';
 import { judge } from './judge.ts';
 import { type Solved, solve } from './solve.ts';
