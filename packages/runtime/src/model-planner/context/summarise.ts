@@ -156,7 +156,7 @@ const howNotesAre =
   'Words of people, the task, lists of todos and names of open files are kept apart; do not repeat them. Plain text, in short lines, as long as needed and no longer.';
 
 /** Ends the conversation. The answer is no turn, so a call in it is not made. */
-export const question = [
+const question = [
   'This is Holdpoint, not a person. The conversation becomes too long: all of it up to here is about to be removed, and you will only have your notes.',
   `Do not continue the work now, and call no tool. Write notes that replace your notes so far and everything after them: ${whatNotesHave}`,
   howNotesAre,
