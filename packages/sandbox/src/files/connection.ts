@@ -2,10 +2,8 @@ import type { Writable } from 'node:stream';
 import { outputsFolder } from '@holdpoint/contract';
 import type { IdleProcess, IdleProcesses } from '../idle-processes.ts';
 import type { OperationName, Operations, OutputStream } from '../inside/tool-host/protocol.ts';
-import { resolveLimits } from '../limits.ts';
-import { setupError, startTree } from '../run-command.ts';
 import { type Driver, SandboxError, type Tree, type WorkspaceMount } from '../tree.ts';
-import { FrameReader } from './frame-reader.ts';
+import { startFramed } from './framed-program.ts';
 import { type ParsedReply, parseReply } from './reply-schema.ts';
 
 export interface ConnectionDeps {
@@ -50,7 +48,6 @@ export class Connection implements IdleProcess {
   readonly #deps: ConnectionDeps;
   readonly #tree: Tree;
   readonly #pending = new Map<number, Pending>();
-  readonly #stderr: Buffer[] = [];
   /** Takes the content announced by the last line. */
   #onContent: ((content: Buffer) => void) | undefined;
   #nextId = 1;
@@ -61,39 +58,29 @@ export class Connection implements IdleProcess {
 
   constructor(deps: ConnectionDeps, workspace: WorkspaceMount) {
     this.#deps = deps;
-    this.#tree = startTree(deps.driver, {
-      workspace,
-      label: null,
-      argv: [
-        deps.driver.node,
-        '--disable-warning=ExperimentalWarning',
-        deps.driver.toolHost,
-        deps.driver.root(workspace),
-        deps.driver.ripgrep,
-        outputsFolder,
-        deps.driver.outputs(workspace),
-      ],
-      cwd: '.',
-      env: {},
-      egress: null,
-      // CPU seconds add up over the tool host's whole life.
-      limits: resolveLimits({ cpu_seconds: 1_000_000, memory_bytes: memoryBytes, processes: 64 }),
-      stdin: null,
-      hostFiles: deps.driver.toolHostFiles,
-    });
-    const frames = new FrameReader(
-      maxLineBytes,
-      (line) => this.#receive(line),
-      (content) => this.#receiveContent(content),
+    const { driver } = deps;
+    const node = [driver.node, '--disable-warning=ExperimentalWarning'] as const;
+    const { tree, ended } = startFramed(
+      driver,
+      {
+        ...{ workspace, maxLineBytes, hostFiles: driver.toolHostFiles },
+        argv: [
+          ...([...node, driver.toolHost, driver.root(workspace), driver.ripgrep] as const),
+          ...[outputsFolder, driver.outputs(workspace)],
+        ],
+        limits: { memory_bytes: memoryBytes, processes: 64 },
+      },
+      {
+        onLine: (line) => this.#receive(line),
+        onContent: (content) => this.#receiveContent(content),
+        onLongLine: () => this.#violate('a line is too long'),
+        hasFailed: () => this.#failure !== null,
+        onLost: (how) => this.#fail('ETOOLHOSTLOST', how),
+        onFailure: (error) => this.#settle(error),
+      },
     );
-    this.#tree.stdout.on('data', (chunk: Buffer) => {
-      if (this.#failure === null && !frames.push(chunk)) this.#violate('a line is too long');
-    });
-    this.#tree.stderr.on('data', (chunk: Buffer) => {
-      if (this.#stderr.length < 16) this.#stderr.push(chunk.subarray(0, 4096));
-    });
-    for (const stream of [this.#tree.stdout, this.#tree.stderr, this.#tree.stdin]) stream?.on('error', () => {});
-    this.ended = this.#end();
+    this.#tree = tree;
+    this.ended = ended;
     this.#startIdleTimer();
   }
 
@@ -202,19 +189,6 @@ export class Connection implements IdleProcess {
     const take = this.#onContent;
     this.#onContent = undefined;
     take?.(content);
-  }
-
-  async #end(): Promise<void> {
-    try {
-      const end = await this.#tree.ended;
-      const stderr = Buffer.concat(this.#stderr).toString('utf8').trim();
-      if (end.status === 'setup_failed' && !this.#failure) this.#settle(setupError(end.detail ?? stderr));
-      const how = end.status === 'exited' ? `exit code ${end.exit_code}` : end.status;
-      this.#fail('ETOOLHOSTLOST', `ended (${how}) ${stderr.slice(0, 2000)}`.trim());
-    } catch (error) {
-      this.#settle(error instanceof SandboxError ? error : setupError(String(error)));
-      throw error;
-    }
   }
 
   #violate(what: string): SandboxError {

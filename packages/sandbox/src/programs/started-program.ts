@@ -1,8 +1,6 @@
-import { FrameReader } from '../files/frame-reader.ts';
+import { startFramed } from '../files/framed-program.ts';
 import type { IdleProcess, IdleProcesses } from '../idle-processes.ts';
-import { resolveLimits } from '../limits.ts';
 import type { WorkspaceMount } from '../port.ts';
-import { setupError, startTree } from '../run-command.ts';
 import { type Driver, type HostProgram, type ProgramProcess, SandboxError, type Tree } from '../tree.ts';
 
 type Code = 'EPROGRAMLOST' | 'EPROGRAMVIOLATION' | 'EPROGRAMTIMEOUT';
@@ -19,7 +17,6 @@ export class StartedProgram implements ProgramProcess, IdleProcess {
   readonly #idle: IdleProcesses;
   readonly #tree: Tree;
   readonly #pending: Pending[] = [];
-  readonly #stderr: Buffer[] = [];
   #failure: SandboxError | null = null;
   /** Time-out of the first open request, or the idle time without a request. */
   #timer: NodeJS.Timeout | undefined;
@@ -33,37 +30,24 @@ export class StartedProgram implements ProgramProcess, IdleProcess {
   ) {
     this.#program = program;
     this.#idle = idle;
-    this.#tree = startTree(driver, {
-      workspace,
-      label: null,
-      argv: [driver.node, ...(program.nodeOptions ?? []), driver.pathInside(program.main, program.files)],
-      cwd: '.',
-      env: {},
-      egress: null,
-      // CPU seconds add up over the program's whole life. The program writes no file.
-      limits: resolveLimits({
-        cpu_seconds: 1_000_000,
-        memory_bytes: program.memory_bytes,
-        processes: 64,
-        file_bytes: 1,
-      }),
-      stdin: null,
-      hostFiles: program.files,
-    });
-    const frames = new FrameReader(
-      program.maxLineBytes,
-      (line) => this.#receive(line),
-      () => {},
+    const { files: hostFiles, maxLineBytes, memory_bytes } = program;
+    const main = driver.pathInside(program.main, hostFiles);
+    // The program writes no file.
+    const limits = { memory_bytes, processes: 64, file_bytes: 1 };
+    const { tree, ended } = startFramed(
+      driver,
+      { workspace, argv: [driver.node, ...(program.nodeOptions ?? []), main], limits, hostFiles, maxLineBytes },
+      {
+        onLine: (line) => this.#receive(line),
+        onContent: () => {},
+        onLongLine: () => this.#fail('EPROGRAMVIOLATION', 'wrote a line that is too long'),
+        hasFailed: () => this.#failure !== null,
+        onLost: (how) => this.#fail('EPROGRAMLOST', how),
+        onFailure: (error) => this.#settle(error),
+      },
     );
-    this.#tree.stdout.on('data', (chunk: Buffer) => {
-      if (this.#failure === null && !frames.push(chunk))
-        this.#fail('EPROGRAMVIOLATION', 'wrote a line that is too long');
-    });
-    this.#tree.stderr.on('data', (chunk: Buffer) => {
-      if (this.#stderr.length < 16) this.#stderr.push(Buffer.from(chunk.subarray(0, 4096)));
-    });
-    for (const stream of [this.#tree.stdout, this.#tree.stderr, this.#tree.stdin]) stream?.on('error', () => {});
-    this.ended = this.#end();
+    this.#tree = tree;
+    this.ended = ended;
     this.ended.catch(() => {});
     this.#restartTimer();
   }
@@ -104,19 +88,6 @@ export class StartedProgram implements ProgramProcess, IdleProcess {
     // A chunk of the stream is valid only until its listeners return.
     else answered.resolve(Buffer.from(line));
     return 0;
-  }
-
-  async #end(): Promise<void> {
-    try {
-      const end = await this.#tree.ended;
-      const stderr = Buffer.concat(this.#stderr).toString('utf8').trim();
-      if (end.status === 'setup_failed' && !this.#failure) this.#settle(setupError(end.detail ?? stderr));
-      const how = end.status === 'exited' ? `exit code ${end.exit_code}` : end.status;
-      this.#fail('EPROGRAMLOST', `ended (${how}) ${stderr.slice(0, 2000)}`.trim());
-    } catch (error) {
-      this.#settle(error instanceof SandboxError ? error : setupError(String(error)));
-      throw error;
-    }
   }
 
   #fail(code: Code, what: string): void {

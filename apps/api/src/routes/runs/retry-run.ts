@@ -1,9 +1,8 @@
 import { idParamsSchema, retryRunSchema, undoneSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
 import { placeEngineError } from '../../errors/placed-error.ts';
-import { awaitRun } from '../../live/await-run.ts';
 import { checkRunId } from './find-run.ts';
-import { toRun } from './run-view.ts';
+import { awaitUndone } from './undo-run.ts';
 
 const places = {
   step_not_found: '/from_step',
@@ -34,20 +33,13 @@ export function retryRunRoute(app: App): void {
     async ({ params, body, deps }, reply) => {
       const runId = checkRunId(params.id);
       const { from_step: fromStep, keep_external_effects, accept_new_version } = retryRunSchema.parse(body ?? {});
-      let undone: string[] = [];
-      const run = await awaitRun(deps, reply, {
-        runId,
-        async ask() {
-          const request = {
-            fromStep,
-            ...{ keepExternalEffects: keep_external_effects, acceptNewVersion: accept_new_version },
-          };
-          undone = await placeEngineError(places, () => deps.engine.runs.retry(runId, request));
-        },
-        isPending: ({ restore }) => restore === 'due',
-      });
-      const restored = run.restore !== 'due';
-      return reply.code(restored ? 200 : 202).send({ run: toRun(run), undone, restored });
+      const request = {
+        fromStep,
+        ...{ keepExternalEffects: keep_external_effects, acceptNewVersion: accept_new_version },
+      };
+      return awaitUndone(deps, reply, runId, () =>
+        placeEngineError(places, () => deps.engine.runs.retry(runId, request)),
+      );
     },
   );
 }

@@ -8,10 +8,10 @@ import {
   sendCallsSchema,
   waitQuerySchema,
 } from '@holdpoint/contract/wire';
-import { EngineError, notificationChannel } from '@holdpoint/engine';
+import { EngineError } from '@holdpoint/engine';
 import type { FastifyReply } from 'fastify';
 import type { ApiDeps, App } from '../../deps.ts';
-import { clientGone } from '../../live/stream.ts';
+import { readUntil } from '../../live/await-run.ts';
 import { idempotencyKey } from '../../schema/idempotency-key.ts';
 import { checkRunId, findRun } from './find-run.ts';
 import { areSettled, showReceived } from './received-calls.ts';
@@ -118,21 +118,15 @@ async function awaitCalls(
     const number = await numberOf();
     return showReceived(deps, { runId, number, received: await deps.engine.runs.calls(runId, number) });
   }
-  const signal = AbortSignal.any([clientGone(reply), deps.closing]);
-  const until = deps.now() + waitMs;
-  const subscription = await deps.notifications.subscribe(notificationChannel(runId));
-  try {
-    const number = await numberOf();
-    for (;;) {
-      const received = await deps.engine.runs.calls(runId, number);
-      const timeoutMs = until - deps.now();
-      const isOver = areSettled(received) || timeoutMs <= 0 || signal.aborted;
-      // The results are read once: they may be long, and a run has many events.
-      if (isOver) return await showReceived(deps, { runId, number, received });
-      // A notification may be lost: the loop reads the run once per heartbeat, as a quiet stream does.
-      await subscription.next({ timeoutMs: Math.min(timeoutMs, deps.heartbeatMs), signal });
-    }
-  } finally {
-    subscription.close();
-  }
+  let number = 0;
+  const received = await readUntil(deps, reply, {
+    ...{ runId, waitMs },
+    ask: async () => {
+      number = await numberOf();
+    },
+    read: () => deps.engine.runs.calls(runId, number),
+    isOver: areSettled,
+  });
+  // The results are read once: they may be long, and a run has many events.
+  return await showReceived(deps, { runId, number, received });
 }

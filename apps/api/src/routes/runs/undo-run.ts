@@ -1,4 +1,5 @@
-import { idParamsSchema, undoneSchema, undoRunSchema } from '@holdpoint/contract/wire';
+import { idParamsSchema, type Undone, undoneSchema, undoRunSchema } from '@holdpoint/contract/wire';
+import type { FastifyReply } from 'fastify';
 import type { App } from '../../deps.ts';
 import { placeEngineError } from '../../errors/placed-error.ts';
 import { awaitRun } from '../../live/await-run.ts';
@@ -29,16 +30,29 @@ export function undoRunRoute(app: App): void {
     async ({ params, body, deps }, reply) => {
       const runId = checkRunId(params.id);
       const { to_step: toStep, keep_external_effects: keepExternalEffects } = body;
-      let undone: string[] = [];
-      const run = await awaitRun(deps, reply, {
-        runId,
-        async ask() {
-          undone = await placeEngineError(places, () => deps.engine.runs.undo(runId, { toStep, keepExternalEffects }));
-        },
-        isPending: ({ restore }) => restore === 'due',
-      });
-      const restored = run.restore !== 'due';
-      return reply.code(restored ? 200 : 202).send({ run: toRun(run), undone, restored });
+      return awaitUndone(deps, reply, runId, () =>
+        placeEngineError(places, () => deps.engine.runs.undo(runId, { toStep, keepExternalEffects })),
+      );
     },
   );
+}
+
+/** Requests an undo, and answers when a worker has restored the files, or with 202 when that takes long. */
+export async function awaitUndone(
+  deps: Parameters<typeof awaitRun>[0],
+  reply: FastifyReply,
+  runId: string,
+  undo: () => Promise<string[]>,
+): Promise<Undone> {
+  let undone: string[] = [];
+  const run = await awaitRun(deps, reply, {
+    runId,
+    async ask() {
+      undone = await undo();
+    },
+    isPending: ({ restore }) => restore === 'due',
+  });
+  const restored = run.restore !== 'due';
+  reply.code(restored ? 200 : 202);
+  return { run: toRun(run), undone, restored };
 }

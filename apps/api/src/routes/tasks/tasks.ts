@@ -7,10 +7,10 @@ import {
   taskOutputSchema,
   taskSchema,
 } from '@holdpoint/contract/wire';
-import { EngineError, notificationChannel, type RunState, type TaskState } from '@holdpoint/engine';
+import { EngineError, type RunState, type TaskState } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { showEach } from '../../errors/show-damaged.ts';
-import { clientGone } from '../../live/stream.ts';
+import { readUntil } from '../../live/await-run.ts';
 import { findRun } from '../runs/find-run.ts';
 
 export function tasksRoutes(app: App): void {
@@ -70,25 +70,18 @@ export function tasksRoutes(app: App): void {
       },
     },
     async ({ params, query: { stream, cursor, max_bytes, wait_s }, deps }, reply) => {
-      const signal = AbortSignal.any([clientGone(reply), deps.closing]);
-      const until = deps.now() + wait_s * 1000;
       const { runId } = await findTask(deps, params.id);
-      const subscription = await deps.notifications.subscribe(notificationChannel(runId));
-      try {
-        for (;;) {
+      const { task, page } = await readUntil(deps, reply, {
+        ...{ runId, waitMs: wait_s * 1000, pollMs },
+        async read() {
           // The status is read first: for a finished task the output below is complete.
           const { task } = await findTask(deps, params.id);
-          const page = await deps.outputs.read(task.id, { stream, from: cursor, maxBytes: max_bytes });
-          const left = until - deps.now();
-          if (page.text !== '' || isTaskOver(task.status) || left <= 0 || signal.aborted) {
-            const { text, next, total, omitted } = page;
-            return { status: task.status, text, next_cursor: next, total_bytes: total, omitted_bytes: omitted };
-          }
-          await subscription.next({ timeoutMs: Math.min(left, pollMs), signal });
-        }
-      } finally {
-        subscription.close();
-      }
+          return { task, page: await deps.outputs.read(task.id, { stream, from: cursor, maxBytes: max_bytes }) };
+        },
+        isOver: ({ task, page }) => page.text !== '' || isTaskOver(task.status),
+      });
+      const { text, next, total, omitted } = page;
+      return { status: task.status, text, next_cursor: next, total_bytes: total, omitted_bytes: omitted };
     },
   );
 
