@@ -158,3 +158,26 @@ test('a provider that rejects the key pauses the run with its reason', async () 
   expect(await finished(client, run.id)).toMatchObject({ status: 'canceled' });
   await worker.signal('SIGTERM');
 });
+
+test('the model reads where its repository stands, and a person reads the same text', async () => {
+  const worker = await system.startWorker();
+  const uses = Array.from({ length: 5 }, (_, n) => [
+    `src/use${n}.ts`,
+    `import { area } from './area.ts';\narea(${n});\n`,
+  ]);
+  const files = { 'src/area.ts': 'export function area(a: number) {\n  return a;\n}\n', ...Object.fromEntries(uses) };
+  const path = await system.directoryWith(files);
+  mock.on({ userMessage: 'read the map' }, { content: 'Read.' });
+  const { run } = await client.createRun({
+    prompt: 'read the map',
+    workspace: { source: { type: 'directory', path } },
+  });
+  expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded' });
+  const { system: text, environment } = await client.readInstructions(run.id);
+  expect(text).toMatch(/^src\/ 6 files$/m);
+  expect(text).toContain('# Git\nThe workspace is a git repository of its own');
+  // A busy machine may take longer than the graph has.
+  const hasMap = text?.includes('src/area.ts: area (function, 1)');
+  expect(environment.repo_map).toMatchObject(hasMap ? { symbols: 1 } : { absent: 'ETIMEOUT' });
+  await worker.signal('SIGTERM');
+});
