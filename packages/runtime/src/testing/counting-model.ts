@@ -5,6 +5,8 @@ export interface CountingModel extends Model {
   requests: string[];
   /** The requests for summaries, as text. */
   summaries: string[];
+  /** How many of them asked for a stream. */
+  streamedSummaries?: number;
   refused: number;
   /** Changes how it behaves from now on. */
   behave?(other: Partial<Pick<Behaviour, 'summary'>>): void;
@@ -37,7 +39,7 @@ export function countingModel({
       summary = other.summary ?? summary;
     },
     async generate(request) {
-      const { signal: _, onDelta: __, ...sent } = request;
+      const { signal: _, onDelta, ...sent } = request;
       const text = JSON.stringify(sent);
       const tokens = Math.ceil(Buffer.byteLength(text) / 4);
       if (tokens > window) {
@@ -48,6 +50,7 @@ export function countingModel({
       const last = request.messages.at(-1);
       const isSummary = last?.role === 'user' && last.text.endsWith('Write the notes now.');
       (isSummary ? model.summaries : model.requests).push(text);
+      if (isSummary && onDelta !== undefined) model.streamedSummaries = (model.streamedSummaries ?? 0) + 1;
       if (isSummary && summary === 'refused') {
         throw new ModelError({ code: 'EMODELREQUEST', message: 'no summaries', next: '' });
       }

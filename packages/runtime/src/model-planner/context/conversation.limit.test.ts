@@ -151,6 +151,7 @@ test('a summary is made from whole results, and its request begins like that of 
   const long = longRun({ turns: 40, kilobytes: 12, behaviour: { window: 60_000 }, facts });
   expect(await long.run.run(100)).toBe('done');
   expect(long.model.summaries.length).toBeGreaterThan(0);
+  expect(long.model.streamedSummaries).toBe(long.model.summaries.length);
   expectWhole(long);
   for (const request of long.model.summaries) {
     const { messages, tools, system } = JSON.parse(request);

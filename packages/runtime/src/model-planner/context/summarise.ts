@@ -59,7 +59,7 @@ export async function summarise(model: Model, asked: Asked): Promise<Summary> {
     // The answer before was a call.
     if (spent !== undefined && !isTranscript) continue;
     try {
-      const given = await model.generate(request());
+      const given = await model.generate({ ...request(), onDelta: unshown });
       const answer = { ...given, usage: sumOf(spent, given.usage) };
       // Some models call a tool whatever the question is. Without tools they write.
       if (given.calls.length > 0 && !isTranscript) {
@@ -80,6 +80,9 @@ export async function summarise(model: Model, asked: Asked): Promise<Summary> {
   const failed = { code: 'EMODELCONTEXT', message: 'The request for a summary was refused for its length.' };
   return { text: digest(before, turns, longest), failed };
 }
+
+/** Asks for a stream, so that a silent provider is noticed as in a turn. No person reads a summary while it is written. */
+const unshown = () => {};
 
 const charactersPerToken = 6;
 
