@@ -145,6 +145,45 @@ test('a recorded answer is never requested again when the worker is killed', asy
   await second.signal('SIGTERM');
 });
 
+test('an image that the model reads is kept beside the log, and given out as an image alone', async () => {
+  const worker = await system.startWorker();
+  const base64 = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+  const draw = `echo '${base64}' | base64 -d > dot.png; echo '<script>alert(1)</script>' >> dot.png`;
+  mock.on(
+    { userMessage: 'look at the dot', hasToolResult: false },
+    {
+      content: 'Looking.',
+      toolCalls: [
+        call('call_e', 'bash', { command: draw }),
+        call('call_f', 'read_file', { path: 'dot.png' }),
+        call('call_g', 'read_file', { path: 'missing.png' }),
+      ],
+    },
+  );
+  mock.on({ userMessage: 'look at the dot', hasToolResult: true }, { content: 'It is grey.' });
+  const { run } = await client.createRun({ prompt: 'Please look at the dot.' });
+  expect(await finished(client, run.id)).toMatchObject({ status: 'succeeded', message: 'It is grey.' });
+  const [, step, missing] = (await client.listSteps(run.id)).data;
+  const { result } = await client.getStep(step?.id ?? '');
+  expect(result).toMatchObject({ path: 'dot.png', image: { media_type: 'image/png', width: 1, height: 1 } });
+  const bytes = await Array.fromAsync(await client.getStepImage(step?.id ?? ''));
+  expect(Buffer.concat(bytes)).toEqual(await readFile(join(system.tree(run.id), 'dot.png')));
+  await expect(client.getStepImage(missing?.id ?? '')).rejects.toMatchObject({ code: 'image_not_found', status: 404 });
+  const response = await fetch(`${system.api.url()}/v1/steps/${step?.id}/image`, {
+    headers: { authorization: `Bearer ${system.key}` },
+  });
+  expect(Object.fromEntries(response.headers)).toMatchObject({
+    'content-type': 'image/png',
+    'x-content-type-options': 'nosniff',
+    'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
+    'cross-origin-resource-policy': 'same-origin',
+  });
+  const events = (await client.listEvents(run.id)).data.filter(({ type }) => type === 'step.succeeded');
+  expect(JSON.stringify(events)).not.toContain(base64.slice(0, 40));
+  expect(events.at(-1)?.data).toMatchObject({ contents: [{ bytes: Buffer.concat(bytes).length }] });
+  await worker.signal('SIGTERM');
+});
+
 test('a provider that rejects the key pauses the run with its reason', async () => {
   const worker = await system.startWorker();
   mock.on(

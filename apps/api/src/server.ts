@@ -65,6 +65,7 @@ import { downloadArchiveRoute } from './routes/snapshots/download-archive.ts';
 import { listSnapshotsRoute } from './routes/snapshots/list-snapshots.ts';
 import { readFilesRoutes } from './routes/snapshots/read-files.ts';
 import { cancelStepRoute } from './routes/steps/cancel-step.ts';
+import { readImageRoute } from './routes/steps/read-image.ts';
 import { readStepsRoutes } from './routes/steps/read-steps.ts';
 import { tasksRoutes } from './routes/tasks/tasks.ts';
 import { readToolsRoutes } from './routes/tools/read-tools.ts';
@@ -181,6 +182,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   forkRunRoute(app);
   undoRunRoute(app);
   readStepsRoutes(app);
+  readImageRoute(app);
   cancelStepRoute(app);
   readEventsRoutes(app);
   readTurnsRoute(app);

@@ -16,6 +16,7 @@ export * from './files.ts';
 export * from './grant.ts';
 export * from './id-prefixes.ts';
 export * from './ids.ts';
+export * from './image-facts.ts';
 export * from './json-pointer.ts';
 export * from './limits.ts';
 export * from './lineage.ts';

@@ -21,6 +21,8 @@ interface Effects {
   command?: CommandUse | undefined;
   /** Set by the host for a result too long for a model to read whole. */
   long?: LongResult | undefined;
+  /** Contents kept with the outcome, apart from the log: the value names each content by its SHA-256. */
+  contents?: readonly Buffer[] | undefined;
 }
 
 /** How a tool call ends. `value` is JSON. */

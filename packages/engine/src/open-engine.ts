@@ -315,6 +315,8 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
     },
     /** The value of a payload, from the log or the blob store. */
     read: <Value>(payload: Payload<Value>): Promise<Value> => fromPayload(deps.blobs, payload),
+    /** A content named by the result of a step. @throws EngineError `blob_missing`, `blob_damaged` */
+    content: (sha256: string): Promise<Buffer> => deps.blobs.get(sha256),
   };
 }
 export type Engine = ReturnType<typeof engineFor>;

@@ -36,7 +36,7 @@ export function sentPrompt(
   { system, messages, model }: Pick<ModelRequest, 'system' | 'messages' | 'model'>,
   { isCached, showsImages }: { isCached: boolean; showsImages: boolean },
 ) {
-  const images = chooseImages(messages, showsImages);
+  const images = chooseImages(messages, { showsImages, model });
   const sent: (SentMessage & Cached)[] = toSentMessages(messages, model, images);
   refuseMissingResults(sent, model);
   const marked = isCached ? { providerOptions: breakpoint } : {};

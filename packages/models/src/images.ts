@@ -1,3 +1,4 @@
+import { imageBounds, imageTypeOf, readImageFacts } from '@holdpoint/contract';
 import type { ModelImage, ModelMessage } from './port.ts';
 
 export interface ImagePart {
@@ -9,60 +10,82 @@ export interface ImagePart {
 /** The part with an image, or words in its place. */
 export type ChosenImages = (image: ModelImage) => ImagePart | string;
 
-/** Anthropic refuses larger ones. */
+/** Images of prompts. Those that a tool reads have smaller bounds. */
 const mostImageBytes = 5 * 1024 * 1024;
 /** For a single request: providers refuse more than 20 to 32 MB, base64 included. */
-const mostRequestBytes = 14 * 1024 * 1024;
+export const mostRequestBytes = 14 * 1024 * 1024;
 const mostImages = 80;
 
-/** How the content of each accepted type begins, in hex; `.` is any digit. */
-const beginnings: readonly (readonly [mediaType: string, start: RegExp])[] = [
-  ['image/png', /^89504e470d0a1a0a/],
-  ['image/jpeg', /^ffd8ff/],
-  ['image/webp', /^52494646.{8}57454250/],
-  ['image/gif', /^474946383[79]61/],
-];
+/** In a request with more than 20 images, Anthropic refuses images of more than 2,000 pixels a side. */
+const many = { images: 20, side: 2000 };
 
 /**
  * Decides about the images of a conversation; the latest are shown when there are too many. Their content decides their type, because
  * providers refuse a wrong type.
  */
-export function chooseImages(messages: readonly ModelMessage[], showsImages: boolean): ChosenImages {
+export function chooseImages(
+  messages: readonly ModelMessage[],
+  { showsImages, model }: { showsImages: boolean; model: string },
+): ChosenImages {
   const parts = new Map<ModelImage, ImagePart | string>();
   let [count, bytes] = [0, 0];
-  for (const image of messages.flatMap(imagesOf).reverse()) {
-    const mediaType = contentType(image.data);
-    const size = Math.floor((image.data.length * 3) / 4);
+  const images = messages.flatMap(imagesOf).reverse();
+  const isAnthropic = model.startsWith('anthropic/');
+  const isMany = isAnthropic && images.length > many.images;
+  for (const image of images) {
+    const facts = factsOf(image);
+    const size = image.kept?.bytes ?? Math.floor((image.data.length * 3) / 4);
     const reason = whyNot();
-    if (reason === undefined && mediaType !== undefined) {
+    if (reason === undefined && facts !== undefined) {
       [count, bytes] = [count + 1, bytes + size];
+      const mediaType = facts.media_type;
       parts.set(image, { type: 'file', data: { type: 'data', data: image.data }, mediaType });
       continue;
     }
-    const type = (mediaType ?? image.media_type).slice(0, 50);
+    const type = (facts?.media_type ?? image.media_type).slice(0, 50);
     parts.set(image, `[An image (${type}, ${size} bytes) is not shown: ${reason}.]`);
 
     function whyNot(): string | undefined {
       if (!showsImages) return 'this model reads no images';
-      if (mediaType === undefined) return 'it is no PNG, JPEG, WebP or GIF';
+      if (image.data === '') return notLoaded;
+      if (facts === undefined) return 'it is no PNG, JPEG, WebP or GIF';
       if (size > mostImageBytes) return `it has more than ${mostImageBytes} bytes`;
-      if (count === mostImages || bytes + size > mostRequestBytes) return 'later images need the space';
+      const side = Math.max(facts.width ?? 0, facts.height ?? 0);
+      if (isAnthropic && side > imageBounds.side) return `it has more than ${imageBounds.side} pixels a side`;
+      if (isMany && side > many.side) {
+        return `beside more than ${many.images} images it may have ${many.side} pixels a side at most`;
+      }
+      if (count === mostImages || bytes + size > mostRequestBytes) return notLoaded;
       return undefined;
     }
   }
   return (image) => parts.get(image) ?? '';
 }
 
+const notLoaded = 'later images need the space';
+
 function imagesOf(message: ModelMessage): readonly ModelImage[] {
   if (message.role === 'user') return message.images ?? [];
   return message.role === 'tool' ? message.results.flatMap(({ images }) => images ?? []) : [];
 }
 
-function contentType(base64: string): string | undefined {
-  if (!isBase64(base64)) return undefined;
-  const hex = Buffer.from(base64.slice(0, 32), 'base64').toString('hex');
-  return beginnings.find(([, beginning]) => beginning.test(hex))?.[0];
+interface Facts {
+  media_type: string;
+  width?: number;
+  height?: number;
 }
+
+/** The type by the content. A kept image was read when it was kept. */
+function factsOf({ data, kept, ...facts }: ModelImage): Facts | undefined {
+  if (kept !== undefined) return facts;
+  if (!isBase64(data)) return undefined;
+  const media_type = imageTypeOf(Buffer.from(data.slice(0, 32), 'base64'));
+  if (media_type === undefined || data.length > mostBase64) return media_type && { media_type };
+  return readImageFacts(Buffer.from(data, 'base64')) ?? { media_type };
+}
+
+/** A larger image is not shown. */
+const mostBase64 = (mostImageBytes / 3) * 4 + 4;
 
 const pieceLength = 64 * 1024;
 

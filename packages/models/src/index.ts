@@ -1,6 +1,8 @@
 // The settings, errors and shapes of models. `open-models` is an entry point of its own: the AI SDK takes 0.6 s to load, and only the worker asks models.
 export { costOf, describeModel, type ModelFacts, type ModelOverrides } from './describe-model.ts';
 export { ModelError, type ModelErrorCode, unusableAnswer } from './errors.ts';
+export { tokensOfImage } from './image-tokens.ts';
+export { mostRequestBytes } from './images.ts';
 export { describeModelProblem } from './model-name.ts';
 export {
   type Model,
@@ -16,4 +18,4 @@ export {
 } from './port.ts';
 export { accountProviders, type ProviderAccount, providerAccountOf } from './provider-account.ts';
 export { type ModelSettings, modelSettingsFrom, type ProviderSettings } from './settings.ts';
-export { tokensOf, tokensOfMessage, tokensOfTools } from './tokens.ts';
+export { type CountImage, tokensOf, tokensOfMessage, tokensOfTools } from './tokens.ts';

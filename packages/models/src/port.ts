@@ -48,8 +48,13 @@ export type ModelAnswer = z.infer<typeof modelAnswerSchema>;
 
 const modelImageSchema = z.strictObject({
   media_type: z.string(),
-  /** Base64. */
+  /** Base64. Empty for a kept image, until a request needs its bytes. */
   data: z.string(),
+  /** Pixels, as far as known. */
+  width: z.int().optional(),
+  height: z.int().optional(),
+  /** An image kept by its digest, apart from the conversation. */
+  kept: z.strictObject({ sha256: z.string(), bytes: z.int() }).optional(),
 });
 export type ModelImage = z.infer<typeof modelImageSchema>;
 

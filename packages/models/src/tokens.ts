@@ -1,4 +1,4 @@
-import type { ModelMessage, ModelTool } from './port.ts';
+import type { ModelImage, ModelMessage, ModelTool } from './port.ts';
 
 /**
  * A first estimate of the tokens of a text in a request, where no provider has counted yet. English and code have about 4 bytes for each
@@ -18,26 +18,30 @@ export function tokensOf(text: string): number {
 
 const [quote, backslash, lineEnd] = ['"', '\\', '\n'].map((one) => one.charCodeAt(0));
 
-/** More than providers count for an image of usual size. */
-const tokensOfImage = 2000;
+/** Tokens of an image in a request. */
+export type CountImage = (image: ModelImage) => number;
+
 /** Names and brackets around a message, a call or a result. */
 const around = 20;
 
-export function tokensOfMessage(message: ModelMessage): number {
+export function tokensOfMessage(message: ModelMessage, countImage: CountImage): number {
   switch (message.role) {
     case 'user':
-      return around + tokensOf(message.text) + (message.images?.length ?? 0) * tokensOfImage;
+      return around + tokensOf(message.text) + ofImages(message.images, countImage);
     case 'assistant':
       return around + tokensOfAnswer(message.answer);
     case 'tool':
       return message.results.reduce(
-        (sum, { text, images = [] }) => sum + around + tokensOf(text) + images.length * tokensOfImage,
+        (sum, { text, images }) => sum + around + tokensOf(text) + ofImages(images, countImage),
         0,
       );
     default:
       return message satisfies never;
   }
 }
+
+const ofImages = (images: readonly ModelImage[] = [], count: CountImage): number =>
+  images.reduce((sum, image) => sum + count(image), 0);
 
 /** The parts for an exact replay have the text and the calls once more: the longer of both is sent. */
 function tokensOfAnswer({ text, calls, provider }: (ModelMessage & { role: 'assistant' })['answer']): number {

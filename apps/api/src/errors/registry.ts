@@ -186,6 +186,11 @@ export const apiProblems = {
     title: 'No such snapshot',
     next: 'Use a snapshot that the events of this run name, or leave the parameter out.',
   },
+  image_not_found: {
+    status: 404,
+    title: 'No such image',
+    next: 'GET /v1/steps/{id} shows the result: an image is in its field `image`.',
+  },
   not_validated: {
     status: 404,
     title: 'No validation',

@@ -127,6 +127,7 @@ const routes = [
   'get /v1/sessions',
   'get /v1/steps/{id}',
   'get /v1/steps/{id}/attempts',
+  'get /v1/steps/{id}/image',
   'get /v1/stuck',
   'get /v1/tasks/{id}',
   'get /v1/tasks/{id}/output',

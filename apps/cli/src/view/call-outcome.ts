@@ -1,4 +1,4 @@
-import type { Payload } from '@holdpoint/contract';
+import { imageIn, imageLine, type Payload } from '@holdpoint/contract';
 import { z } from 'zod';
 import { payloadValue } from '../output/index.ts';
 import { counted, bytes as sizeText } from '../output/units.ts';
@@ -49,6 +49,8 @@ export function callOutcome(value: Payload | undefined, args: Payload): CallOutc
   }
   const found = foundSchema.safeParse(given).data;
   if (found !== undefined) return { ...nothing, summary: `${found.total} found` };
+  const image = imageIn(given);
+  if (image !== undefined) return { ...nothing, summary: imageLine(image) };
   const read = readSchema.safeParse(given).data;
   if (read !== undefined) return { ...nothing, summary: counted(read.total_lines, 'line') };
   return nothing;

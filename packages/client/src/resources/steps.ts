@@ -26,7 +26,7 @@ interface StepsQuery extends PageQuery {
   tool?: readonly string[] | undefined;
 }
 
-export const stepRequests = ({ ask }: Transport) => ({
+export const stepRequests = ({ ask, askBytes }: Transport) => ({
   /**
    * In the order they were planned, unless `order` is desc. A page with a filter may have fewer than `limit`, or none, and still have a
    * next page.
@@ -58,6 +58,10 @@ export const stepRequests = ({ ask }: Transport) => ({
 
   getStep: async (id: string, { signal }: Options = {}): Promise<StepDetail> =>
     (await ask({ path: at('steps', id), signal }, stepDetailSchema)).body,
+
+  /** The bytes of the image that the result names. @throws ApiError `image_not_found` */
+  getStepImage: (id: string, { signal }: Options = {}): Promise<AsyncGenerator<Uint8Array>> =>
+    askBytes({ path: at('steps', id, '/image'), signal }),
 
   /** The run and its other calls continue. Again: nothing. @throws ApiError `step_settled`, `step_not_begun` */
   cancelStep: async (id: string, body: { message?: string } = {}, { signal }: Options = {}): Promise<StepDetail> =>

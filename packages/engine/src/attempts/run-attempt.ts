@@ -86,6 +86,8 @@ export async function runAttempt(
     value?.catch(() => {});
     const long = ended.long && toResult(deps.blobs, ended.long as Json);
     long?.catch(() => {});
+    const contents = keepContents(deps, ended);
+    contents?.catch(() => {});
     const keepsFiles = canceled?.of !== 'run';
     const { outcome, snapshot } =
       writes && keepsFiles ? await captureCall(deps, run, step, ended) : { outcome: ended, snapshot: undefined };
@@ -109,6 +111,7 @@ export async function runAttempt(
         capabilities: outcome.capabilities,
         ...modelUse.result(),
         command: ended.command,
+        contents: await contents,
         snapshot: snapshot && { ...snapshot, parent: run.snapshot ?? '' },
         created: begun && (await beginTask(deps, step, taskId, begun)),
       },
@@ -126,6 +129,12 @@ export async function runAttempt(
 }
 
 type Ended = Exclude<ToolOutcome, { status: 'deferred' }>;
+
+/** Contents are on disk before the event that names them. */
+function keepContents({ blobs }: WorkerDeps, { contents = [] }: Ended): Promise<AttemptResult['contents']> | undefined {
+  if (contents.length === 0) return undefined;
+  return Promise.all(contents.map(async (one) => ({ sha256: await blobs.put(one), bytes: one.length })));
+}
 
 /** Distinguishes a canceled run, whose files are dropped, from a canceled call, whose run continues with the files that the call left. */
 async function whyCanceled(

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { forkRun, requestPublication, submitRun } from '../commands/index.ts';
 import type { Retention } from '../deps.ts';
@@ -113,6 +114,17 @@ test('blobs that a log refers to stay, however old; others go after a week in th
   await house(deps, {}, 8);
   await expect(deps.blobs.get(spec.sha256)).resolves.toBeDefined();
   await expect(deps.blobs.get(orphan.sha256)).rejects.toMatchObject({ code: 'blob_missing' });
+});
+
+test('a content that an outcome names stays as long as the log, even where its value is a blob', async () => {
+  const { deps } = inMemoryWorker(engine);
+  const [content, value] = [Buffer.from('pixels'), { note: 'z'.repeat(5000) }];
+  const execute: typeof deps.executor.execute = async () => ({ status: 'succeeded', value, contents: [content] });
+  await finished({ ...deps, executor: { ...deps.executor, execute } });
+  await house(deps, {}, 2);
+  await house(deps, {}, 20);
+  const sha256 = createHash('sha256').update(content).digest('hex');
+  expect(await deps.blobs.get(sha256)).toEqual(content);
 });
 
 test('on a Redis that is not of this installation nothing is looked at, and nothing moves', async () => {

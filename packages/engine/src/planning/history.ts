@@ -44,6 +44,7 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: Ju
         return { name, tool, status, error: outcome?.error };
       }),
     history: () => readConversation(deps, run.id),
+    readContent: (sha256) => deps.blobs.get(sha256),
     base: run.base,
     snapshot: run.snapshot,
     model: run.model ?? (spec.goal.planner === 'model' ? spec.goal.model : ''),

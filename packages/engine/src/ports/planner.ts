@@ -151,6 +151,8 @@ export interface PlannerInput {
   snapshot?: string | undefined;
   /** The conversation as far as the model may read. */
   history(): Promise<PastConversation>;
+  /** A content named by a result, by its SHA-256. @throws EngineError `blob_missing`, `blob_damaged` */
+  readContent(sha256: string): Promise<Buffer>;
   /** What the model has to read before this turn: it repeats itself. */
   warned?: string | undefined;
   /** The model of the goal, or its replacement by a person. Empty when the goal has no model. */

@@ -1,4 +1,4 @@
-import type { Connection, SecretScope } from '@holdpoint/contract';
+import type { Connection, SecretScope, ToolOutcome } from '@holdpoint/contract';
 import type { Executor } from '@holdpoint/engine/worker';
 import { type Redactor, SecretError, type Secrets } from '@holdpoint/secrets';
 import { observe } from '../observe.ts';
@@ -25,9 +25,7 @@ export function redactExecutor(executor: Executor, secrets: Secrets): Executor {
       const { scope } = context;
       try {
         const outcome = await act(call, { ...context, onConnection: redactConnections(context) });
-        const redacted = redactorOf(scope).json(outcome);
-        // The snapshot reads the files at these paths, and refuses a path with a secret.
-        return 'touched' in outcome ? { ...redacted, touched: outcome.touched } : redacted;
+        return redactOutcome(redactorOf(scope), outcome);
       } catch (error) {
         if (!(error instanceof SecretError)) throw redactError(redactorOf(scope), error);
         const { code, message, next } = error;
@@ -41,6 +39,30 @@ export function redactExecutor(executor: Executor, secrets: Secrets): Executor {
       withoutSecrets(context.scope, () => act(spec, { ...context, onConnection: redactConnections(context) })),
   });
 }
+
+/** Contents are bytes in a format of their own: a content with a secret is not kept, and the call fails. */
+function redactOutcome(redactor: Redactor, outcome: ToolOutcome): ToolOutcome {
+  if (outcome.status === 'deferred') return redactor.json(outcome);
+  const { contents = [], ...rest } = outcome;
+  const names = contents.flatMap((content) => redactor.find(content));
+  const redacted = names.length === 0 ? redactor.json(rest) : { ...redactor.json(rest), ...secretInContent(names) };
+  return {
+    ...redacted,
+    // The snapshot reads the files at these paths, and refuses a path with a secret.
+    ...('touched' in outcome && { touched: outcome.touched }),
+    ...(contents.length > 0 && names.length === 0 && { contents }),
+  };
+}
+
+const secretInContent = (names: readonly string[]) => ({
+  status: 'failed' as const,
+  value: undefined,
+  error: {
+    code: 'ESECRETINFILE',
+    message: `The file has the value of the secret ${names.join(', ')} in its bytes, so it is not shown.`,
+    next: 'Make a copy without its metadata with a command, or read another file.',
+  },
+});
 
 /** The result of an act, or its error without the value of a secret. */
 export async function redactErrors<Result>(redactor: Redactor, act: () => Promise<Result>): Promise<Result> {

@@ -1,5 +1,5 @@
 import type { PastConversation, PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
-import type { Model, ModelTool } from '@holdpoint/models';
+import type { Model, ModelMessage, ModelTool } from '@holdpoint/models';
 import type { Redactor } from '@holdpoint/secrets';
 import type { TextThreads } from '@holdpoint/tools';
 import { type ModelPrices, usageOf } from '../adapters/model-usage.ts';
@@ -8,6 +8,7 @@ import type { Live } from '../live/live-hub.ts';
 import type { Budget } from './context/budget.ts';
 import type { BuiltRequest } from './context/build-request.ts';
 import { readFinalOutput } from './final-output.ts';
+import { askWithImages } from './images.ts';
 import { tellOfOpenTasks } from './open-tasks.ts';
 import { readAnswer } from './read-answer.ts';
 import { WithheldError } from './withheld.ts';
@@ -27,6 +28,7 @@ interface Asking {
   /** The names of the toolset's tools for tasks. */
   taskTools: { waits?: string | undefined; ends?: string | undefined };
   budget: Pick<Budget, 'answer'>;
+  showsImages: boolean;
   redactor: Redactor;
   /** Set when another model is asked in place of the run's own model. */
   instead: true | undefined;
@@ -39,23 +41,28 @@ interface Asking {
 export async function askModel(
   { model, prices, live, texts }: AskingDeps,
   input: PlannerInput,
-  { history, request, system, tools, taskTools, budget, redactor, instead, hasOther, signal }: Asking,
+  { history, request, system, tools, taskTools, budget, showsImages, redactor, instead, hasOther, signal }: Asking,
 ): Promise<PlannerDecision> {
   const { goal } = input.spec;
   const options = goal.planner === 'model' ? goal.options : undefined;
   using shown = liveAnswer(live, redactor, { runId: input.runId, turn: input.turn, model: input.model });
-  const given = await model.generate({
-    model: input.model,
-    system: redactor.text(system),
-    messages: redactor.json(request.messages),
-    tools,
-    maxOutputTokens: budget.answer,
-    temperature: options?.temperature,
-    reasoningEffort: options?.reasoning_effort,
-    cacheKey: input.runId,
-    signal,
-    onDelta: shown.onDelta,
-  });
+  const ask = (messages: readonly ModelMessage[]) =>
+    model.generate({
+      model: input.model,
+      system: redactor.text(system),
+      messages,
+      tools,
+      maxOutputTokens: budget.answer,
+      temperature: options?.temperature,
+      reasoningEffort: options?.reasoning_effort,
+      cacheKey: input.runId,
+      signal,
+      onDelta: shown.onDelta,
+    });
+  const given = await askWithImages(
+    { messages: redactor.json(request.messages), model: input.model, showsImages, read: input.readContent },
+    ask,
+  );
   const { answered: by, ...answer } = redactor.json(given);
   const isWithheld = given.finish === 'content_filter' && given.calls.length === 0;
   if (isWithheld && hasOther) throw new WithheldError(input.model, usageOf(answer, prices));

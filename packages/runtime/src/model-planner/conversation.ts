@@ -1,6 +1,6 @@
-import { fixedTime, type Json, type RunSpec } from '@holdpoint/contract';
+import { fixedTime, type Json, type KeptImage, type RunSpec } from '@holdpoint/contract';
 import type { PastTurn, SettledStep } from '@holdpoint/engine/worker';
-import type { ModelAnswer, ModelMessage } from '@holdpoint/models';
+import type { ModelAnswer, ModelImage, ModelMessage } from '@holdpoint/models';
 import type { Registry } from '@holdpoint/tools';
 import { capResult, cutText } from './context/cap-result.ts';
 import { cutBody, leftOutNote } from './context/cut-body.ts';
@@ -34,6 +34,7 @@ interface ToolResult {
   tool: string;
   text: string;
   is_error: boolean;
+  images?: ModelImage[];
 }
 
 /** Every call of an answer needs a result, also the calls beyond the limit of a turn. They are no steps. */
@@ -100,9 +101,24 @@ function result(registry: Deps, { toolset }: RunSpec, step: SettledStep, cap: nu
     shown === undefined
       ? asJson(native, cap)
       : { head: shown.head, ...cutBody(long === undefined ? shown.body : partsOf(long), cap) };
-  const text = [decisionNote(step), long && longNote(long), left, head, body].filter(Boolean).join('\n');
-  return { id: step.call_id ?? step.id, tool, text, is_error: shown?.isError ?? status !== 'succeeded' };
+  const { images = [] } = shown ?? {};
+  const isOld = images.length > 0 && cap < freshCap;
+  const said = [decisionNote(step), long && longNote(long), left, head, isOld ? imageLeftOut : '', body];
+  return {
+    ...{ id: step.call_id ?? step.id, tool, text: said.filter(Boolean).join('\n') },
+    is_error: shown?.isError ?? status !== 'succeeded',
+    ...(images.length > 0 && !isOld && { images: images.map(asModelImage) }),
+  };
 }
+
+const imageLeftOut =
+  '[Holdpoint no longer shows the image, so that the conversation does not become too long. Read the file again where you need it.]';
+
+/** The bytes come when the request is sent. */
+const asModelImage = ({ media_type, width, height, sha256, bytes }: KeptImage): ModelImage => ({
+  ...{ media_type, data: '', width, height },
+  kept: { sha256, bytes },
+});
 
 /** The result of a contract with a form of its own. */
 function asJson(native: Json, cap: number) {

@@ -79,7 +79,10 @@ async function decide(
   const facts = deps.describe(input.model);
   const tools = toolsOf(deps.registry, input);
   const budget = budgetOf(input, facts, history.compactions);
-  const request = buildRequest(deps.registry, input, history, { system, tools });
+  const request = buildRequest(deps.registry, input, history, {
+    ...{ system, tools },
+    showsImages: facts.images ?? false,
+  });
   const { goal } = input.spec;
   const options = goal.planner === 'model' ? goal.options : undefined;
   const like = {
@@ -98,6 +101,7 @@ async function decide(
     const taskTools = deps.registry.taskTools(input.spec.toolset);
     return await askModel(deps, input, {
       ...{ history, request, system, tools, taskTools, budget, redactor, instead, hasOther, signal },
+      showsImages: facts.images ?? false,
     });
   } catch (error) {
     if (!(error instanceof ModelError) || error.code !== 'EMODELCONTEXT') throw error;

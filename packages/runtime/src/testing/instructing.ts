@@ -26,6 +26,7 @@ export function instructing(
       modelsLeft: {},
     },
     history: async () => ({ turns: [], unread: [], compactions: [] }),
+    readContent: () => Promise.reject(new Error('nothing is kept')),
     ...more,
   };
   const operatorText = 'The operator is careful.';

@@ -51,6 +51,8 @@ interface Run {
   fallbacks?: string[];
   /** What the engine warns of before a turn. */
   warns?(turn: number): string | undefined;
+  /** Contents named by results, by their SHA-256. */
+  contents?: Record<string, Buffer>;
 }
 
 /** A run of the model planner without an engine: the log is a list in memory. Each turn reads its history as another process would. */
@@ -63,6 +65,7 @@ export function plannedRun({
   files = {},
   fallbacks,
   warns,
+  contents = {},
 }: Run) {
   const log: PastConversation = { turns: [], unread: [], compactions: [] };
   const paths = Object.keys(files);
@@ -107,6 +110,7 @@ export function plannedRun({
     endings: async () => [],
     // Copies, as a process has that just started.
     history: async () => structuredClone(visible(log)),
+    readContent: async (sha256) => contents[sha256] ?? Promise.reject(new Error('there is no such content')),
   });
   return {
     log,

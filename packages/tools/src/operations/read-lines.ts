@@ -1,7 +1,7 @@
 import type { ToolOutcome } from '@holdpoint/contract';
 import type { ToolContext } from '../tool.ts';
 import { failure } from './cut-short.ts';
-import { readTextFile, type TextFile } from './read-text.ts';
+import type { TextFile } from './read-text.ts';
 import { relativePath } from './touched.ts';
 
 export interface LineRange {
@@ -13,12 +13,7 @@ export interface LineRange {
 }
 
 /** Lines of a text file, with the size, hash and line endings of the file. */
-export async function readLines(context: ToolContext, range: LineRange): Promise<ToolOutcome> {
-  const read = await readTextFile(context, range.path);
-  return read.ok ? excerpt(context, read.file, range) : read.failure;
-}
-
-async function excerpt(
+export async function excerpt(
   { text }: ToolContext,
   { data, sha256 }: TextFile,
   { path, offset, limit }: LineRange,

@@ -1,4 +1,4 @@
-import { outputsFolder } from '@holdpoint/contract';
+import { type FileContent, outputsFolder } from '@holdpoint/contract';
 import { isBinary, maxTextFile } from '../text-work/text.ts';
 import type { ToolContext } from '../tool.ts';
 import { type Failure, failure } from './cut-short.ts';
@@ -13,7 +13,14 @@ export async function readTextFile(
   context: ToolContext,
   path: string,
 ): Promise<{ ok: true; file: TextFile } | { ok: false; failure: Failure }> {
-  const { data, bytes, sha256 } = await context.files.read(path, { max_bytes: maxTextFile }, context.signal);
+  return asText(path, await context.files.read(path, { max_bytes: maxTextFile }, context.signal));
+}
+
+/** The content of a file as text. @param read with up to `maxTextFile` bytes of the file */
+export function asText(
+  path: string,
+  { data, bytes, sha256 }: FileContent,
+): { ok: true; file: TextFile } | { ok: false; failure: Failure } {
   if (sha256 === null) return { ok: false, failure: tooLarge(path, bytes) };
   if (isDamagedOutput(path, sha256)) return { ok: false, failure: damaged(path) };
   if (isBinary(data)) return { ok: false, failure: binary(path, bytes, sha256) };

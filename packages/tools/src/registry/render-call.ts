@@ -1,4 +1,4 @@
-import type { Json, Problem, StepStatus } from '@holdpoint/contract';
+import { type Json, keptImageSchema, type Problem, type StepStatus } from '@holdpoint/contract';
 import { z } from 'zod';
 import { renderPlainly } from '../result-text/plain-value.ts';
 import type { PlainCall, ResultText } from '../result-text/result-text.ts';
@@ -36,7 +36,12 @@ export function renderCall(
   }
 }
 
-const textSchema = z.object({ head: z.string(), body: z.string(), isError: z.boolean().optional() });
+const textSchema = z.object({
+  head: z.string(),
+  body: z.string(),
+  isError: z.boolean().optional(),
+  images: z.array(keptImageSchema).optional(),
+});
 
 /**
  * Keeps the head in one line, so a path or an error text cannot begin the body. The words of a person who rejected the call keep their

@@ -1,4 +1,4 @@
-import type { Json, Problem, StepStatus } from '@holdpoint/contract';
+import type { Json, KeptImage, Problem, StepStatus } from '@holdpoint/contract';
 import type { z } from 'zod';
 import { errorLine } from './error-line.ts';
 
@@ -11,6 +11,8 @@ export interface ResultText {
   body: string;
   /** @default any status but `succeeded` */
   isError?: boolean;
+  /** Images of the result, by their digests. A model sees them after the text. @default none */
+  images?: KeptImage[];
 }
 
 /** A settled call whose result is the plain value of its tool. */

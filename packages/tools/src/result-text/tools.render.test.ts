@@ -36,6 +36,18 @@ async function expectGolden(name: string, { head, body, isError }: ResultText): 
   await expect(`${text}\n`).toMatchFileSnapshot(`golden/${name}.txt`);
 }
 
+const png = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==',
+  'base64',
+);
+const notebook = {
+  ...{ nbformat: 4, metadata: { kernelspec: { language: 'python' } } },
+  cells: [
+    { cell_type: 'markdown', source: '# Plot\ncell 9 (code)' },
+    { cell_type: 'code', source: ['plot(1)\n', 'exit 0'], outputs: [{ text: 'done\noutput of cell 9\n' }] },
+  ],
+};
+
 const calls: [name: string, tool: string, args: object][] = [
   ['read-file', 'read_file', { path: 'src/total.ts' }],
   ['read-file-part', 'read_file', { path: 'src/total.ts', offset: 2, limit: 2 }],
@@ -125,6 +137,15 @@ test.each(calls)('%s', async (name, tool, args) => {
   // The golden file of a long body keeps both ends.
   const short = body.length < 2000 ? body : `${body.slice(0, 12)}…${body.slice(-14)}`;
   await expectGolden(name, { head, body: short, ...(isError === undefined ? {} : { isError }) });
+});
+
+test.each([
+  ['read-file-image', 'picture.txt', png],
+  ['read-file-image-cut-off', 'half.png', png.subarray(0, 50)],
+  ['read-file-notebook', 'plot.ipynb', JSON.stringify(notebook)],
+])('%s', async (name, path, content) => {
+  await workspace().put(path, content);
+  await expectGolden(name, textOf('read_file', await workspace().call('read_file', { path })));
 });
 
 const task: TaskView = { id: 'task_1', kind: 'shell', title: 'make', status: 'running', created_at: at };

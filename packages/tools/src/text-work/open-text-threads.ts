@@ -149,6 +149,8 @@ function isSmall<Name extends TextTaskName>(name: Name, input: TextInput<Name>):
       return task.input.text.length + (task.input.stderr?.length ?? 0) <= smallText;
     case 'printed':
       return task.input.stdout.length + task.input.stderr.length <= smallText;
+    case 'notebook':
+      return task.input.data.length <= smallJson;
     case 'weigh':
       return task.input.text.length <= smallJson;
     case 'output':

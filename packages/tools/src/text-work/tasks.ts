@@ -10,6 +10,7 @@ import { findText } from './find-text.ts';
 import { type LineRangeInput, lineRange } from './line-range.ts';
 import { longText } from './long-text.ts';
 import { nearestPaths } from './nearest-paths.ts';
+import { type NotebookInput, readNotebook } from './notebook.ts';
 
 /** All work on texts of unknown size. The functions are pure: their input and output cross into a thread and back. */
 export const textTasks = {
@@ -23,6 +24,7 @@ export const textTasks = {
   lines: (input: LineRangeInput) => lineRange({ ...input, data: asBuffer(input.data) }),
   replace_first: (input: FirstReplacement) => replaceFirst({ ...input, data: asBuffer(input.data) }),
   nearest_paths: nearestPaths,
+  notebook: (input: NotebookInput) => readNotebook({ ...input, data: asBuffer(input.data) }),
   weigh: weighJson,
   // Imported here: only a thread loads the validator.
   output: async (input: OutputInput): Promise<ReadOutput> => {

@@ -1,4 +1,5 @@
 import type { Client } from '@holdpoint/client';
+import { imageIn, imageLine } from '@holdpoint/contract';
 import type { Attempt, Diff, Snapshot, StepDetail } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
 import { everySnapshot } from '../../find-snapshot.ts';
@@ -51,6 +52,7 @@ interface Shown {
 
 function stepText({ colors }: Shell, { step, number, attempts }: Shown): string[] {
   const { name, turn, tool, effect, risk, verdict, error } = step;
+  const image = imageIn(step.result);
   return [
     ...pairs({
       step: `${step.id}${number === null ? '' : ` (number ${number})`}`,
@@ -64,6 +66,7 @@ function stepText({ colors }: Shell, { step, number, attempts }: Shown): string[
         error === null ? undefined : plain(`${error.code}: ${error.message}${error.next ? `\n${error.next}` : ''}`),
       attempts: attempts.map(attemptText).join('\n'),
       snapshot: step.snapshot,
+      image: image && imageLine(image),
     }),
     ...valueLines('arguments', step.args, colors.bold),
     ...valueLines('result', step.result, colors.bold),

@@ -31,6 +31,10 @@ const data = {
     .optional()
     .describe('What models used that its tool asked, as far as no `step.model_used` has it'),
   long: payloadSchema.optional().describe('What a model reads of a long result, and where the whole text is'),
+  contents: z
+    .array(z.strictObject({ sha256: z.string().regex(/^[0-9a-f]{64}$/), bytes: z.int() }))
+    .optional()
+    .describe('Contents that the value names, such as an image. They are kept as long as the log'),
   restore,
   writes: z.literal(true).optional().describe('The step was the writer of the tree, and is no more'),
 };

@@ -113,6 +113,8 @@ export interface AttemptResult {
   /** The tool asked a model. */
   askedModel?: true | undefined;
   command?: CommandUse | undefined;
+  /** The contents named by the value. */
+  contents?: { sha256: string; bytes: number }[] | undefined;
   snapshot?: { snapshot: string; parent: string; files_changed: number; skipped: number };
   /** A new tree is due: the changes of the attempt are dropped. */
   restore?: true;

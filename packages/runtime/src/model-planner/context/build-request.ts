@@ -1,5 +1,13 @@
 import type { PastCompaction, PastConversation, PastTurn, PlannerInput } from '@holdpoint/engine/worker';
-import { type ModelMessage, type ModelTool, tokensOf, tokensOfMessage, tokensOfTools } from '@holdpoint/models';
+import {
+  type CountImage,
+  type ModelMessage,
+  type ModelTool,
+  tokensOf,
+  tokensOfImage,
+  tokensOfMessage,
+  tokensOfTools,
+} from '@holdpoint/models';
 import type { Registry } from '@holdpoint/tools';
 import { asUser, freshCap, readBefore, turnMessages } from '../conversation.ts';
 import { readVerbatim, summaryText, type Verbatim } from './verbatim.ts';
@@ -27,14 +35,16 @@ export interface BuiltRequest {
 interface Parts {
   system: string;
   tools: readonly ModelTool[];
+  /** Whether the model reads images. */
+  showsImages: boolean;
 }
 
 /** Builds the request from the log alone: each process builds the same request, and the beginning of the request stays the same. */
 export function buildRequest(
   registry: Registry,
-  { spec, warned }: Pick<PlannerInput, 'spec' | 'warned'>,
+  { spec, warned, model }: Pick<PlannerInput, 'spec' | 'warned' | 'model'>,
   { turns, unread, compactions }: PastConversation,
-  { system, tools }: Parts,
+  { system, tools, showsImages }: Parts,
 ): BuiltRequest {
   const { goal } = spec;
   if (goal.planner !== 'model') throw new TypeError('the run has no prompt');
@@ -46,11 +56,15 @@ export function buildRequest(
     ...(summarised === undefined ? [] : [asUser(summaryText(summarised.through_turn, carried, summary))]),
   ];
   const capOf = capsOf(compactions);
-  const rendered = (turn: PastTurn, cap: number) => renderedTurn(registry, spec, turn, cap);
+  const count: Counting = {
+    key: showsImages ? model : '',
+    image: (image) => (showsImages ? tokensOfImage(model, image) : wordsForImage),
+  };
+  const rendered = (turn: PastTurn, cap: number) => renderedTurn(registry, spec, turn, { cap, count });
   const middle = turns.map((turn) => rendered(turn, capOf(turn)));
   const after = readBefore({ readMessages: unread, warned }).map(asUser);
-  const begin = tokensOf(system) + tokensOfTools(tools) + sum(before);
-  const fixed = begin + sum(after);
+  const begin = tokensOf(system) + tokensOfTools(tools) + sum(before, count);
+  const fixed = begin + sum(after, count);
   return {
     messages: [...before, ...middle.flatMap(({ messages }) => messages), ...after],
     tokens: middle.reduce((all, { tokens }) => all + tokens, fixed),
@@ -65,8 +79,17 @@ export function buildRequest(
   };
 }
 
-const sum = (messages: readonly ModelMessage[]): number =>
-  messages.reduce((all, message) => all + tokensOfMessage(message), 0);
+interface Counting {
+  /** Counts with the same key are the same. */
+  key: string;
+  image: CountImage;
+}
+
+/** A sentence stands in the place of an image that the model does not read. */
+const wordsForImage = 40;
+
+const sum = (messages: readonly ModelMessage[], { image }: Counting): number =>
+  messages.reduce((all, message) => all + tokensOfMessage(message, image), 0);
 
 /** The cap of a turn is the smallest cap recorded for the turn. */
 function capsOf(compactions: readonly PastCompaction[]): (turn: PastTurn) => number {
@@ -81,18 +104,24 @@ interface Rendered {
 }
 
 /** A turn of the past does not change, so its messages are made once. */
-const rendered = new WeakMap<PastTurn, Map<number, Rendered>>();
+const rendered = new WeakMap<PastTurn, Map<string, Rendered>>();
 
-function renderedTurn(registry: Registry, spec: PlannerInput['spec'], turn: PastTurn, cap: number): Rendered {
-  const known = rendered.get(turn) ?? new Map<number, Rendered>();
+function renderedTurn(
+  registry: Registry,
+  spec: PlannerInput['spec'],
+  turn: PastTurn,
+  { cap, count }: { cap: number; count: Counting },
+): Rendered {
+  const known = rendered.get(turn) ?? new Map<string, Rendered>();
   rendered.set(turn, known);
-  const found = known.get(cap);
+  const key = `${cap} ${count.key}`;
+  const found = known.get(key);
   if (found !== undefined) return found;
   const messages = turnMessages(registry, spec, turn, cap);
-  const made = { messages, tokens: sum(messages) };
+  const made = { messages, tokens: sum(messages, count) };
   // The caps of a turn become smaller with time, and larger caps are not needed again.
   if (known.size > 4) known.clear();
-  known.set(cap, made);
+  known.set(key, made);
   return made;
 }
 
@@ -109,7 +138,7 @@ function scaleOf(
   for (const turn of turns) {
     const { messages, tokens } = renderedAs(turn);
     const answer = messages.find((message) => message.role === 'assistant');
-    const read = readBefore(turn).reduce((all, text) => all + tokensOfMessage(asUser(text)), 0);
+    const read = readBefore(turn).reduce((all, text) => all + tokensOfMessage(asUser(text), () => 0), 0);
     // Requests before the last compaction were longer than their turns are now, shortened or summarised.
     if (answer !== undefined && turn.turn >= (last?.before_turn ?? 0)) {
       const counted = answer.answer.usage.input_tokens / (before + read);

@@ -8,6 +8,20 @@ const workspace = useWorkspace();
 const read = (args: unknown) => workspace().call('read_file', args);
 const sha256 = (data: string | Buffer) => createHash('sha256').update(data).digest('hex');
 
+/** A PNG of this size by its header. @param more bytes of its pixels */
+function picture(width: number, height: number, more = 10): Buffer {
+  const chunk = (name: string, data: Buffer) => {
+    const length = Buffer.alloc(4);
+    length.writeUInt32BE(data.length);
+    return Buffer.concat([length, Buffer.from(name), data, Buffer.alloc(4)]);
+  };
+  const header = Buffer.alloc(13);
+  header.writeUInt32BE(width, 0);
+  header.writeUInt32BE(height, 4);
+  const parts = [chunk('IHDR', header), chunk('IDAT', Buffer.alloc(more)), chunk('IEND', Buffer.alloc(0))];
+  return Buffer.concat([Buffer.from('89504e470d0a1a0a', 'hex'), ...parts]);
+}
+
 describe('read_file', () => {
   it('returns the exact text, its size and hash', async () => {
     await workspace().put('src/a.txt', 'one\r\ntwo\r\nthree');
@@ -113,6 +127,55 @@ describe('read_file', () => {
       error: { code: 'EBINARY' },
       value: { bytes: data.length, sha256: sha256(data) },
     });
+  });
+
+  it('reads an image by its bytes, whatever its name, and keeps them beside the value', async () => {
+    const data = picture(800, 600);
+    await workspace().put('notes.txt', data);
+    expect(await read({ path: 'notes.txt' })).toEqual({
+      status: 'succeeded',
+      value: {
+        path: 'notes.txt',
+        image: { media_type: 'image/png', width: 800, height: 600, bytes: data.length, sha256: sha256(data) },
+      },
+      contents: [data],
+    });
+    await workspace().put('words.png', 'GIF89a is how a GIF begins\n');
+    expect(await workspace().value('read_file', { path: 'words.png' })).toMatchObject({ total_lines: 1 });
+    const svg = '<svg xmlns="http://www.w3.org/2000/svg"/>\n';
+    await workspace().put('drawing.png', svg);
+    expect(await workspace().value('read_file', { path: 'drawing.png' })).toMatchObject({ content: svg });
+  });
+
+  it.each([
+    ['more pixels than a provider reads', () => picture(8001, 10), 'EIMAGETOOLARGE'],
+    ['a size that would fill the memory', () => picture(0x7fff_ffff, 0x7fff_ffff), 'EIMAGETOOLARGE'],
+    ['more bytes than a provider reads', () => picture(10, 10, 4_000_000), 'EIMAGETOOLARGE'],
+    ['no end', () => picture(10, 10).subarray(0, -6), 'EIMAGEBROKEN'],
+  ])('refuses an image with %s, with the next step, and keeps nothing', async (_, make, code) => {
+    await workspace().put('a.png', make());
+    const outcome = await read({ path: 'a.png' });
+    expect(outcome).toMatchObject({ status: 'failed', error: { code, next: expect.stringMatching(/convert|again/) } });
+    expect(outcome).not.toHaveProperty('contents');
+  });
+
+  it('names the commands that make a PDF readable', async () => {
+    await workspace().put('paper.txt', '%PDF-1.7\n1 0 obj\n');
+    expect(await read({ path: 'paper.txt' })).toMatchObject({
+      status: 'failed',
+      error: { code: 'EPDF', next: expect.stringContaining('pdftoppm') },
+    });
+  });
+
+  it('reads the cells of a notebook, and other JSON of that name as text', async () => {
+    const cells = Array.from({ length: 3 }, (_, at) => ({ cell_type: 'code', source: `print(${at})` }));
+    await workspace().put('a.ipynb', JSON.stringify({ nbformat: 4, metadata: {}, cells }));
+    expect(await workspace().value('read_file', { path: 'a.ipynb', offset: 2, limit: 1 })).toMatchObject({
+      notebook: { cells: [{ number: 2, source: 'print(1)' }], total_cells: 3, next_offset: 3 },
+    });
+    expect(await read({ path: 'a.ipynb', offset: 9 })).toMatchObject({ status: 'failed', error: { code: 'ERANGE' } });
+    await workspace().put('b.ipynb', '{"nbformat": 4\n');
+    expect(await workspace().value('read_file', { path: 'b.ipynb' })).toMatchObject({ content: '{"nbformat": 4\n' });
   });
 
   it('refuses a file that is too large to be read whole', async () => {

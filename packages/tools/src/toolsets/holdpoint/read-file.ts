@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { readLines } from '../../operations/read-lines.ts';
+import { readContent } from '../../operations/read-content.ts';
 import { pathArgument, touchedPaths } from '../../operations/touched.ts';
-import { renderLines } from '../../result-text/numbered-lines.ts';
+import { renderContent } from '../../result-text/file-content.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
 const input = z.strictObject({
@@ -12,13 +12,13 @@ const input = z.strictObject({
 
 export const readFile = builtInTool({
   name: 'read_file',
-  description: `Reads a text file of the workspace.
+  description: `Reads a file of the workspace: text, an image (PNG, JPEG, WebP, GIF), which you then see, or a Jupyter notebook, where offset and limit count cells.
 Each line comes with its number and a tab before it; edit takes the text without them. When the first line of the result says so, continue with the named offset. One result has at most 16 KiB of whole lines; a line of more than 64 KiB is cut.
 Read a file before you edit it. For a search over many files use grep.`,
   effect: 'read',
   risk: 'low',
   input,
   touches: ({ path }) => touchedPaths('read', path),
-  render: renderLines,
-  execute: readLines,
+  render: renderContent,
+  execute: readContent,
 });

@@ -22,6 +22,7 @@ import { useLiveTexts } from '../live-texts.ts';
 import { runPath, type ShownRun, useFollowedRun } from '../shown-run.ts';
 import { Attempts } from './attempts.tsx';
 import { Network } from './network.tsx';
+import { ResultImage } from './result-image.tsx';
 import { Value } from './value.tsx';
 
 /** A step by its own address: what was asked, what came of it, on which attempts, and what it changed. */
@@ -49,6 +50,7 @@ export function StepPage({ run, stepId }: ShownRun & { stepId: string }) {
       {step.result !== null && (
         <section className="stack">
           <h3>Result</h3>
+          <ResultImage step={step} />
           <Value value={step.result} name="result" />
         </section>
       )}

@@ -1,0 +1,136 @@
+import { z } from 'zod';
+import { imageTypes } from './model-options.ts';
+
+export type ImageType = (typeof imageTypes)[number];
+
+/** What the header of an image says. */
+export const imageFactsSchema = z.strictObject({
+  media_type: z.enum(imageTypes),
+  width: z.int().min(1),
+  height: z.int().min(1),
+});
+export type ImageFacts = z.infer<typeof imageFactsSchema>;
+
+/** An image kept by digest, apart from the log: a result names the image, and the blob store has its bytes. */
+export const keptImageSchema = imageFactsSchema.extend({
+  bytes: z.int().min(1),
+  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+});
+export type KeptImage = z.infer<typeof keptImageSchema>;
+
+/** The type of an image by its first bytes. A name and a declared type decide nothing: providers refuse a wrong type. */
+export function imageTypeOf(data: Uint8Array): ImageType | undefined {
+  const start = Buffer.from(data.subarray(0, 12)).toString('latin1');
+  if (start.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
+  if (start.startsWith('\xff\xd8\xff')) return 'image/jpeg';
+  if (start.startsWith('GIF87a') || start.startsWith('GIF89a')) return 'image/gif';
+  return start.startsWith('RIFF') && start.slice(8) === 'WEBP' ? 'image/webp' : undefined;
+}
+
+/**
+ * Type and size of an image, from its headers alone: no pixel is decoded, so the size of a picture costs nothing. Undefined for any other
+ * content, and for an image whose headers are broken or whose end is missing: a provider refuses such an image, and the whole request.
+ */
+export function readImageFacts(data: Uint8Array): ImageFacts | undefined {
+  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  const media_type = imageTypeOf(bytes);
+  const size = media_type && sizes[media_type](bytes);
+  if (media_type === undefined || size === undefined || size.width < 1 || size.height < 1) return undefined;
+  return { media_type, ...size };
+}
+
+interface Size {
+  width: number;
+  height: number;
+}
+
+const sizes: Record<ImageType, (bytes: Buffer) => Size | undefined> = {
+  'image/png': sizeOfPng,
+  'image/jpeg': sizeOfJpeg,
+  'image/webp': sizeOfWebp,
+  'image/gif': sizeOfGif,
+};
+
+/** Chunks: length, name, content, checksum. The first is IHDR, and the last is IEND. */
+function sizeOfPng(bytes: Buffer): Size | undefined {
+  if (bytes.length < 33 || bytes.readUInt32BE(8) !== 13 || nameAt(bytes, 12) !== 'IHDR') return undefined;
+  let hasPixels = false;
+  for (let at = 8; at + 12 <= bytes.length; at += 12 + bytes.readUInt32BE(at)) {
+    const name = nameAt(bytes, at + 4);
+    if (name === 'IDAT') hasPixels = true;
+    if (name === 'IEND')
+      return hasPixels ? { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) } : undefined;
+  }
+  return undefined;
+}
+
+/** Segments: a marker and its length. The size is in the first frame header; pixels follow a start of scan, and EOI ends them. */
+function sizeOfJpeg(bytes: Buffer): Size | undefined {
+  let size: Size | undefined;
+  for (let at = 2; at + 4 <= bytes.length; ) {
+    if (bytes[at] !== 0xff) return undefined;
+    const marker = bytes[at + 1] ?? 0;
+    if (marker === 0xff) {
+      at += 1;
+      continue;
+    }
+    if (marker === 0xda) return bytes.lastIndexOf(endOfJpeg) > at ? size : undefined;
+    if (isFrame(marker) && at + 9 <= bytes.length) {
+      size ??= { height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) };
+    }
+    const length = bytes.readUInt16BE(at + 2);
+    if (length < 2) return undefined;
+    at += 2 + length;
+  }
+  return undefined;
+}
+
+const endOfJpeg = Buffer.from([0xff, 0xd9]);
+
+/** SOF0 to SOF15. DHT, JPG and DAC stand between them. */
+const isFrame = (marker: number): boolean =>
+  marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
+
+function sizeOfGif(bytes: Buffer): Size | undefined {
+  // A trailer ends the blocks. Some programs add zeros.
+  const end = bytes.findLastIndex((byte) => byte !== 0);
+  if (bytes.length < 14 || bytes[end] !== 0x3b) return undefined;
+  return { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
+}
+
+function sizeOfWebp(bytes: Buffer): Size | undefined {
+  if (bytes.length < 30 || bytes.readUInt32LE(4) + 8 > bytes.length) return undefined;
+  switch (nameAt(bytes, 12)) {
+    case 'VP8 ':
+      return bytes.readUIntBE(23, 3) === 0x9d012a
+        ? { width: bytes.readUInt16LE(26) & 0x3fff, height: bytes.readUInt16LE(28) & 0x3fff }
+        : undefined;
+    case 'VP8L': {
+      const bits = bytes.readUInt32LE(21);
+      return bytes[20] === 0x2f ? { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 } : undefined;
+    }
+    case 'VP8X':
+      return { width: bytes.readUIntLE(24, 3) + 1, height: bytes.readUIntLE(27, 3) + 1 };
+    default:
+      return undefined;
+  }
+}
+
+const nameAt = (bytes: Buffer, at: number): string => bytes.toString('latin1', at, at + 4);
+
+/** `image 800x600 PNG, 34 kB`. */
+export function imageLine({ media_type, width, height, bytes }: Pick<KeptImage, 'bytes'> & ImageFacts): string {
+  const type = media_type === 'image/webp' ? 'WebP' : media_type.slice('image/'.length).toUpperCase();
+  return `image ${width}x${height} ${type}, ${bytes < 1000 ? `${bytes} bytes` : `${Math.round(bytes / 1000)} kB`}`;
+}
+
+/**
+ * Bounds of an image that any provider reads. Anthropic's are the smallest: 8,000 pixels a side, and 5 MB in base64, which 3,932,160 bytes
+ * fill (https://platform.claude.com/docs/en/build-with-claude/vision).
+ */
+export const imageBounds = { bytes: (5 * 1024 * 1024 * 3) / 4, side: 8000 };
+
+const imageAsideSchema = z.object({ image: keptImageSchema });
+
+/** The image named by a result: the plain value of a tool has the image in its field `image`. */
+export const imageIn = (result: unknown): KeptImage | undefined => imageAsideSchema.safeParse(result).data?.image;

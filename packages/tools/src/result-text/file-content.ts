@@ -1,0 +1,47 @@
+import { imageLine, keptImageSchema } from '@holdpoint/contract';
+import { z } from 'zod';
+import { renderLines } from './numbered-lines.ts';
+import { type RenderResult, renderValue } from './result-text.ts';
+import { fileText, oneLine, outputText, withoutEnd } from './shown-text.ts';
+
+/** The text of a file that was read, by what it is. */
+export const renderContent: RenderResult = (call) => {
+  if (call.status !== 'succeeded') return renderLines(call);
+  return renderImage(call) ?? renderNotebook(call) ?? renderLines(call);
+};
+
+const renderImage = renderValue(z.object({ image: keptImageSchema }), ({ image }) => ({
+  head: imageLine(image),
+  body: '',
+  images: [image],
+}));
+
+const cell = z.object({ number: z.int(), type: z.string(), source: z.string(), outputs: z.array(z.string()) });
+const notebook = z.object({
+  language: z.string(),
+  start_cell: z.int(),
+  total_cells: z.int(),
+  cells: z.array(cell),
+  next_offset: z.int().optional(),
+});
+
+/** Every line of a cell begins with a tab, so no cell can pass for another one. */
+const renderNotebook = renderValue(z.object({ notebook }), ({ notebook }) => {
+  const { language, start_cell, total_cells, cells, next_offset } = notebook;
+  const shown =
+    cells.length === 0 ? 'no cells' : `cells ${start_cell}-${start_cell + cells.length - 1} of ${total_cells}`;
+  const more = next_offset === undefined ? '' : `; continue with offset ${next_offset}`;
+  return {
+    head: `notebook (${oneLine(language)}), ${shown}${more}. To change it, edit its JSON: bash shows that`,
+    body: cells.map(cellText).join('\n'),
+  };
+});
+
+function cellText({ number, type, source, outputs }: z.output<typeof cell>): string {
+  const parts = outputs
+    .filter((text) => text.trim() !== '')
+    .map((text) => [`output of cell ${number}`, indented(outputText(text))]);
+  return [`cell ${number} (${oneLine(type)})`, indented(fileText(source)), ...parts.flat()].join('\n');
+}
+
+const indented = (text: string): string => withoutEnd(text).replace(/^/gm, '\t');
