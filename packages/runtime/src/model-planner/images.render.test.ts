@@ -4,7 +4,8 @@ import { type ModelAnswer, ModelError, type ModelRequest } from '@holdpoint/mode
 import { openModels } from '@holdpoint/models/open-models';
 import { openWireServer } from '@holdpoint/models/testing';
 import { expect, test } from 'vitest';
-import { plannedRun } from '../testing/planned-run.ts';
+import { plannedRun, registry, specOfPrompt } from '../testing/planned-run.ts';
+import { freshCap, turnMessages } from './conversation.ts';
 
 const base64 = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
 const png = Buffer.from(base64, 'base64');
@@ -123,7 +124,7 @@ test('an image that the provider refuses becomes words, and the conversation is 
   expect(resultsIn(requests.at(-1) as ModelRequest)[0]?.text).toContain('could not read it');
 });
 
-test('old images leave the conversation with a sentence, before it outgrows the window', async () => {
+test('images count for the window, and old ones leave the conversation before it is full', async () => {
   const requests: ModelRequest[] = [];
   const run = seeing((request) => (requests.push(request) < 12 ? reads() : ends()), {
     more: { width: 1500, height: 1500 },
@@ -133,8 +134,18 @@ test('old images leave the conversation with a sentence, before it outgrows the 
   const counts = requests.map((request) => resultsIn(request).filter(({ images }) => images !== undefined).length);
   expect(Math.max(...counts)).toBeGreaterThan(3);
   expect(Math.max(...counts)).toBeLessThan(10);
-  expect(run.log.compactions.some(({ how }) => how === 'results_cut')).toBe(true);
-  const dropped = resultsIn(requests.at(-1) as ModelRequest).filter(({ text }) => text.includes('no longer shows'));
-  expect(dropped.length).toBeGreaterThan(0);
-  expect(dropped.every((result) => !('images' in result))).toBe(true);
+  expect(run.log.compactions.length).toBeGreaterThan(0);
+});
+
+test('when results are cut, a sentence takes the place of an image', () => {
+  const step = { id: 'step_1', call_id: 'call_1', tool: 'read_file', args: { path: 'a.png' }, ...settled() };
+  const answer = { ...reads(), calls: [{ id: 'call_1', tool: 'read_file', args: { path: 'a.png' } }] };
+  const turn = { turn: 1, message: '', answer, steps: [step], readMessages: [], at: new Date(0).toISOString() };
+  const shown = (cap: number) =>
+    turnMessages(registry, specOfPrompt('Look.'), turn as never, cap).flatMap((message) =>
+      message.role === 'tool' ? message.results : [],
+    );
+  expect(shown(freshCap)).toMatchObject([{ text: 'image 800x600 PNG, 70 bytes', images: [{ kept: { sha256 } }] }]);
+  expect(shown(800)).toMatchObject([{ text: expect.stringContaining('no longer shows the image') }]);
+  expect(shown(800)[0]).not.toHaveProperty('images');
 });
