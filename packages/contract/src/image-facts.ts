@@ -20,7 +20,7 @@ export type KeptImage = z.infer<typeof keptImageSchema>;
 
 /** The type of an image by its first bytes. A name and a declared type decide nothing: providers refuse a wrong type. */
 export function imageTypeOf(data: Uint8Array): ImageType | undefined {
-  const start = Buffer.from(data.subarray(0, 12)).toString('latin1');
+  const start = latin1(data, 0, 12);
   if (start.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
   if (start.startsWith('\xff\xd8\xff')) return 'image/jpeg';
   if (start.startsWith('GIF87a') || start.startsWith('GIF89a')) return 'image/gif';
@@ -32,11 +32,16 @@ export function imageTypeOf(data: Uint8Array): ImageType | undefined {
  * content, and for an image whose headers are broken or whose end is missing: a provider refuses such an image, and the whole request.
  */
 export function readImageFacts(data: Uint8Array): ImageFacts | undefined {
-  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  const media_type = imageTypeOf(bytes);
-  const size = media_type && sizes[media_type](bytes);
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
+  const media_type = imageTypeOf(data);
+  const size = media_type && sizes[media_type]({ data, view });
   if (media_type === undefined || size === undefined || size.width < 1 || size.height < 1) return undefined;
   return { media_type, ...size };
+}
+
+interface Bytes {
+  data: Uint8Array;
+  view: DataView;
 }
 
 interface Size {
@@ -44,7 +49,7 @@ interface Size {
   height: number;
 }
 
-const sizes: Record<ImageType, (bytes: Buffer) => Size | undefined> = {
+const sizes: Record<ImageType, (bytes: Bytes) => Size | undefined> = {
   'image/png': sizeOfPng,
   'image/jpeg': sizeOfJpeg,
   'image/webp': sizeOfWebp,
@@ -52,71 +57,76 @@ const sizes: Record<ImageType, (bytes: Buffer) => Size | undefined> = {
 };
 
 /** Chunks: length, name, content, checksum. The first is IHDR, and the last is IEND. */
-function sizeOfPng(bytes: Buffer): Size | undefined {
-  if (bytes.length < 33 || bytes.readUInt32BE(8) !== 13 || nameAt(bytes, 12) !== 'IHDR') return undefined;
+function sizeOfPng({ data, view }: Bytes): Size | undefined {
+  if (data.length < 33 || view.getUint32(8) !== 13 || nameAt(data, 12) !== 'IHDR') return undefined;
   let hasPixels = false;
-  for (let at = 8; at + 12 <= bytes.length; at += 12 + bytes.readUInt32BE(at)) {
-    const name = nameAt(bytes, at + 4);
+  for (let at = 8; at + 12 <= data.length; at += 12 + view.getUint32(at)) {
+    const name = nameAt(data, at + 4);
     if (name === 'IDAT') hasPixels = true;
-    if (name === 'IEND')
-      return hasPixels ? { width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) } : undefined;
+    if (name === 'IEND') return hasPixels ? { width: view.getUint32(16), height: view.getUint32(20) } : undefined;
   }
   return undefined;
 }
 
 /** Segments: a marker and its length. The size is in the first frame header; pixels follow a start of scan, and EOI ends them. */
-function sizeOfJpeg(bytes: Buffer): Size | undefined {
+function sizeOfJpeg({ data, view }: Bytes): Size | undefined {
   let size: Size | undefined;
-  for (let at = 2; at + 4 <= bytes.length; ) {
-    if (bytes[at] !== 0xff) return undefined;
-    const marker = bytes[at + 1] ?? 0;
+  for (let at = 2; at + 4 <= data.length; ) {
+    if (data[at] !== 0xff) return undefined;
+    const marker = data[at + 1] ?? 0;
     if (marker === 0xff) {
       at += 1;
       continue;
     }
-    if (marker === 0xda) return bytes.lastIndexOf(endOfJpeg) > at ? size : undefined;
-    if (isFrame(marker) && at + 9 <= bytes.length) {
-      size ??= { height: bytes.readUInt16BE(at + 5), width: bytes.readUInt16BE(at + 7) };
+    if (marker === 0xda) return endsLater(data, at) ? size : undefined;
+    if (isFrame(marker) && at + 9 <= data.length) {
+      size ??= { height: view.getUint16(at + 5), width: view.getUint16(at + 7) };
     }
-    const length = bytes.readUInt16BE(at + 2);
+    const length = view.getUint16(at + 2);
     if (length < 2) return undefined;
     at += 2 + length;
   }
   return undefined;
 }
 
-const endOfJpeg = Buffer.from([0xff, 0xd9]);
+const endsLater = (data: Uint8Array, at: number): boolean =>
+  data.findLastIndex((byte, index) => byte === 0xd9 && data[index - 1] === 0xff) > at + 1;
 
 /** SOF0 to SOF15. DHT, JPG and DAC stand between them. */
 const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && marker !== 0xc4 && marker !== 0xc8 && marker !== 0xcc;
 
-function sizeOfGif(bytes: Buffer): Size | undefined {
+function sizeOfGif({ data, view }: Bytes): Size | undefined {
   // A trailer ends the blocks. Some programs add zeros.
-  const end = bytes.findLastIndex((byte) => byte !== 0);
-  if (bytes.length < 14 || bytes[end] !== 0x3b) return undefined;
-  return { width: bytes.readUInt16LE(6), height: bytes.readUInt16LE(8) };
+  const end = data.findLastIndex((byte) => byte !== 0);
+  if (data.length < 14 || data[end] !== 0x3b) return undefined;
+  return { width: view.getUint16(6, true), height: view.getUint16(8, true) };
 }
 
-function sizeOfWebp(bytes: Buffer): Size | undefined {
-  if (bytes.length < 30 || bytes.readUInt32LE(4) + 8 > bytes.length) return undefined;
-  switch (nameAt(bytes, 12)) {
+function sizeOfWebp({ data, view }: Bytes): Size | undefined {
+  if (data.length < 30 || view.getUint32(4, true) + 8 > data.length) return undefined;
+  switch (nameAt(data, 12)) {
     case 'VP8 ':
-      return bytes.readUIntBE(23, 3) === 0x9d012a
-        ? { width: bytes.readUInt16LE(26) & 0x3fff, height: bytes.readUInt16LE(28) & 0x3fff }
+      return latin1(data, 23, 26) === '\x9d\x01\x2a'
+        ? { width: view.getUint16(26, true) & 0x3fff, height: view.getUint16(28, true) & 0x3fff }
         : undefined;
     case 'VP8L': {
-      const bits = bytes.readUInt32LE(21);
-      return bytes[20] === 0x2f ? { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 } : undefined;
+      const bits = view.getUint32(21, true);
+      return data[20] === 0x2f ? { width: (bits & 0x3fff) + 1, height: ((bits >>> 14) & 0x3fff) + 1 } : undefined;
     }
     case 'VP8X':
-      return { width: bytes.readUIntLE(24, 3) + 1, height: bytes.readUIntLE(27, 3) + 1 };
+      return {
+        width: view.getUint16(24, true) + (data[26] ?? 0) * 65_536 + 1,
+        height: view.getUint16(27, true) + (data[29] ?? 0) * 65_536 + 1,
+      };
     default:
       return undefined;
   }
 }
 
-const nameAt = (bytes: Buffer, at: number): string => bytes.toString('latin1', at, at + 4);
+const nameAt = (data: Uint8Array, at: number): string => latin1(data, at, at + 4);
+
+const latin1 = (data: Uint8Array, from: number, to: number): string => String.fromCharCode(...data.subarray(from, to));
 
 /** `image 800x600 PNG, 34 kB`. */
 export function imageLine({ media_type, width, height, bytes }: Pick<KeptImage, 'bytes'> & ImageFacts): string {
