@@ -66,3 +66,30 @@ test('the value of a secret is redacted in an answer', async () => {
   expect(asked?.result).toMatchObject({ results: [{ path: 'src/leak.ts', name: '[secret API_KEY]' }] });
   expect(JSON.stringify(asked)).not.toContain(secret);
 });
+
+test('an edit of a run says which syntax errors it brought', async () => {
+  const { call } = await open();
+  // A result waits 5 s for the parser; on a busy machine its start alone takes longer.
+  await call('code_graph', { query: 'summary' });
+  const broken = { path: 'src/shape.ts', old_string: 'Shape {}', new_string: 'Shape {' };
+  expect((await call('edit', broken))?.result).toMatchObject({
+    ...{ path: 'src/shape.ts', replacements: 1 },
+    diagnostics: [{ path: 'src/shape.ts', line: 1, message: 'missing "}"' }],
+  });
+  const comment = [{ old_string: 'export', new_string: '// A shape.\nexport' }];
+  expect((await call('multi_edit', { path: 'src/shape.ts', edits: comment }))?.result).not.toHaveProperty(
+    'diagnostics',
+  );
+  const input = '*** Begin Patch\n*** Update File: src/circle.ts\n@@\n+g(1;\n*** End Patch';
+  expect((await call('apply_patch', { input }))?.result).toMatchObject({
+    diagnostics: [{ path: 'src/circle.ts', line: 3, message: 'missing ")"' }],
+  });
+});
+
+test('a missing path names no path that the run may not read', async () => {
+  const read = { path: 'src/key.ts' };
+  const { call } = await open();
+  expect((await call('read_file', read))?.result).toMatchObject({ value: { nearest: ['private/key.ts'] } });
+  const held = await open({ permissions: ['fs:read:src/**', 'graph:read'] });
+  expect(JSON.stringify(await held.call('read_file', read))).not.toContain('private');
+});
