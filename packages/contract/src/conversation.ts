@@ -55,6 +55,31 @@ export const instructedSchema = z.strictObject({
 });
 export type Instructed = z.infer<typeof instructedSchema>;
 
+/** What happened beside the conversation: the model reads it before its next turn. */
+export const noticeKindSchema = z.enum([
+  'task_ended',
+  'agent_ended',
+  'files_restored',
+  'steps_undone',
+  'todos_stale',
+  'window_nearly_full',
+  'budget_nearly_used',
+]);
+export type NoticeKind = z.infer<typeof noticeKindSchema>;
+
+/** A notice has been given when its kind and `about` are in the conversation. */
+export const noticeSchema = z.strictObject({
+  kind: noticeKindSchema,
+  about: z.string().max(200).describe('Which task, limit or list it is about: each is named once'),
+});
+export type Notice = z.infer<typeof noticeSchema>;
+
+export const notifiedSchema = z.strictObject({
+  notices: z.array(noticeSchema).min(1),
+  text: z.string().max(20_000).describe('The message to the model, as each later request has it'),
+});
+export type Notified = z.infer<typeof notifiedSchema>;
+
 /** When a run turned from a model to the next, and why. */
 export const modelLeftSchema = z.strictObject({ at: z.iso.datetime(), code: z.string() });
 export type ModelLeft = z.infer<typeof modelLeftSchema>;

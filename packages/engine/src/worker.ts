@@ -19,13 +19,16 @@ export { reviewPlaces } from './places/review-places.ts';
 export { scriptedPlanner } from './planning/scripted.ts';
 export type {
   AgentKinds,
+  BudgetUse,
   ExecutionContext,
   Executor,
   FoundKinds,
   MadeWorkspace,
+  NewsOfTask,
   OpenTask,
   PastCompaction,
   PastConversation,
+  PastNews,
   PastTurn,
   PlannedCall,
   Planner,

@@ -12,6 +12,7 @@ import { approvalVoted } from './approval/voted.ts';
 import { callsReceived } from './calls/received.ts';
 import { contextCompacted } from './context/compacted.ts';
 import { contextInstructed } from './context/instructed.ts';
+import { contextNotified } from './context/notified.ts';
 import type { Tone, Words } from './event.ts';
 import { graphProgress } from './graph/progress.ts';
 import { messageReceived } from './message/received.ts';
@@ -124,6 +125,7 @@ const kinds = [
   runFailed,
   turnPlanned,
   contextInstructed,
+  contextNotified,
   contextCompacted,
   modelRetrying,
   callsReceived,

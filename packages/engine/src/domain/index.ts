@@ -33,7 +33,7 @@ export {
   withCurrent,
 } from './judge-call.ts';
 export { denialOf, forbiddenChange, judgeGrants } from './judge-grants.ts';
-export { budgetReached, limitReached, reportOf, usedSinceResume } from './limits-reached.ts';
+export { type BudgetUse, budgetReached, budgetsOf, limitReached, reportOf, usedSinceResume } from './limits-reached.ts';
 export { isLooping, loopWarning, trackRepetition } from './loop-detection.ts';
 export { narrowSpec, specOfAgent, withOpenHosts } from './narrow-spec.ts';
 export { giveNotice, nextNotice, noticesGiven } from './notices.ts';
@@ -80,6 +80,8 @@ export {
   compact,
   instruct,
   isWaitingForModel,
+  noNoticeSince,
+  notify,
   pauseAfterTurn,
   waitForModel,
 } from './transitions/conversation.ts';

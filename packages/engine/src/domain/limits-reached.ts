@@ -44,6 +44,32 @@ export function budgetReached(run: RunState, limits: GivenLimits, now: number, n
   return undefined;
 }
 
+/** The use of a limit since the last resume. */
+export interface BudgetUse {
+  limit: 'max_turns' | 'max_steps' | 'wall_s' | 'max_tokens' | 'max_cost_usd';
+  used: number;
+  most: number;
+  /** The same for every turn until the limit counts from zero again. */
+  since: string;
+}
+
+/** The limits that a run has, with their use. Where the run has sub-agents, their use counts. */
+export function budgetsOf(run: RunState, { limits, goal }: RunSpec, now: number): BudgetUse[] {
+  const used = usedSinceResume(run, now);
+  const since = `${run.id} ${run.budget_from?.turn ?? 0}`;
+  const all: Omit<BudgetUse, 'since'>[] = [
+    ...(goal.planner === 'model' ? [{ limit: 'max_turns' as const, used: used.turn, most: limits.max_turns }] : []),
+    ...uses('max_steps', used.steps, limits.max_steps),
+    ...uses('wall_s', used.active_ms / 1000, limits.wall_s),
+    ...uses('max_tokens', used.tokens, limits.max_tokens),
+    ...uses('max_cost_usd', used.cost_micros / 1e6, limits.max_cost_usd),
+  ];
+  return all.map((use) => ({ ...use, since }));
+}
+
+const uses = (limit: BudgetUse['limit'], used: number, most: number | undefined) =>
+  most === undefined ? [] : [{ limit, used, most }];
+
 const reached = (code: string, what: string): Problem => ({
   code,
   message: `The run ${what}, which is its limit.`,

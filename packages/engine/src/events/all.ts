@@ -11,6 +11,7 @@ export { approvalVoted as 'approval.voted' } from './approval/voted.ts';
 export { callsReceived as 'calls.received' } from './calls/received.ts';
 export { contextCompacted as 'context.compacted' } from './context/compacted.ts';
 export { contextInstructed as 'context.instructed' } from './context/instructed.ts';
+export { contextNotified as 'context.notified' } from './context/notified.ts';
 export { graphProgress as 'graph.progress' } from './graph/progress.ts';
 export { messageReceived as 'message.received' } from './message/received.ts';
 export { modelRetrying as 'model.retrying' } from './model/retrying.ts';

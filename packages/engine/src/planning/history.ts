@@ -1,12 +1,12 @@
 import { isTaskOver, type RunSpec, type StepStatus } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { namedField, type RunState, type StepState, scopeOf } from '../domain/index.ts';
+import { budgetsOf, namedField, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { fromPayload, ownerOf, readFields, readSpec, readStep, readTasks, readTurnSteps } from '../log/index.ts';
 import type { OpenTask, PlannerInput, SettledStep } from '../ports/index.ts';
 import { presentStep } from '../queries/present-step.ts';
 import { readConversation } from './read-conversation.ts';
 
-type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog' | 'ceilings'>;
+type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog' | 'ceilings' | 'now'>;
 
 /** A step whose outcome is about to be recorded. */
 export interface JustSettled extends Pick<StepState, 'id' | 'call' | 'args'> {
@@ -47,6 +47,7 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: Ju
     readContent: (sha256) => deps.blobs.get(sha256),
     base: run.base,
     snapshot: run.snapshot,
+    budgets: budgetsOf(run, spec, deps.now()),
     model: run.model ?? (spec.goal.planner === 'model' ? spec.goal.model : ''),
     modelWait: run.model_wait,
     modelsLeft: run.models_left ?? {},

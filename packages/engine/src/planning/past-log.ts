@@ -8,6 +8,7 @@ import {
   type Instructed,
   isSettled,
   type LoggedEvent,
+  type Notified,
   type Payload,
   type Problem,
   type StepSettled,
@@ -18,6 +19,7 @@ import {
 } from '@holdpoint/contract';
 import { toGrant } from '../domain/index.ts';
 import type { PastTurn, SettledStep } from '../ports/index.ts';
+import { addNews, forgetUndone, inheritNews, type NewsLog, noNews, noteResult } from './past-news.ts';
 
 /** A step of the past, before its payloads are read. */
 export interface LoggedStep {
@@ -37,6 +39,8 @@ export interface LoggedTurn
   extends Pick<PastTurn, 'turn' | 'message' | 'readMessages' | 'refused' | 'warned' | 'note' | 'at'> {
   answer: Payload | undefined;
   note?: TurnNote;
+  /** The notices recorded before the turn. */
+  notices: Notified[];
   steps: LoggedStep[];
   read?: PastTurn;
 }
@@ -60,6 +64,9 @@ export interface PastLog {
   read: number;
   /** Messages of undone turns: they stay. */
   carried: string[];
+  /** The notices that no turn has read. */
+  notices: Notified[];
+  news: NewsLog;
   instructed?: Instructed;
   /** The toolchains behind `node` and `python3` in commands. */
   toolchains?: Toolchain[] | undefined;
@@ -71,11 +78,14 @@ export interface PastLog {
 export const emptyPast = (runId: string): PastLog => ({
   ...{ runId, seq: 0, turns: [], steps: new Map(), isIndeterminate: new Set() },
   ...{ messages: [], read: 0, carried: [], compactions: [] },
+  ...{ notices: [], news: noNews() },
 });
 
 /** Adds the past of the forked run, up to the turn of the fork. */
 export function inherit(past: PastLog, other: PastLog, turn: number): void {
   past.turns.push(...other.turns.filter((one) => one.turn <= turn));
+  const kept = new Set(past.turns.flatMap(({ steps }) => steps.map(({ id }) => id)));
+  inheritNews(past.news, other.news, (stepId) => kept.has(stepId));
   past.compactions.push(...other.compactions.filter((one) => one.through_turn < turn));
 }
 
@@ -84,6 +94,7 @@ export function addToPast(past: PastLog, event: LoggedEvent): void {
   if (event.seq !== past.seq + 1) return;
   past.seq = event.seq;
   past.last = markOf(event);
+  addNews(past.news, event, past.turns.at(-1)?.turn ?? 0);
   switch (event.type) {
     case 'message.received':
       past.messages.push(event.data.text);
@@ -97,6 +108,9 @@ export function addToPast(past: PastLog, event: LoggedEvent): void {
       return;
     case 'context.instructed':
       past.instructed = event.data;
+      return;
+    case 'context.notified':
+      past.notices.push(event.data);
       return;
     case 'context.compacted':
       past.compactions.push({ ...event.data, before_turn: (past.turns.at(-1)?.turn ?? 0) + 1 });
@@ -134,7 +148,10 @@ export const markOf = ({ type, time }: LoggedEvent): string => `${time} ${type}`
 function addTurn(past: PastLog, { data, time }: EventOf<'turn.planned'>): void {
   const { turn, message, answer, warned, note, refused, messages_read = past.read } = data;
   const readMessages = [...past.carried, ...past.messages.slice(past.read, messages_read)];
-  past.turns.push({ turn, message, answer, warned, note, refused: refused?.error, steps: [], readMessages, at: time });
+  const { notices } = past;
+  const read = { notices, readMessages };
+  past.turns.push({ turn, message, answer, warned, note, refused: refused?.error, steps: [], ...read, at: time });
+  past.notices = [];
   past.carried = [];
   past.read = messages_read;
 }
@@ -142,6 +159,7 @@ function addTurn(past: PastLog, { data, time }: EventOf<'turn.planned'>): void {
 function settle(past: PastLog, event: StepSettled): void {
   const step = past.steps.get(event.step_id);
   if (step === undefined) return;
+  noteResult(past.news, step, event.type === 'step.succeeded');
   step.status = event.type.slice('step.'.length) as StepStatus;
   if (event.data.error !== undefined) step.error = event.data.error;
   step.grants.push(...(event.data.grants ?? []));
@@ -155,7 +173,14 @@ function rewind(past: PastLog, { to_step, turn, steps }: EventOf<'run.rewound'>[
   const gone = past.turns.filter((one) => one.turn > turn);
   past.turns = past.turns.filter((one) => one.turn <= turn);
   const last = past.turns.at(-1);
-  if (to_step !== null && last?.turn === turn) last.steps = last.steps.filter((step) => steps.includes(step.id));
+  const undone = gone.flatMap((one) => one.steps);
+  if (to_step !== null && last?.turn === turn) {
+    undone.push(...last.steps.filter((step) => !steps.includes(step.id)));
+    last.steps = last.steps.filter((step) => steps.includes(step.id));
+  }
+  forgetUndone(past.news, new Set(undone.map(({ id }) => id)));
+  // What is still so is said again.
+  past.notices = [];
   delete last?.read;
   past.compactions = past.compactions.filter((one) => one.through_turn < turn);
   return gone.flatMap(({ readMessages }) => readMessages);

@@ -13,7 +13,9 @@ import {
   isLooping,
   limitReached,
   loopWarning,
+  noNoticeSince,
   notCanceled,
+  notify,
   type PlannerOutput,
   pauseAfterTurn,
   pauseRun,
@@ -95,6 +97,7 @@ export async function planNext(
   const askedAt = new Date(deps.now()).toISOString();
   const decision = scripted ?? (await deps.planners.model.next({ ...input, warned }, signal));
   if (decision.kind === 'instructed') return recorded(deps, run, decision);
+  if (decision.kind === 'notified') return { ...nothing, again: true, transition: notify(run, decision.notified) };
   if (decision.kind === 'retrying') return retrying(run, decision.retrying, deps.now());
   if (decision.kind === 'nap') return { sleepUntil: decision.until };
   if (decision.kind === 'unavailable') return pausing(run, decision.reason);
@@ -113,8 +116,16 @@ export async function planNext(
     asked_at: isModel ? askedAt : undefined,
     answered: decision.answered,
   };
-  return planned(deps, run, spec, decision, output);
+  const plan = await planned(deps, run, spec, decision, output);
+  return isModel ? afterNotices(run, plan) : plan;
 }
+
+/** Refused when another worker recorded a notice in the meantime: the model has not read the notice. */
+const afterNotices = (run: RunState, plan: Planned): Planned => ({
+  ...plan,
+  transition: noNoticeSince(run, plan.transition),
+  ...(plan.unlessHeard && { unlessHeard: noNoticeSince(run, plan.unlessHeard) }),
+});
 
 /**
  * The next calls that an open run received, or its wait for calls.

@@ -1,4 +1,4 @@
-import { type Grant, isSettled, type LongResult, longResultSchema, type Payload } from '@holdpoint/contract';
+import { type Grant, isSettled, type LongResult, longResultSchema, type Notified, type Payload } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { fromPayload, readLog, readSpec, readSteps } from '../log/index.ts';
 import type { PastConversation, PastTurn, RunDecision, SettledStep } from '../ports/index.ts';
@@ -15,6 +15,7 @@ import {
   markOf,
   type PastLog,
 } from './past-log.ts';
+import { readNews } from './past-news.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>;
 
@@ -34,8 +35,20 @@ export async function readConversation(deps: Deps, runId: string): Promise<PastC
   const text = instructed && { ...instructed, system: String(await fromPayload(deps.blobs, instructed.system)) };
   keepPast(deps.redis, past, sizeOf(after));
   const unread = [...past.carried, ...past.messages.slice(past.read)];
-  return { turns, unread, instructed: text, compacted: compactions.at(-1), compactions, toolchains, absent };
+  const last = past.turns.at(-1)?.turn ?? 0;
+  const told = { notified: textsOf(past.notices), given: givenIn(past), news: readNews(past.news, last) };
+  return { turns, unread, ...told, instructed: text, compacted: compactions.at(-1), compactions, toolchains, absent };
 }
+
+const textsOf = (notices: readonly Notified[]): string[] => notices.map(({ text }) => text);
+
+/** Turns replaced by a summary count as well: a notice is given once. */
+const givenIn = ({ turns, notices }: PastLog): ReadonlySet<string> =>
+  new Set(
+    [...turns.flatMap((turn) => turn.notices), ...notices]
+      .flatMap((one) => one.notices)
+      .map(({ kind, about }) => `${kind} ${about}`),
+  );
 
 /** The logged past of a run. */
 async function readPast(deps: Deps, runId: string): Promise<PastLog> {
@@ -86,10 +99,11 @@ async function readTurns(deps: Deps, past: PastLog, turns: readonly LoggedTurn[]
 
 async function readTurn(deps: Deps, logged: LoggedTurn): Promise<PastTurn> {
   if (logged.read !== undefined) return logged.read;
-  const { answer, steps, read: _, ...turn } = logged;
+  const { answer, steps, notices, read: _, ...turn } = logged;
   const read = async (step: LoggedStep) => step.read ?? (await readStepOf(deps, step));
   const past: PastTurn = {
     ...turn,
+    ...(notices.length > 0 && { notified: textsOf(notices) }),
     answer: answer && (await fromPayload(deps.blobs, answer)),
     steps: await Promise.all(steps.map(read)),
   };

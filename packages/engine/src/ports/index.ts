@@ -3,9 +3,12 @@ export type { AgentKinds, FoundKinds } from './agent-kinds.ts';
 export type { Call, TaskTools, ToolCatalog } from './catalog.ts';
 export type { ExecutionContext, Executor, ModelUse, PrepareEnd, TaskContext, TaskEnd } from './executor.ts';
 export type {
+  BudgetUse,
+  NewsOfTask,
   OpenTask,
   PastCompaction,
   PastConversation,
+  PastNews,
   PastTurn,
   PlannedCall,
   Planner,

@@ -8,13 +8,19 @@ import type {
   ModelLeft,
   ModelRetrying,
   ModelUsage,
+  Notified,
   Problem,
   RunSpec,
   SecretScope,
   StepStatus,
+  TaskOutcome,
+  TaskStatus,
   Toolchain,
   TurnNote,
 } from '@holdpoint/contract';
+import type { BudgetUse } from '../domain/index.ts';
+
+export type { BudgetUse } from '../domain/index.ts';
 
 /** A call requested by a planner. With `error`, the step settles with this error and nothing runs. */
 export interface PlannedCall {
@@ -49,6 +55,8 @@ export type PlannerDecision =
   /** The instructions were written, or older turns shortened. The engine records the text and asks the planner again at once. */
   | { kind: 'instructed'; instructed: WrittenInstructions }
   | { kind: 'compacted'; compacted: WrittenCompaction }
+  /** Something happened beside the conversation. The engine records the message to the model and asks the planner again at once. */
+  | { kind: 'notified'; notified: Notified }
   /** The model could not be asked. The engine records the retry and asks the planner again at `until`. No worker is held. */
   | { kind: 'retrying'; retrying: ModelRetrying }
   /** The planner is asked again at this time (milliseconds since the epoch), within a minute. Nothing is recorded. */
@@ -102,6 +110,8 @@ export interface PastTurn {
   refused?: Problem;
   /** Messages of people to the run, written between the planning of the turn before and of this turn. */
   readMessages: string[];
+  /** Notices to the model, recorded before this turn. */
+  notified?: string[] | undefined;
   /** What the model read before this turn: it repeated itself. */
   warned?: string | undefined;
   /** A note about this answer, for the model. */
@@ -116,12 +126,36 @@ export interface PastCompaction extends WrittenCompaction {
   before_turn: number;
 }
 
+/** The end of a task that no result has shown to the model. */
+export interface NewsOfTask extends Pick<TaskOutcome, 'exit_code' | 'reason' | 'merged'> {
+  id: string;
+  kind: 'shell' | 'agent';
+  /** The command, or the job of the sub-agent. */
+  title: string;
+  /** The kind of the sub-agent. */
+  agent?: string | undefined;
+  status: TaskStatus;
+}
+
+/** Something that happened to a run outside of the calls of its model. */
+export type PastNews =
+  | { kind: 'task_ended'; about: string; task: NewsOfTask }
+  /** The tree was rebuilt from the last snapshot. @param turn the last turn planned before */
+  | { kind: 'files_restored'; about: string; turn: number; reason: string }
+  /** A caller undid steps. @param turn the last turn that is kept */
+  | { kind: 'steps_undone'; about: string; turn: number; steps: number; by: string };
+
 /** The part of its run a model may read: everything not taken back. */
 export interface PastConversation {
   /** Oldest first, without the turns replaced by a summary. A turn with all steps settled is the same object on every read. */
   turns: PastTurn[];
   /** Messages not yet answered by a turn. */
   unread: string[];
+  /** Notices that no turn has read yet. */
+  notified: string[];
+  /** All notices given, as `kind about`. */
+  given: ReadonlySet<string>;
+  news: PastNews[];
   /** The text before the conversation, once written. A fork does not inherit the text of the forked run. */
   instructed?: WrittenInstructions | undefined;
   /** The last compaction not taken back. */
@@ -155,6 +189,8 @@ export interface PlannerInput {
   readContent(sha256: string): Promise<Buffer>;
   /** What the model has to read before this turn: it repeats itself. */
   warned?: string | undefined;
+  /** The limits of the run, with their use. */
+  budgets: BudgetUse[];
   /** The model of the goal, or its replacement by a person. Empty when the goal has no model. */
   model: string;
   /** The wait for a model that could not be asked. Undefined when the wait is over. */

@@ -62,9 +62,16 @@ const answerOf = ({ answer }: PastTurn) => answer as ModelAnswer | undefined;
 
 const isEmpty = ({ text, calls }: ModelAnswer): boolean => text.trim() === '' && calls.length === 0;
 
-/** What the model read before a turn, besides results: messages of people, and a warning of Holdpoint. */
-export const readBefore = ({ readMessages, warned }: Pick<PastTurn, 'readMessages' | 'warned'>): string[] =>
-  warned === undefined ? readMessages : [...readMessages, warned];
+/** What the model read before a turn, besides results: messages of people, then notices and a warning of Holdpoint. */
+export const readBefore = ({
+  readMessages,
+  notified = [],
+  warned,
+}: Pick<PastTurn, 'readMessages' | 'notified' | 'warned'>): string[] => [
+  ...readMessages,
+  ...notified,
+  ...(warned === undefined ? [] : [warned]),
+];
 
 export const asUser = (text: string): ModelMessage => ({ role: 'user', text });
 

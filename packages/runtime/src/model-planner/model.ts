@@ -15,10 +15,12 @@ import { hasOtherModel } from './after-failure.ts';
 import { type AskingDeps, askModel } from './ask-model.ts';
 import { type AskDeps, askPatiently } from './ask-patiently.ts';
 import { budgetOf, parts } from './context/budget.ts';
-import { buildRequest } from './context/build-request.ts';
+import { type BuiltRequest, buildRequest } from './context/build-request.ts';
 import { compact } from './context/compact.ts';
 import { ContextFullError, learnFrom, type SentTokens } from './context/refused.ts';
 import { type InstructionSources, instruct } from './instructions/instruct.ts';
+import { dueNotices } from './notices/due-notices.ts';
+import { openTodos } from './notices/open-todos.ts';
 
 interface Deps extends InstructionSources, AskingDeps {
   secrets: Secrets;
@@ -45,13 +47,17 @@ export function createModelPlanner(deps: Deps): Planner {
         return { kind: 'instructed', instructed: redactor.json(instructed) };
       }
       const { system } = history.instructed;
+      const asking = requestTo(deps, input, history);
+      const notified = input.modelWait === undefined ? noticesFor(deps, input, history, asking.request) : undefined;
+      if (notified !== undefined)
+        return { kind: 'notified', notified: { ...notified, text: redactor.text(notified.text) } };
       // The model to ask may be a fallback, with a different window.
       const send = (model: string) =>
         decide(
           deps,
           { ...input, model },
           {
-            ...{ history, system, instead: model !== input.model || undefined, signal },
+            ...{ history, system, ...asking, instead: model !== input.model || undefined, signal },
             hasOther: hasOtherModel({ input, now: deps.asking.now() }, model),
           },
         );
@@ -64,6 +70,8 @@ export function createModelPlanner(deps: Deps): Planner {
 interface Known {
   history: PastConversation;
   system: string;
+  request: BuiltRequest;
+  tools: readonly ModelTool[];
   instead: true | undefined;
   hasOther: boolean;
   signal: AbortSignal;
@@ -73,16 +81,11 @@ interface Known {
 async function decide(
   deps: Deps,
   input: PlannerInput,
-  { history, system, instead, hasOther, signal }: Known,
+  { history, system, request, tools, instead, hasOther, signal }: Known,
 ): Promise<PlannerDecision> {
   const redactor = deps.secrets.redactor(input.scope.tenant);
   const facts = deps.describe(input.model);
-  const tools = toolsOf(deps.registry, input);
   const budget = budgetOf(input, facts, history.compactions);
-  const request = buildRequest(deps.registry, input, history, {
-    ...{ system, tools },
-    showsImages: facts.images ?? false,
-  });
   const { goal } = input.spec;
   const options = goal.planner === 'model' ? goal.options : undefined;
   const like = {
@@ -118,6 +121,28 @@ async function decide(
 function sentTokens(system: string, tools: readonly ModelTool[], fixed: number): SentTokens {
   const [ofTools, instructions] = [Math.ceil(tokensOfTools(tools)), Math.ceil(tokensOf(system))];
   return { tools: ofTools, instructions, rest: Math.max(0, Math.ceil(fixed) - ofTools - instructions) };
+}
+
+/** The request is the same for every model that the run may ask. */
+function requestTo({ registry, describe }: Deps, input: PlannerInput, history: PastConversation) {
+  const tools = toolsOf(registry, input);
+  const system = history.instructed?.system ?? '';
+  const showsImages = describe(input.model).images ?? false;
+  return { tools, request: buildRequest(registry, input, history, { system, tools, showsImages }) };
+}
+
+/** While the run waits for a model, the request stays the same. */
+function noticesFor(deps: Deps, input: PlannerInput, history: PastConversation, request: BuiltRequest) {
+  const { registry } = deps;
+  const { toolset } = input.spec;
+  const budget = budgetOf(input, deps.describe(input.model), history.compactions);
+  const facts = {
+    ...{ news: history.news, budgets: input.budgets, turn: input.turn, waits: registry.taskTools(toolset).waits },
+    todos: openTodos(registry, toolset, history.turns, request.carried.lists),
+    fullness: (request.tokens * request.scale) / (budget.request * parts.full),
+    summaries: history.compactions.filter(({ how }) => how === 'summarised').length,
+  };
+  return dueNotices(facts, history.given);
 }
 
 const toolLists = new WeakMap<Registry, Map<string, readonly ModelTool[]>>();

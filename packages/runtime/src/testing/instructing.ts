@@ -24,8 +24,9 @@ export function instructing(
       endings: async () => [],
       listOpenTasks: async () => [],
       modelsLeft: {},
+      budgets: [],
     },
-    history: async () => ({ turns: [], unread: [], compactions: [] }),
+    history: async () => ({ turns: [], unread: [], notified: [], given: new Set(), news: [], compactions: [] }),
     readContent: () => Promise.reject(new Error('nothing is kept')),
     ...more,
   };

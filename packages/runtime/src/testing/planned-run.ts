@@ -67,7 +67,8 @@ export function plannedRun({
   warns,
   contents = {},
 }: Run) {
-  const log: PastConversation = { turns: [], unread: [], compactions: [] };
+  const log: PastConversation = { turns: [], unread: [], compactions: [], notified: [], given: new Set(), news: [] };
+  const given = new Set<string>();
   const paths = Object.keys(files);
   const workspaces = {
     listing: async () => ({
@@ -98,6 +99,7 @@ export function plannedRun({
   const input = (): PlannerInput => ({
     ...{ runId: 'run_1', spec, turn: (log.turns.at(-1)?.turn ?? 0) + 1, base: 'base', model: 'test/model' },
     ...{
+      budgets: [],
       openTasks: 0,
       listOpenTasks: async () => [],
       modelsLeft: {},
@@ -109,7 +111,7 @@ export function plannedRun({
     previous: async () => [],
     endings: async () => [],
     // Copies, as a process has that just started.
-    history: async () => structuredClone(visible(log)),
+    history: async () => structuredClone({ ...visible(log), given }),
     readContent: async (sha256) => contents[sha256] ?? Promise.reject(new Error('there is no such content')),
   });
   return {
@@ -119,6 +121,7 @@ export function plannedRun({
     async planLastAgain(): Promise<void> {
       const last = log.turns.pop();
       log.unread.push(...(last?.readMessages ?? []));
+      log.notified.push(...(last?.notified ?? []));
       await planner.next(input(), signal);
     },
     /** Plans and settles turns until the model ends or so many were planned. @returns the last message */
@@ -128,7 +131,10 @@ export function plannedRun({
         if (log.unread.length === 0) log.unread.push(...(says?.(turn) ?? []));
         const decision = await planner.next(input(), signal);
         if (decision.kind === 'instructed') log.instructed = decision.instructed;
-        else if (decision.kind === 'compacted') log.compactions.push({ ...decision.compacted, before_turn: turn });
+        else if (decision.kind === 'notified') {
+          log.notified.push(decision.notified.text);
+          for (const { kind, about } of decision.notified.notices) given.add(`${kind} ${about}`);
+        } else if (decision.kind === 'compacted') log.compactions.push({ ...decision.compacted, before_turn: turn });
         else if (!('message' in decision)) throw new Error(`the model was not asked: ${decision.kind}`);
         else {
           const calls = decision.kind === 'calls' ? decision.calls : [];
@@ -145,6 +151,7 @@ export function plannedRun({
             steps,
             warned: warns?.(turn),
             readMessages,
+            notified: log.notified.splice(0),
             at: new Date(0).toISOString(),
           });
           planned += 1;

@@ -71,6 +71,7 @@ export const runTable = {
   window: optionalInteger('Tokens that the model can read, as far as it is known.'),
   compactions: integer('How often older turns were shortened for the model.'),
   instructions: optional(json(z.array(instructionFileSchema), 'Files of the workspace that instruct the model.')),
+  notified: integer('Messages to the model about what happened beside its conversation.'),
   messages: integer('Messages that people sent.'),
   messages_read: integer('Messages that the planner has read.'),
   open_tasks: integer('Tasks that are not over.'),

@@ -10,6 +10,20 @@ export const instruct = (run: RunState, data: EventOf<'context.instructed'>['dat
   events: [{ type: 'context.instructed', data }],
 });
 
+/** Records a message of Holdpoint to the model, before the next turn: once, even by two workers. */
+export const notify = (run: RunState, data: EventOf<'context.notified'>['data']): Transition => ({
+  if: [...betweenTurns(run), notifiedIs(run.notified)],
+  events: [{ type: 'context.notified', data }],
+});
+
+/** Refused when a notice was recorded since the caller read the run. */
+export const noNoticeSince = (run: RunState, transition: Transition): Transition => ({
+  ...transition,
+  if: [...transition.if, notifiedIs(run.notified)],
+});
+
+const notifiedIs = (count: number) => fieldIs(runField.notified, count);
+
 /** Records the replacement of older turns in later requests. */
 export const compact = (run: RunState, data: EventOf<'context.compacted'>['data']): Transition => ({
   if: betweenTurns(run),

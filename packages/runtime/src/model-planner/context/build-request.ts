@@ -43,7 +43,7 @@ interface Parts {
 export function buildRequest(
   registry: Registry,
   { spec, warned, model }: Pick<PlannerInput, 'spec' | 'warned' | 'model'>,
-  { turns, unread, compactions }: PastConversation,
+  { turns, unread, notified, compactions }: PastConversation,
   { system, tools, showsImages }: Parts,
 ): BuiltRequest {
   const { goal } = spec;
@@ -62,7 +62,7 @@ export function buildRequest(
   };
   const rendered = (turn: PastTurn, cap: number) => renderedTurn(registry, spec, turn, { cap, count });
   const middle = turns.map((turn) => rendered(turn, capOf(turn)));
-  const after = readBefore({ readMessages: unread, warned }).map(asUser);
+  const after = readBefore({ readMessages: unread, notified, warned }).map(asUser);
   const begin = tokensOf(system) + tokensOfTools(tools) + sum(before, count);
   const fixed = begin + sum(after, count);
   return {
