@@ -1,4 +1,11 @@
-import { type Grant, isSettled, type LongResult, longResultSchema, type Notified, type Payload } from '@holdpoint/contract';
+import {
+  type Grant,
+  isSettled,
+  type LongResult,
+  longResultSchema,
+  type Notified,
+  type Payload,
+} from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { fromPayload, readLog, readSpec, readSteps } from '../log/index.ts';
 import type { PastConversation, PastTurn, RunDecision, SettledStep } from '../ports/index.ts';

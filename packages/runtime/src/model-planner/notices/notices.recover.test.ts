@@ -56,7 +56,13 @@ function worker(calls: object[], during: (turn: number) => Promise<unknown> = as
   const { deps: plain } = inMemoryWorker(engine);
   const planner = createModelPlanner({
     ...{ ...around, model, registry, now: Date.now },
-    workspaces: { listing: async () => ({ since: null, entries: [] }), contents: async () => {} },
+    workspaces: {
+      listing: async () => ({ since: null, entries: [] }),
+      contents: async () => {},
+      recentCommits: async () => [],
+      ignored: async () => new Set<string>(),
+      compare: async () => ({ changes: [], total: 0 }),
+    },
     describe: () => ({ source: 'unknown' }),
   });
   const endTasks = async () => {
