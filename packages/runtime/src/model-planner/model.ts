@@ -47,8 +47,8 @@ export function createModelPlanner(deps: Deps): Planner {
         return { kind: 'instructed', instructed: redactor.json(instructed) };
       }
       const { system } = history.instructed;
-      const asking = requestTo(deps, input, history);
-      const notified = input.modelWait === undefined ? noticesFor(deps, input, history, asking.request) : undefined;
+      const own = requestTo(deps, input, history);
+      const notified = input.modelWait === undefined ? noticesFor(deps, input, history, own.request) : undefined;
       if (notified !== undefined)
         return { kind: 'notified', notified: { ...notified, text: redactor.text(notified.text) } };
       // The model to ask may be a fallback, with a different window.
@@ -57,7 +57,8 @@ export function createModelPlanner(deps: Deps): Planner {
           deps,
           { ...input, model },
           {
-            ...{ history, system, ...asking, instead: model !== input.model || undefined, signal },
+            ...(model === input.model ? own : requestTo(deps, { ...input, model }, history)),
+            ...{ history, system, instead: model !== input.model || undefined, signal },
             hasOther: hasOtherModel({ input, now: deps.asking.now() }, model),
           },
         );
@@ -123,7 +124,7 @@ function sentTokens(system: string, tools: readonly ModelTool[], fixed: number):
   return { tools: ofTools, instructions, rest: Math.max(0, Math.ceil(fixed) - ofTools - instructions) };
 }
 
-/** The request is the same for every model that the run may ask. */
+/** The tools, and whether images are shown, depend on the model to ask. */
 function requestTo({ registry, describe }: Deps, input: PlannerInput, history: PastConversation) {
   const tools = toolsOf(registry, input);
   const system = history.instructed?.system ?? '';
