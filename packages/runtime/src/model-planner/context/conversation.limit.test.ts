@@ -121,11 +121,7 @@ test('sixty turns of long output end, with everything that people said in the la
   expect(long.model.summaries.length).toBeGreaterThan(0);
   const compacted = long.run.log.compactions;
   expect(compacted.length).toBeLessThan(45);
-  // A summary of a few turns whose results were cut before can be as long as the turns.
-  for (const one of compacted) expect(one.tokens_after).toBeLessThan(one.tokens_before * 1.01);
-  const sum = (all: number[]) => all.reduce((a, b) => a + b, 0);
-  const after = sum(compacted.map((one) => one.tokens_after));
-  expect(after).toBeLessThan(0.85 * sum(compacted.map((one) => one.tokens_before)));
+  for (const one of compacted) expect(one.tokens_after).toBeLessThan(one.tokens_before);
 });
 
 test.each(['empty', 'cut', 'refused'] as const)(
