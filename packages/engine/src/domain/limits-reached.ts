@@ -49,7 +49,7 @@ export interface BudgetUse {
   limit: 'max_turns' | 'max_steps' | 'wall_s' | 'max_tokens' | 'max_cost_usd';
   used: number;
   most: number;
-  /** The same for every turn until the limit counts from zero again. */
+  /** The same for every turn until the limit starts from zero once more. */
   since: string;
 }
 
