@@ -219,7 +219,7 @@ test('an edit is described once, with the network of its run, by the API and by 
   });
   await checkEdit({ engine }, id, edit);
   await engine.approvals.decide(id, edit);
-  const surroundings = { network: true, unattended: false, settings: {} };
+  const surroundings = { network: true, unattended: false, settings: { editing: 'auto' } };
   const call = { toolset: 'holdpoint', tool: 'write_file', args: edit.args, ...surroundings };
   expect(described).toEqual([call, call]);
 });
