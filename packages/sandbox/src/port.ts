@@ -100,7 +100,7 @@ export interface Command extends CommandRequest {
   onBegun?: () => void;
   /** Aborting kills the whole process tree. */
   signal: AbortSignal;
-  /** Aborting sends SIGTERM to the whole process tree, and SIGKILL after 150 ms. */
+  /** Aborting sends SIGTERM to the whole process tree, and SIGKILL after 150 ms, on a busy host after at most a second. */
   stop?: AbortSignal;
 }
 

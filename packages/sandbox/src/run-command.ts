@@ -8,6 +8,7 @@ import type { FrozenStart } from './frozen-start.ts';
 import { resolveLimits } from './limits.ts';
 import { OutputPace } from './output-pace.ts';
 import type { MeasuredUse } from './process/command-use.ts';
+import { startGrace } from './process/grace.ts';
 import { Silence } from './silence.ts';
 import { type Command, type Driver, SandboxError, type Tree, type TreeEnd, type TreeRequest } from './tree.ts';
 import { sizeAtStart, sizeBefore, watch } from './watch.ts';
@@ -26,9 +27,6 @@ export interface RunDeps {
   /** Monotonic clock in milliseconds. */
   now(): number;
 }
-
-/** Programs clean up after SIGTERM in less time. The user does not notice the delay. */
-const graceMs = 150;
 
 /** Both streams of a command become one pipe. `sh` is safer than bash: no variable of the environment makes `sh` read a file first. */
 const combining = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh'] as const;
@@ -125,14 +123,14 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
   const onAbort = () => kill(killedBy(signal));
   signal.addEventListener('abort', onAbort, { once: true });
   if (signal.aborted) onAbort();
-  let grace: NodeJS.Timeout | undefined;
+  let endGrace = () => {};
   let isAsked = false;
   const onStop = () => {
     if (cause !== null || command.stop === undefined) return;
     const stopped = killedBy(command.stop);
     isAsked = tree.terminate();
     if (isAsked) cause = stopped;
-    grace = setTimeout(() => kill(stopped), graceMs);
+    endGrace = startGrace({ processes: () => tree.processes(), now: deps.now }, () => kill(stopped));
   };
   command.stop?.addEventListener('abort', onStop, { once: true });
   if (command.stop?.aborted) onStop();
@@ -208,7 +206,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     for (const silence of silences) silence.stop();
     watching.stop();
     clearTimeout(timer);
-    clearTimeout(grace);
+    endGrace();
     signal.removeEventListener('abort', onAbort);
     command.stop?.removeEventListener('abort', onStop);
   }
