@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { outputsFolder } from '@holdpoint/contract';
 import { expect } from 'vitest';
 import { childrenOf } from '../kill.ts';
 import { until, useTestHost } from '../testing/host.ts';
@@ -11,7 +12,7 @@ const { host, test } = useTestHost({ idleProcesses: most, spares: 0 });
 /** Pids of the tool hosts of this process. Other programs of this machine may run some, too. */
 function toolHosts(parent = process.pid): number[] {
   return childrenOf(parent).flatMap(({ pid }) => [
-    ...(commandLine(pid).endsWith('/rg\0') ? [pid] : []),
+    ...(commandLine(pid).endsWith(`/rg\0${outputsFolder}\0${outputsFolder}\0`) ? [pid] : []),
     ...toolHosts(pid),
   ]);
 }
