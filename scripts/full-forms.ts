@@ -56,6 +56,9 @@ export const manySeconds = [
   'tests/runs/{cancel-step.cancel,ignored.publish,injected-header.create,planted-secret.reject}.test.ts',
   'tests/shell/walled.reject.test.ts',
   'tests/telemetry/metrics-and-logs.reject.test.ts',
+  'apps/cli/src/commands/workspace.publish.test.ts',
+  'apps/api/src/routes/changes/changes.publish.test.ts',
+  'packages/workspace/src/{diff/unreadable.render,publish/git/commit.publish,materialise/workspace.create}.test.ts',
 ].flatMap(found);
 
 /** Files that start a system of their own for a few tests, which takes three seconds of CPU time. */
