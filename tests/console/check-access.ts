@@ -13,6 +13,8 @@ export async function checkAccess(page: Page): Promise<void> {
   for (const width of [1280, 360]) {
     // So tall that the navigation at the lower edge covers nothing.
     await page.setViewportSize({ width, height: 3000 });
+    // A long list measures its rows at the new width, and places them in a later frame.
+    await page.evaluate(untilPlaced);
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       await debug.send('Runtime.evaluate', { expression: source });
@@ -32,6 +34,19 @@ export async function checkAccess(page: Page): Promise<void> {
 
 const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 const run = `axe.run(document, ${JSON.stringify({ preload: false, resultTypes: ['violations'], runOnly: { type: 'tag', values: tags } })})`;
+
+/** Until the rows of long lists have stood still for five frames. */
+const untilPlaced = `new Promise((resolve, reject) => {
+  const places = () => [...document.querySelectorAll('[data-index]')].map((element) => element.getBoundingClientRect().top).join();
+  const deadline = performance.now() + 10_000;
+  const look = (before, same) => {
+    const now = places();
+    if (now === before && same === 5) return resolve();
+    if (performance.now() > deadline) return reject(new Error('the rows move without end'));
+    requestAnimationFrame(() => look(now, now === before ? same + 1 : 0));
+  };
+  look('', 0);
+})`;
 
 /** Only parts of the page may scroll sideways, never the page. */
 async function expectNoOverflow(page: Page, width: number): Promise<void> {
