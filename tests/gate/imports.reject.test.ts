@@ -12,7 +12,7 @@ const layers = [
   ['process', 'egress', 'egress', 'a.test.ts'],
   ['policy', 'process', 'process', 'a.test.ts'],
   ['readable', 'contract', 'contract', 'a.test.ts'],
-  ['telemetry', 'process', 'process', 'a.test.ts'],
+  ['telemetry', 'egress', 'egress', 'a.test.ts'],
   ['egress', 'sandbox', 'sandbox', 'a.test.ts'],
   ['embedded-redis', 'engine', 'engine', 'a.test.ts'],
   ['sandbox', 'workspace', 'engine', 'a.test.ts'],
