@@ -64,12 +64,16 @@ export function noteResult(news: NewsLog, step: { id: string; args: Payload }, s
   const started = news.started.get(step.id);
   news.started.delete(step.id);
   if (started === undefined) return;
-  const text = 'json' in step.args ? JSON.stringify(step.args.json) : '';
+  let text: string | undefined; // Arguments may have half a million values.
+  const names = (id: string): boolean => {
+    text ??= 'json' in step.args ? JSON.stringify(step.args.json) : '';
+    return text.includes(id);
+  };
   for (const task of news.tasks.values()) {
     if (task.end === undefined || task.shownBy !== undefined) continue;
     const isKill = succeeded && task.killAsked !== undefined && task.killAsked > started;
     if (task.end.seq > started && !isKill) continue;
-    if (task.stepId === step.id || text.includes(task.id)) task.shownBy = step.id;
+    if (task.stepId === step.id || names(task.id)) task.shownBy = step.id;
   }
 }
 
