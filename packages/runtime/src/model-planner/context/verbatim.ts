@@ -3,7 +3,7 @@ import type { PastTurn, SettledStep } from '@holdpoint/engine/worker';
 import type { Registry } from '@holdpoint/tools';
 import { z } from 'zod';
 import { decisionNote } from '../decision-note.ts';
-import { listedName } from '../instructions/quoted.ts';
+import { listedName } from '../quoted.ts';
 import { cutText } from './cap-result.ts';
 import { treeStateSchema } from './tree-state.ts';
 

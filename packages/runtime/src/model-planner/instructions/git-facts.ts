@@ -1,7 +1,7 @@
 import type { Json } from '@holdpoint/contract';
 import type { PlannerInput } from '@holdpoint/engine/worker';
 import type { Workspaces } from '@holdpoint/workspace';
-import { listedName, quoted } from './quoted.ts';
+import { listedName, quoted } from '../quoted.ts';
 
 export interface GitSources {
   workspaces: Pick<Workspaces, 'recentCommits' | 'compare'>;

@@ -1,8 +1,8 @@
 import type { InstructionFile } from '@holdpoint/contract';
 import type { Workspaces } from '@holdpoint/workspace';
+import { listedName } from '../quoted.ts';
 import { fenced, readable } from './fenced.ts';
 import { type FoundFile, findFiles, type Reading } from './find-files.ts';
-import { listedName } from './quoted.ts';
 
 const mostListed = 100;
 /** A file is left out when the room is below this many bytes and would cut the file. */

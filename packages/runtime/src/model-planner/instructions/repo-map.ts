@@ -4,8 +4,8 @@ import type { PlannerInput } from '@holdpoint/engine/worker';
 import { tokensOf } from '@holdpoint/models';
 import { nameText } from '@holdpoint/readable';
 import type { Workspaces } from '@holdpoint/workspace';
+import { listedName } from '../quoted.ts';
 import { fencedList } from './fenced.ts';
-import { listedName } from './quoted.ts';
 
 export interface MapSources {
   workspaces: Pick<Workspaces, 'listing' | 'locate' | 'newestEpoch'>;

@@ -1,6 +1,6 @@
 import type { TreeListing, Workspaces } from '@holdpoint/workspace';
 import { readKindDocument } from '../../agents/parse-kind.ts';
-import { listedName, quoted } from './quoted.ts';
+import { listedName, quoted } from '../quoted.ts';
 
 interface Reading {
   runId: string;

@@ -1,5 +1,5 @@
 import type { TreeListing } from '@holdpoint/workspace';
-import { listedName } from './quoted.ts';
+import { listedName } from '../quoted.ts';
 
 export interface TreePath {
   path: string;

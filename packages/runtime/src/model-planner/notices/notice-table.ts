@@ -1,7 +1,7 @@
 import type { NoticeKind } from '@holdpoint/contract';
 import type { BudgetUse, PastConversation } from '@holdpoint/engine/worker';
+import { quoted } from '../quoted.ts';
 import type { TodoList } from './open-todos.ts';
-import { quoted } from './quoted.ts';
 import { agentSentence, commandSentence } from './task-sentences.ts';
 
 /** What a notice may be about, just before the model is asked. */

@@ -1,5 +1,5 @@
 import type { NewsOfTask } from '@holdpoint/engine/worker';
-import { quoted } from './quoted.ts';
+import { quoted } from '../quoted.ts';
 
 const endings: Partial<Record<NewsOfTask['status'], string>> = {
   completed: 'completed',
@@ -31,7 +31,10 @@ const mostPaths = 5;
 function mergeOf({ merged }: NewsOfTask): string {
   if (merged === undefined) return '';
   const paths = 'paths' in merged ? merged.paths : merged.conflicts.map(({ path }) => path);
-  const named = `${paths.slice(0, mostPaths).map(quoted).join(', ')}${merged.total > mostPaths ? ', …' : ''}`;
+  const named = `${paths
+    .slice(0, mostPaths)
+    .map((path) => quoted(path))
+    .join(', ')}${merged.total > mostPaths ? ', …' : ''}`;
   if ('conflicts' in merged) {
     return ` Its changes are not in your files, because they conflict with yours (${merged.total} in conflict: ${named}).`;
   }
