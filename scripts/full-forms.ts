@@ -77,7 +77,7 @@ const parts = 5;
 /** Days since 1970. `.ci/run` sets it, and prints it: the same day has the same tests. */
 const today = Number(process.env.HOLDPOINT_DAY ?? Math.floor(Date.now() / 86_400_000));
 
-/** So many of a list each day, and all of it in turn. */
+/** A part of a list each day, of `count` items, until every item had its day. */
 export const todaysOf = <Item>(all: readonly Item[], count: number): Item[] =>
   all.filter((_, at) => Math.floor(at / count) === today % Math.ceil(all.length / count));
 

@@ -12,7 +12,7 @@ type Thinking<Value> = Generator<ExpertCall[], Value, string[]>;
  */
 export type Expert = () => Thinking<string>;
 
-/** What the expert does next in a conversation with these results. Starts again from the beginning, so a repeated request gets the same answer. */
+/** The next answer of the expert in a conversation with these results. Starts again from the beginning, so a repeated request gets the same answer. */
 export function nextTurn(expert: Expert, results: readonly string[]): { calls: ExpertCall[] } | { text: string } {
   const thinking = expert();
   let known = 0;

@@ -5,7 +5,7 @@ import { allowBash } from '../harness/runs.ts';
 import type { NamedTask } from './all.ts';
 import { treeOfBranch, treeWith } from './trees.ts';
 
-/** What a validator says of a tree. */
+/** The verdict of a validator on a tree. */
 export interface Verdict {
   /** `before`, `after`, or the name of a wrong change. */
   of: string;
@@ -20,7 +20,7 @@ interface Judged {
   task: NamedTask;
   /** The repository and the branch with a solution. */
   solution?: { repository: string; branch: string } | undefined;
-  /** Whether the repository as it is, and the wrong changes, are judged as well. */
+  /** True: the repository as it is, and the wrong changes, are judged as well. */
   withWrong: boolean;
 }
 

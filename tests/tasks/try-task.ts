@@ -7,7 +7,7 @@ import { judge } from './judge.ts';
 import { type Solved, solve } from './solve.ts';
 import { makeRepository } from './trees.ts';
 
-/** What a task needed. */
+/** Turns, tokens and questions that a task took. */
 export interface Outcome {
   task: string;
   solved: boolean;

@@ -55,7 +55,7 @@ export const instructedSchema = z.strictObject({
 });
 export type Instructed = z.infer<typeof instructedSchema>;
 
-/** What happened beside the conversation: the model reads it before its next turn. */
+/** A message about events beside the conversation, for the model to read before its next turn. */
 export const noticeKindSchema = z.enum([
   'task_ended',
   'agent_ended',

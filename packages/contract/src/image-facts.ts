@@ -3,7 +3,7 @@ import { imageTypes } from './model-options.ts';
 
 export type ImageType = (typeof imageTypes)[number];
 
-/** What the header of an image says. */
+/** Format and size of an image, as its header names them. */
 export const imageFactsSchema = z.strictObject({
   media_type: z.enum(imageTypes),
   width: z.int().min(1),

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** Where the run's commands and file tools find the whole text of long results. Read-only, outside of the workspace. */
+/** The folder in which commands and file tools of a run find the whole texts of long results. Read-only, outside of the workspace. */
 export const outputsFolder = '/holdpoint/outputs';
 
 /** A result too long for a model to read whole: the parts that a model reads, made once, and the file with the whole text. */

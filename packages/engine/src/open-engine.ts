@@ -186,7 +186,7 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       hasSnapshot: on(deps, hasSnapshot),
       /** The turns that a run planned, with what its planner said. */
       turnsPage: on(deps, pageTurns),
-      /** What the model of a run reads before the conversation; undefined when nothing was recorded. */
+      /** The instructions that the model of a run reads before the conversation; undefined before they are recorded. */
       instructions: on(deps, readInstructions),
       trace: ofRun(deps, readTrace),
       /** The moment after a step, with the snapshot at which `undo` and `fork` to this step begin. */

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 export interface ThreadOptions<Message> {
   /** The end of an error's text: "… ended". */
   name: string;
-  /** What the thread reads as `workerData`. */
+  /** The `workerData` of the thread. */
   data?: unknown;
   /** The variables that the thread sees. `inherited`: a copy of those of the process. @default none */
   env?: 'inherited';
@@ -11,7 +11,7 @@ export interface ThreadOptions<Message> {
   heapMb?: number;
   /** @default 32 */
   youngMb?: number;
-  /** Whether the thread keeps the process alive. @default false */
+  /** True: the thread keeps the process alive. @default false */
   keepsAlive?: boolean;
   onMessage(message: Message): void;
   /** Called once: an error ended the thread, or the thread ended by itself or by `terminate`. */
@@ -39,6 +39,6 @@ export function startThread<Message>(script: URL, options: ThreadOptions<Message
   return worker;
 }
 
-/** Whether a thread ended because it needed more memory than permitted. */
+/** True when a thread ended because it needed more memory than permitted. */
 export const isOutOfMemory = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';

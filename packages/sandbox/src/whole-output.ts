@@ -3,7 +3,7 @@ import { Capture } from './capture.ts';
 /** Bytes kept of each stream: the first and the last half. Memory grows with what is printed. */
 const keptBytes = 4 * 1024 * 1024;
 
-/** All that the commands of a call print, in bounded memory. */
+/** The output of the commands of a call, in bounded memory. */
 export class WholeOutput {
   readonly #streams = { stdout: new Capture(keptBytes), stderr: new Capture(keptBytes) };
 

@@ -17,7 +17,7 @@ interface Reading<Found> {
   /** Requests an action of a worker. The subscription begins before the request. */
   ask?: () => Promise<void>;
   read: () => Promise<Found>;
-  /** Whether the caller waits for no more. */
+  /** True once the caller of the API waits no longer. */
   isOver: (found: Found) => boolean | Promise<boolean>;
   /** @default a heartbeat: a notification may be lost, so a quiet run is read once per heartbeat */
   pollMs?: number;

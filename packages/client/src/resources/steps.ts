@@ -52,7 +52,7 @@ export const stepRequests = ({ ask, askBytes }: Transport) => ({
   ): Promise<Page<Turn>> =>
     (await ask({ path: at('runs', runId, '/turns'), query: { ...query }, signal }, turnPageSchema)).body,
 
-  /** What the model of a run reads before the conversation. `system` is null before the first request. */
+  /** The instructions that the model of a run reads before the conversation. `system` is null before the first request. */
   readInstructions: async (runId: string, { signal }: Options = {}): Promise<Instructions> =>
     (await ask({ path: at('runs', runId, '/instructions'), signal }, instructionsSchema)).body,
 

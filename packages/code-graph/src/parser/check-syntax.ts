@@ -19,7 +19,7 @@ const replySchema = z.union([
 /** Macros of C make its parser find errors where there are none. */
 const unsure = new Set(['c', 'cpp']);
 
-/** Whether the syntax of a file can be checked. Its name or its first line names the language. */
+/** True for a language that the parser checks. The name or the first line of a file names its language. */
 export function isCheckable({ path, after }: ChangedText): boolean {
   const language = languageOf(path, after.subarray(0, 256));
   return language !== undefined && !unsure.has(language);

@@ -179,7 +179,7 @@ function rewind(past: PastLog, { to_step, turn, steps }: EventOf<'run.rewound'>[
     last.steps = last.steps.filter((step) => steps.includes(step.id));
   }
   forgetUndone(past.news, new Set(undone.map(({ id }) => id)));
-  // What is still so is said again.
+  // A notice that is still due is given again.
   past.notices = [];
   delete last?.read;
   past.compactions = past.compactions.filter((one) => one.through_turn < turn);

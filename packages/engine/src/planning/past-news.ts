@@ -10,7 +10,7 @@ interface LoggedTask extends Pick<NewsOfTask, 'id' | 'kind' | 'title' | 'agent'>
   shownBy?: string | undefined;
 }
 
-/** What happened to a run outside of the calls that its model reads. Folded from the log. */
+/** Events of a run besides the calls that its model reads: ended tasks, restored files, undone steps. Folded from the log. */
 export interface NewsLog {
   tasks: Map<string, LoggedTask>;
   /** When the latest attempt of an open step started. */
@@ -92,7 +92,7 @@ export function inheritNews(news: NewsLog, other: NewsLog, isKept: (stepId: stri
   }
 }
 
-/** What no result has shown, the oldest first. A change of the files is news until two turns later. @param turn the last planned turn */
+/** The news that no result has shown, the oldest first. A change of the files is news until two turns later. @param turn the last planned turn */
 export function readNews({ tasks, changes }: NewsLog, turn: number): PastNews[] {
   const ended = [...tasks.values()].flatMap(({ end, shownBy, stepId: _, ...task }): PastNews[] => {
     if (end === undefined || shownBy !== undefined) return [];

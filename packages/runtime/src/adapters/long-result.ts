@@ -19,11 +19,11 @@ interface Made {
   toolset: string;
   tool: string;
   outcome: Exclude<ToolOutcome, { status: 'deferred' }>;
-  /** All that the commands of the call printed. */
+  /** The output of the call's commands, uncut as far as memory allows. */
   printed: WholeOutput;
 }
 
-/** What a model reads of a result that is too long, with its whole text in a file of the run; undefined for a result that fits. */
+/** The parts of a too long result for the model, with the whole text in a file of the run; undefined for a result that fits. */
 export async function longResult(deps: Deps, made: Made): Promise<LongResult | undefined> {
   const { toolset, tool, runId } = made;
   const shown = deps.registry.outcomeText(toolset, made);

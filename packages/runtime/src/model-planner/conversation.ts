@@ -62,7 +62,7 @@ const answerOf = ({ answer }: PastTurn) => answer as ModelAnswer | undefined;
 
 const isEmpty = ({ text, calls }: ModelAnswer): boolean => text.trim() === '' && calls.length === 0;
 
-/** What the model read before a turn, besides results: messages of people, then notices and a warning of Holdpoint. */
+/** The texts that the model read before a turn, besides results: messages of people, then notices and a warning of Holdpoint. */
 export const readBefore = ({
   readMessages,
   notified = [],

@@ -16,7 +16,7 @@ export interface FramedEvents {
   onLine(line: Buffer): number;
   onContent(content: Buffer): void;
   onLongLine(): void;
-  /** Whether the program has failed already: its further output does not count. */
+  /** True once the program has failed: its further output does not count. */
   hasFailed(): boolean;
   /** @param how the end of the process, with its last words */
   onLost(how: string): void;

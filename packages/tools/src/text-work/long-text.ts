@@ -4,7 +4,7 @@ import { countFitting, type LineRange } from './line-ranges.ts';
 
 export interface LongTextInput {
   text: string;
-  /** What follows the text, for a command with both streams. */
+  /** The stderr of a command, which follows the text. */
   stderr?: string | undefined;
   /** Most bytes of the parts together. */
   most: number;

@@ -199,7 +199,7 @@ it('names who looks at an approval now', async () => {
   await client.close();
 });
 
-/** What the stream of all runs says, as it comes. */
+/** The events of all runs, as the stream brings them. */
 async function presenceTold(origin: string, key: string) {
   const gone = new AbortController();
   let text = '';

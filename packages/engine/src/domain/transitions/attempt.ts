@@ -105,7 +105,7 @@ export interface AttemptResult {
   duration_ms: number;
   /** The tool did not return the value. */
   instead?: 'dry_run' | undefined;
-  /** What a model reads of a long result. */
+  /** The parts of a long result for the model, and the file with its whole text. */
   long?: Payload | undefined;
   capabilities?: CapabilityReport | undefined;
   /** The usage of models by the tool, as far as no event has recorded the usage. */

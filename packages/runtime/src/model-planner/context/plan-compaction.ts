@@ -44,7 +44,7 @@ export function planCompaction(input: Shortenable): PlannedCompaction | undefine
   return cuts.at(-1);
 }
 
-/** Whether one request with whole results summarises these turns, and frees at least a fifth of a request. */
+/** True when one request with whole results summarises these turns, and frees at least a fifth of a request. */
 function isCheap({ capOf, tokensAt, fixed, budget }: Shortenable, older: readonly PastTurn[]): boolean {
   if (older.length === 0 || !Number.isFinite(budget.request) || older.some((turn) => capOf(turn) < freshCap))
     return false;

@@ -20,7 +20,7 @@ export function learnFrom(
   return { learned: { model, window: told }, scale: sent >= told ? scale : (told / tokens) * 1.02 };
 }
 
-/** What a request without turns has, in tokens. */
+/** Tokens of the parts of a request without turns. */
 export interface SentTokens {
   tools: number;
   instructions: number;

@@ -12,7 +12,7 @@ import type { Redactor } from '@holdpoint/secrets';
 import { decisionNote } from '../decision-note.ts';
 import { capResult, cutText } from './cap-result.ts';
 
-/** What a request for a turn has, so that a provider finds the beginning of a summary's request in its cache. */
+/** The fields of a request for a turn. A request for a summary has the same, so a provider finds its beginning in the cache. */
 export interface TurnRequest {
   system: string;
   tools: ModelRequest['tools'];
@@ -111,7 +111,7 @@ function requestsOf(asked: Asked): { isTranscript: boolean; request: () => Model
   ];
 }
 
-/** Both answers count. */
+/** The tokens of two answers. */
 function sumOf(one: ModelAnswer['usage'] | undefined, other: ModelAnswer['usage']): ModelAnswer['usage'] {
   if (one === undefined) return other;
   const add = (a: number | undefined, b: number | undefined) =>

@@ -5,7 +5,7 @@ import { cutText } from './cap-result.ts';
 
 const most = 60;
 
-/** What the run has changed in its files, at one moment. */
+/** The files that a run has changed, at one moment. */
 export const treeStateSchema = z.strictObject({
   total: z.int(),
   files: z.array(

@@ -24,7 +24,7 @@ const verbatimSchema = z.strictObject({
   files: z.array(z.strictObject({ path: z.string(), access: z.enum(['read', 'write', 'delete']), turn: z.int() })),
   /** Background commands and sub-agents named in results of calls. */
   tasks: z.array(z.strictObject({ id: z.string(), call: z.string(), turn: z.int() })),
-  /** What differed from the source when the summary was written. Absent in older records. */
+  /** The files that differed from the source when the summary was written. Absent in older records. */
   tree: treeStateSchema.optional(),
 });
 export type Verbatim = z.infer<typeof verbatimSchema>;

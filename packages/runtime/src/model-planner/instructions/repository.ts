@@ -16,7 +16,7 @@ interface Told {
 
 export const nothingTold: Told = { files: [], facts: {}, sections: [] };
 
-/** What a model reads of the files that the source had: tree, skills, and files with instructions. */
+/** Tree, skills and files with instructions, as the source had them. */
 export async function readRepository(
   { workspaces }: { workspaces: Pick<Workspaces, 'listing' | 'contents' | 'ignored'> },
   { runId, base: snapshot, spec }: Pick<PlannerInput, 'runId' | 'base' | 'spec'>,

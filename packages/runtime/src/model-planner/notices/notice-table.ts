@@ -4,7 +4,7 @@ import { quoted } from '../quoted.ts';
 import type { TodoList } from './open-todos.ts';
 import { agentSentence, commandSentence } from './task-sentences.ts';
 
-/** What a notice may be about, just before the model is asked. */
+/** The facts that decide which notices are due, just before the model is asked. */
 export interface NoticeFacts {
   news: PastConversation['news'];
   budgets: readonly BudgetUse[];

@@ -1,4 +1,4 @@
-/** What each line of the guide is about: it stands there when the run has one of the tools. */
+/** The tools of each line of the guide. A run that has none of them does not get the line. */
 const guide: readonly (readonly [tools: readonly string[], text: string])[] = [
   [
     ['code_graph'],
