@@ -48,10 +48,12 @@ test('a damaged file, and a link in the place of a file or of the folder, are re
   const { outputs, keep } = await start(t);
   const { name } = await keep('printed\n');
   const file = join(outputs, name);
-  rmSync(file);
-  writeFileSync(file, 'pri');
-  await keep('printed\n');
-  expect(readFileSync(file, 'utf8')).toBe('printed\n');
+  for (const damage of ['pri', 'qrinted\n']) {
+    rmSync(file);
+    writeFileSync(file, damage);
+    await keep('printed\n');
+    expect(readFileSync(file, 'utf8')).toBe('printed\n');
+  }
   const elsewhere = t.source({ 'kept.txt': 'kept' }, 'directory');
   rmSync(file);
   symlinkSync(join(elsewhere, 'kept.txt'), file);

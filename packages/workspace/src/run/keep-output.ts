@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { chmodSync, chownSync, lstatSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { type Call, type Deps, errnoOf, type Owner } from '../deps.ts';
 import { assertFreeSpace, linkFile, syncPath, writeDurably } from '../files/index.ts';
@@ -57,11 +67,11 @@ export async function shareOutputs(deps: Deps, from: RunFolder, to: RunFolder, o
 
 const isFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
-/** A file of another size was damaged, and is replaced. The reader compares the bytes. */
+/** A file with other bytes was damaged, and is replaced: the call was made again for it. */
 function isSame(file: string, content: Buffer): boolean {
   const stats = lstatSync(file, { throwIfNoEntry: false });
   if (stats === undefined) return false;
-  if (stats.isFile() && stats.size === content.length) return true;
+  if (stats.isFile() && stats.size === content.length && readFileSync(file).equals(content)) return true;
   rmSync(file, { force: true, recursive: true });
   return false;
 }
