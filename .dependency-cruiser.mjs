@@ -21,6 +21,7 @@ const packages = {
   engine: { imports: ['contract', 'policy', 'process'], tests: ['embedded-redis'] },
   callers: { imports: ['contract'], tests: ['process', 'embedded-redis'] },
   client: { imports: ['contract'] },
+  'mcp-server': { imports: ['contract', 'client', 'readable'] },
   runtime: {
     imports: [
       'contract',
@@ -59,8 +60,10 @@ const apps = {
       'callers',
       'tools',
       'engine',
+      'client',
+      'mcp-server',
     ],
-    tests: ['client', 'runtime', 'process'],
+    tests: ['runtime', 'process'],
   },
   cli: {
     imports: [
@@ -78,6 +81,7 @@ const apps = {
       'tools',
       'engine',
       'client',
+      'mcp-server',
       'runtime',
     ],
     tests: [],

@@ -56,6 +56,7 @@ export const rooms = {
     'theme styles globals',
   ],
   'packages/client': ['open-run-backend client', 'resources', 'follow-run stream request errors'],
+  'packages/mcp-server': ['serve', 'open-server', 'resources', 'tools', 'views define-tool bounds'],
   'packages/code-graph': [
     'open-graphs',
     'build',

@@ -35,6 +35,7 @@ import { readValidationRoute } from './routes/changes/read-validation.ts';
 import { readEventsRoutes } from './routes/events/read-events.ts';
 import { keysRoutes } from './routes/keys/keys.ts';
 import { readMeRoute } from './routes/keys/read-me.ts';
+import { mcpRoute } from './routes/mcp/mcp.ts';
 import { probeRoutes } from './routes/operations/probe.ts';
 import { readBoundsRoute } from './routes/operations/read-bounds.ts';
 import { readMetricsRoute } from './routes/operations/read-metrics.ts';
@@ -171,6 +172,7 @@ function takeJsonOnly(app: App): void {
 }
 
 function addRoutes(app: App, deps: ServerDeps): void {
+  mcpRoute(app);
   createRunRoute(app);
   retryRunRoute(app);
   sendCallsRoutes(app);

@@ -32,6 +32,7 @@ const commands: Readonly<Record<string, (shell: Shell) => Promise<Command>>> = {
   policy: async (shell) => (await import('./commands/policy/group.ts')).policyGroup(shell),
   audit: async (shell) => (await import('./commands/audit.ts')).auditGroup(shell),
   tools: async (shell) => (await import('./commands/tools/group.ts')).toolsGroup(shell),
+  mcp: async (shell) => (await import('./commands/mcp/group.ts')).mcpGroup(shell),
   completion: async (shell) => (await import('./commands/completion.ts')).completionCommand(shell),
 };
 

@@ -30,7 +30,8 @@ export type Caller = z.infer<typeof callerSchema>;
 /** The permissions of a key, by scope. */
 export const scopes = {
   'runs:read': 'Read runs, steps, tasks, events, files and diffs',
-  'runs:write': 'Submit, message, pause, resume, cancel, undo, retry, fork, publish and discard runs',
+  'runs:write':
+    'Submit, message, pause, resume, cancel, undo, retry, fork, publish and discard runs. A key of kind agent does not publish or discard',
   'approvals:read': 'Read approvals',
   'approvals:decide': 'Decide on approvals. A key of kind agent never has it',
   'tools:read': 'Read tools and toolsets',

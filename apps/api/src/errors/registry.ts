@@ -22,6 +22,11 @@ export const apiProblems = {
     title: 'Missing scope',
     next: 'Have a caller with keys:admin create a key with this scope.',
   },
+  agents_do_not_publish: {
+    status: 403,
+    title: 'Agents do not publish',
+    next: 'Show a person the page of the run: a key of a person or a service reviews, publishes or discards. The run and its source are unchanged.',
+  },
   unknown_scope: {
     status: 422,
     title: 'Unknown scope',

@@ -1,6 +1,7 @@
 import { idParamsSchema, type Publication, publicationSchema, publishSchema } from '@holdpoint/contract/wire';
 import type { RunState } from '@holdpoint/engine';
-import type { App } from '../../deps.ts';
+import type { ApiDeps, App } from '../../deps.ts';
+import { ApiProblem } from '../../errors/api-problem.ts';
 import { awaitRun } from '../../live/await-run.ts';
 import { findRun } from '../runs/find-run.ts';
 import { toRun } from '../runs/run-view.ts';
@@ -19,13 +20,14 @@ export function publishRoutes(app: App): void {
         summary: 'Bring the change set to the source',
         description:
           '200: the change set is published. 202: no worker has published it yet, or the publish waits for the decision that `approval_id` names. ' +
-          '409 `publish_conflict`, `validator_failed`, `publish_rejected`, `publish_expired`, `publish_failed`: the source is unchanged.',
+          '409 `publish_conflict`, `validator_failed`, `publish_rejected`, `publish_expired`, `publish_failed`: the source is unchanged. 403 `agents_do_not_publish`: the key is of kind agent.',
         params: idParamsSchema,
         body: publishSchema.nullish(),
         response,
       },
     },
     async ({ params, body, deps }, reply) => {
+      assertNoAgent(deps);
       const before = await findRun(deps, params.id);
       const options = body ?? {};
       assertSucceeded(before);
@@ -54,6 +56,7 @@ export function publishRoutes(app: App): void {
       },
     },
     async ({ params, deps }, reply) => {
+      assertNoAgent(deps);
       const { id } = await findRun(deps, params.id);
       const run = await awaitRun(deps, reply, {
         runId: id,
@@ -63,6 +66,12 @@ export function publishRoutes(app: App): void {
       return reply.code(run.publication === 'discarded' ? 200 : 202).send(toPublication(run));
     },
   );
+}
+
+/** An agent that published its own work, or threw it away, would pass the review. @throws ApiProblem `agents_do_not_publish` */
+function assertNoAgent({ holder: { caller } }: ApiDeps): void {
+  if (caller.kind !== 'agent') return;
+  throw new ApiProblem('agents_do_not_publish', `the key of ${caller.name} is that of an agent`);
 }
 
 function toPublication(run: RunState): Publication {

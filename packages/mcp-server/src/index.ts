@@ -1,0 +1,2 @@
+export type { McpServerDeps } from './open-server.ts';
+export { answerMcp, serveMcpOnStdio } from './serve.ts';
