@@ -32,6 +32,7 @@ export const rooms = {
     'completion',
     'request',
     'report-error operator-settings',
+    'mcp-clients',
     'words-for-people open-shell open-browser connection',
     'system',
     'follow-place',

@@ -52,6 +52,14 @@ const registry = {
     next: 'Choose another port, for example HOLDPOINT_PORT=4848, or 0 for any free port.',
   },
   file_exists: { exit: exitCodes.conflict, next: 'Give another file with --output.' },
+  client_config_invalid: {
+    exit: exitCodes.conflict,
+    next: 'Correct the file, or add the server by hand (docs/mcp.md). The file is unchanged.',
+  },
+  config_changed: {
+    exit: exitCodes.conflict,
+    next: 'Close the program, and try again. The file is as the program left it.',
+  },
   installation_copied: { exit: exitCodes.conflict, next: 'Give the copy an id of its own: holdpoint adopt --copy' },
   not_ours: { exit: exitCodes.conflict, next: 'Remove the file if you know that no system runs.' },
   not_ready: { exit: exitCodes.failed, next: 'Read the logs of the system; nothing acknowledged is lost.' },

@@ -1,0 +1,72 @@
+import { join } from 'node:path';
+import { type ConfigText, jsonConfig } from './json-config.ts';
+import { tomlConfig } from './toml-config.ts';
+
+/** The command that a client starts. */
+export interface Launch {
+  command: string;
+  args: readonly string[];
+}
+
+/** A coding agent with a configuration file for MCP servers. */
+export interface McpClient {
+  /** For people. */
+  title: string;
+  /** Absolute path of the configuration. */
+  file(place: { home: string; cwd: string; environment: Readonly<Record<string, string>> }): string;
+  text: ConfigText;
+}
+
+/** The name of the entry in every configuration. */
+export const entryName = 'holdpoint';
+
+const plain = ({ command, args }: Launch) => ({ command, args });
+
+/** Where each client keeps its servers, and in which form. */
+export const mcpClients = {
+  // code.claude.com/docs/en/mcp: the servers of all projects of a user.
+  'claude-code': {
+    title: 'Claude Code',
+    file: ({ home, environment }) =>
+      environment.CLAUDE_CONFIG_DIR === undefined
+        ? join(home, '.claude.json')
+        : join(environment.CLAUDE_CONFIG_DIR, '.claude.json'),
+    text: jsonConfig(['mcpServers', entryName], (launch) => ({ type: 'stdio', ...plain(launch) })),
+  },
+  // github.com/openai/codex, docs/config.md: a call ends after tool_timeout_sec, 60 unless set.
+  codex: {
+    title: 'Codex',
+    file: ({ home, environment }) => join(environment.CODEX_HOME ?? join(home, '.codex'), 'config.toml'),
+    text: tomlConfig(['mcp_servers', entryName], (launch) => ({ ...plain(launch), tool_timeout_sec: 60 })),
+  },
+  // cursor.com/docs/context/mcp
+  cursor: {
+    title: 'Cursor',
+    file: ({ home }) => join(home, '.cursor', 'mcp.json'),
+    text: jsonConfig(['mcpServers', entryName], plain),
+  },
+  // code.visualstudio.com/docs/copilot/customization/mcp-servers: the servers of a workspace.
+  vscode: {
+    title: 'VS Code',
+    file: ({ cwd }) => join(cwd, '.vscode', 'mcp.json'),
+    text: jsonConfig(['servers', entryName], (launch) => ({ type: 'stdio', ...plain(launch) })),
+  },
+  // opencode.ai/docs/mcp-servers: a command is a list, and a request waits 5 s unless `timeout` says more.
+  opencode: {
+    title: 'opencode',
+    file: ({ home, environment }) =>
+      join(environment.XDG_CONFIG_HOME ?? join(home, '.config'), 'opencode', 'opencode.json'),
+    text: jsonConfig(['mcp', entryName], ({ command, args }) => ({
+      ...{ type: 'local', command: [command, ...args], enabled: true, timeout: 60_000 },
+    })),
+  },
+  // geminicli.com/docs/tools/mcp-server: `timeout` in milliseconds.
+  gemini: {
+    title: 'Gemini CLI',
+    file: ({ home }) => join(home, '.gemini', 'settings.json'),
+    text: jsonConfig(['mcpServers', entryName], (launch) => ({ ...plain(launch), timeout: 60_000 })),
+  },
+} as const satisfies Record<string, McpClient>;
+
+export type McpClientName = keyof typeof mcpClients;
+export const mcpClientNames = Object.keys(mcpClients) as McpClientName[];
