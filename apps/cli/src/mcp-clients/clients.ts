@@ -1,12 +1,7 @@
 import { join } from 'node:path';
-import { type ConfigText, jsonConfig } from './json-config.ts';
+import type { ConfigText, Launch } from './config-text.ts';
+import { jsonConfig } from './json-config.ts';
 import { tomlConfig } from './toml-config.ts';
-
-/** The command that a client starts. */
-export interface Launch {
-  command: string;
-  args: readonly string[];
-}
 
 /** A coding agent with a configuration file for MCP servers. */
 export interface McpClient {
@@ -18,7 +13,7 @@ export interface McpClient {
 }
 
 /** The name of the entry in every configuration. */
-export const entryName = 'holdpoint';
+const entryName = 'holdpoint';
 
 const plain = ({ command, args }: Launch) => ({ command, args });
 

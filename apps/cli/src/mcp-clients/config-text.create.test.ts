@@ -3,7 +3,7 @@ import { parse as parseJsonc } from 'jsonc-parser';
 import { parse as parseToml, stringify } from 'smol-toml';
 import { describe, expect, test } from 'vitest';
 import { mcpClientNames, mcpClients } from './clients.ts';
-import { ConfigTextError } from './json-config.ts';
+import { ConfigTextError } from './config-text.ts';
 
 const launch = {
   command: '/opt/holdpoint',

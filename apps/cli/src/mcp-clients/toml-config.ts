@@ -1,6 +1,5 @@
 import { parse, stringify, TomlError } from 'smol-toml';
-import type { Launch } from './clients.ts';
-import { type ConfigText, ConfigTextError } from './json-config.ts';
+import { type ConfigText, ConfigTextError, type Launch } from './config-text.ts';
 
 const begin = '# holdpoint: begin';
 const end = '# holdpoint: end';

@@ -7,8 +7,8 @@ import { Argument, type Command } from 'commander';
 import { z } from 'zod';
 import { findConnection } from '../../connection.ts';
 import { type ConfirmOptions, isSure, withYes } from '../../deciding/confirm.ts';
-import { type Launch, type McpClientName, mcpClientNames, mcpClients } from '../../mcp-clients/clients.ts';
-import { ConfigTextError } from '../../mcp-clients/json-config.ts';
+import { type McpClientName, mcpClientNames, mcpClients } from '../../mcp-clients/clients.ts';
+import { ConfigTextError, type Launch } from '../../mcp-clients/config-text.ts';
 import { type ApiOptions, apiCommand, CliError, type Shell } from '../../shell/index.ts';
 
 const scopes = ['runs:read', 'runs:write', 'approvals:read'] as const;
