@@ -126,6 +126,8 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   version?: string;
   /** `input`: the call is a question to a person. The call always parks, and the answer is the result. */
   gate?: 'input';
+  /** Every call fails in a run without a network: the model of such a run is not offered the tool. */
+  needsNetwork?: true;
   /**
    * The call changes something besides files with an effect on other calls, for example a task. The call keeps its order within the turn
    * like a write.

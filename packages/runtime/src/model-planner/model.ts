@@ -1,3 +1,4 @@
+import { hasNetwork } from '@holdpoint/contract';
 import type { PastConversation, Planner, PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
 import {
   type ModelAnswer,
@@ -151,10 +152,11 @@ const toolLists = new WeakMap<Registry, Map<string, readonly ModelTool[]>>();
 /** The same list for all requests of a run to a model. */
 function toolsOf(registry: Registry, { spec, unattended, model }: PlannerInput): readonly ModelTool[] {
   const { toolset, tools, settings } = spec;
+  const network = hasNetwork(spec.network);
   const known = toolLists.get(registry) ?? new Map<string, readonly ModelTool[]>();
   toolLists.set(registry, known);
   // A run that names its tools is offered all of them.
-  const chosen = tools === undefined ? { model, settings } : {};
+  const chosen = tools === undefined ? { model, settings, network } : {};
   const key = JSON.stringify([unattended, toolset, tools ?? null, chosen]);
   const list =
     known.get(key) ??

@@ -1,4 +1,4 @@
-import type { SecretScope } from '@holdpoint/contract';
+import { hasNetwork, type SecretScope } from '@holdpoint/contract';
 import type { PlannerInput } from '@holdpoint/engine/worker';
 import type { Registry } from '@holdpoint/tools';
 import { familyText } from './family-text.ts';
@@ -47,7 +47,8 @@ const toolsetPrompt = (
   { spec, unattended }: Pick<PlannerInput, 'spec' | 'unattended'>,
 ): string[] => {
   const { toolset, tools } = spec;
-  const offered = new Set(registry.list(toolset, { unattended }).map(({ name }) => name));
+  const network = tools !== undefined || hasNetwork(spec.network);
+  const offered = new Set(registry.list(toolset, { unattended, network }).map(({ name }) => name));
   const has = (tool: string) => offered.has(tool) && tools?.includes(tool) !== false;
   const instructions = registry.instructions(toolset, has);
   return instructions === undefined || instructions === '' ? [] : [instructions];

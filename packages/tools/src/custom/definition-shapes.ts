@@ -19,6 +19,7 @@ const toolFields = {
     .optional(),
   fillsPlaceholders: z.literal(true).optional(),
   gate: z.literal('input').optional(),
+  needsNetwork: z.literal(true).optional(),
   sequential: z.literal(true).optional(),
   keepsList: z.literal(true).optional(),
   takesKind: z.literal(true).optional(),

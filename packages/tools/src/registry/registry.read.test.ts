@@ -219,6 +219,14 @@ describe('registry.list', () => {
     expect(registry.describe(call)).toMatchObject({ ok: true, gate: 'input' });
   });
 
+  it.each(['holdpoint', 'workbench', 'clemini'])('%s: offers no web to a run without a network', (toolset) => {
+    const all = createRegistry([holdpoint, workbench, clemini]);
+    const names = (network: boolean) => all.list(toolset, { network }).map(({ name }) => name);
+    const left = names(true).filter((name) => !names(false).includes(name));
+    expect(left.toSorted()).toEqual(['web_fetch', 'web_search']);
+    expect(all.list(toolset).map(({ name }) => name)).toEqual(names(true));
+  });
+
   it('changes the version of a tool only with its interface', () => {
     const tool = (description: string, input: z.ZodObject) =>
       createRegistry([

@@ -38,10 +38,14 @@ export interface Registry {
   fillsPlaceholders(toolset: string): boolean;
   /**
    * @param run.unattended leaves out tools with a question to a person
+   * @param run.network false leaves out tools that need one. @default true
    * @param run.model leaves out tools that the toolset does not offer to this model
    * @throws ToolsError `EUNKNOWNTOOLSET`
    */
-  list(toolset: string, run?: { unattended?: boolean; model?: string; settings?: unknown }): ToolDefinition[];
+  list(
+    toolset: string,
+    run?: { unattended?: boolean; network?: boolean; model?: string; settings?: unknown },
+  ): ToolDefinition[];
   /** The tools in the form of a provider or an MCP client. @throws ToolsError `EUNKNOWNTOOLSET`, `EUNKNOWNFORM` */
   inForm(toolset: string, form: string): readonly Json[];
   /** The version of each tool: 12 hex digits of a hash of its interface. @throws ToolsError `EUNKNOWNTOOLSET` */
@@ -128,10 +132,11 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
     fillsPlaceholders,
 
     list(toolset, run) {
-      const { model, settings } = run ?? {};
+      const { model, settings, unattended = false, network = true } = run ?? {};
       const withheld = model === undefined ? [] : (named(toolset)?.withholds?.({ settings, model }) ?? []);
       return toolsOf(toolset)
-        .filter(({ gate, name }) => (gate === undefined || run?.unattended !== true) && !withheld.includes(name))
+        .filter(({ gate, needsNetwork = false }) => (gate === undefined || !unattended) && (network || !needsNetwork))
+        .filter(({ name }) => !withheld.includes(name))
         .map(definition);
     },
 
