@@ -1,12 +1,15 @@
 import type { EventOf, ModelRetrying, Problem } from '@holdpoint/contract';
-import { fieldIs, openIs, type RunState, runField, runIs, type Transition, turnIs } from '../model.ts';
+import { fieldIs, openIs, type RunState, runField, runIs, seqIs, type Transition, turnIs } from '../model.ts';
 import { type PlannerOutput, planTurn } from './plan-turn.ts';
 
 const betweenTurns = (run: RunState) => [runIs('running'), turnIs(run.turn), openIs(0)];
 
-/** The instructions of the model. */
+/**
+ * The instructions of the model. Nothing else may have been recorded in the meantime: a second worker would replace the instructions of a
+ * conversation under way. Making them again costs no tokens.
+ */
 export const instruct = (run: RunState, data: EventOf<'context.instructed'>['data']): Transition => ({
-  if: betweenTurns(run),
+  if: [...betweenTurns(run), seqIs(run.seq)],
   events: [{ type: 'context.instructed', data }],
 });
 
@@ -24,9 +27,9 @@ export const noNoticeSince = (run: RunState, transition: Transition): Transition
 
 const notifiedIs = (count: number) => fieldIs(runField.notified, count);
 
-/** Records the replacement of older turns in later requests. */
+/** Records the replacement of older turns in later requests: once, even by two workers. */
 export const compact = (run: RunState, data: EventOf<'context.compacted'>['data']): Transition => ({
-  if: betweenTurns(run),
+  if: [...betweenTurns(run), fieldIs(runField.compactions, run.compactions)],
   events: [{ type: 'context.compacted', data }],
 });
 
