@@ -13,6 +13,7 @@ export * from './default-tenant.ts';
 export * from './diff.ts';
 export * from './events/index.ts';
 export * from './files.ts';
+export * from './gen-ai-model.ts';
 export * from './grant.ts';
 export * from './id-prefixes.ts';
 export * from './ids.ts';

@@ -137,7 +137,7 @@ export const metric = {
     unit: '{USD}',
     kind: 'counter',
     source: 'runs',
-    labels: ['gen_ai.request.model'],
+    labels: ['gen_ai.provider.name', 'gen_ai.request.model'],
     description: 'Cost of the models in US dollars, where the price is known',
   },
 

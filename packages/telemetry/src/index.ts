@@ -3,7 +3,7 @@ export { logOptions, openDestination } from './log.ts';
 export { type LogContext, withLogContext } from './logs/log-context.ts';
 export { LogDrops } from './logs/log-drops.ts';
 export { openLogExport } from './logs/open-log-export.ts';
-export { boundLabel } from './metrics/bound-label.ts';
+export { boundLabel, boundModel } from './metrics/bound-label.ts';
 export { countSpans } from './metrics/count-spans.ts';
 export { type CounterKey, type HistogramKey, type Metrics, noMetrics } from './metrics/metrics.ts';
 export { observeProcess } from './metrics/observe-process.ts';

@@ -1,4 +1,4 @@
-import { genAi, genAiOperation, general, spanName } from '@holdpoint/contract/names';
+import { genAi, genAiModel, genAiOperation, general, spanName } from '@holdpoint/contract/names';
 import { spanKeys } from './ids.ts';
 import { add, close } from './spans.ts';
 import type { TraceState } from './trace-state.ts';
@@ -12,11 +12,10 @@ export function requestFailed(trace: TraceState, seq: number, code: string, mode
     trace,
     spanKeys.at('request', seq),
     {
-      ...{ kind: 'turn', name: spanName.chat(modelName(model)), start },
+      ...{ kind: 'turn', name: spanName.chat(genAiModel(model).model), start },
       attributes: {
         [genAi.operation]: genAiOperation.chat,
-        [genAi.provider]: providerOf(model),
-        [genAi.requestModel]: modelName(model),
+        ...modelAttributes(model),
         [general.errorType]: code,
       },
     },
@@ -36,13 +35,11 @@ export function endWaitForModel(trace: TraceState, at: number): boolean {
   return waits.length > 0;
 }
 
-/** `openai/gpt-5` is the model gpt-5 of the provider openai. */
-export const modelName = (model = ''): string => model.slice(model.indexOf('/') + 1);
-
-export const providerOf = (model = ''): string => {
-  const provider = model.slice(0, Math.max(0, model.indexOf('/')));
-  return provider === 'google' ? 'gcp.gemini' : provider;
-};
+/** @param name `provider/model` */
+export function modelAttributes(name: string | undefined) {
+  const { provider, model } = genAiModel(name);
+  return { [genAi.provider]: provider, [genAi.requestModel]: model };
+}
 
 /** The run leaves a state in which its model or its caller was waited for. */
 export function endWaitsOfRun(trace: TraceState): void {

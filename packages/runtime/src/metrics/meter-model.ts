@@ -1,5 +1,6 @@
+import { genAiModel } from '@holdpoint/contract';
 import { type Model, ModelError } from '@holdpoint/models';
-import { boundLabel, type Metrics } from '@holdpoint/telemetry';
+import { boundModel, type Metrics } from '@holdpoint/telemetry';
 import { observe } from '../observe.ts';
 
 const mostModels = 30;
@@ -11,7 +12,7 @@ const mostModels = 30;
 export function meterModel(model: Model, metrics: Metrics, known: Iterable<string>): Model {
   if (!metrics.isOn) return model;
   const answered = new Set(known);
-  const labelOf = boundLabel({ known: answered, most: mostModels });
+  const labelsOf = boundModel({ known, most: mostModels });
   return observe(model, {
     generate: (act) => async (request) => {
       const began = performance.now();
@@ -25,11 +26,9 @@ export function meterModel(model: Model, metrics: Metrics, known: Iterable<strin
         if (!request.signal.aborted) error = cause instanceof ModelError ? cause.code : 'other';
         throw cause;
       } finally {
-        const name = answered.has(request.model) ? labelOf(request.model) : 'other';
         metrics.record('modelDuration', (performance.now() - began) / 1000, {
           'gen_ai.operation.name': 'chat',
-          'gen_ai.provider.name': name.includes('/') ? name.slice(0, name.indexOf('/')) : name,
-          'gen_ai.request.model': name,
+          ...labelsOf(answered.has(request.model) ? genAiModel(request.model) : undefined),
           ...(error !== undefined && { 'error.type': error }),
         });
       }

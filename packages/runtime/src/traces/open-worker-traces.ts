@@ -1,4 +1,4 @@
-import { attribute, genAi, genAiOperation, spanName } from '@holdpoint/contract';
+import { attribute, genAi, genAiModel, genAiOperation, spanName } from '@holdpoint/contract';
 import { type Planner, spanKeys, type WorkerDeps, type WorkspacePort } from '@holdpoint/engine/worker';
 import type { Model } from '@holdpoint/models';
 import type { Command, Sandbox } from '@holdpoint/sandbox';
@@ -39,11 +39,11 @@ export function openWorkerTraces(redis: Redis, traces: Traces | undefined): Work
 const traceModel = (model: Model, live: LiveSpans): Model =>
   observe(model, {
     generate: (act) => (request) => {
-      const name = request.model;
+      const { provider, model: name } = genAiModel(request.model);
       const attributes = {
         [genAi.operation]: genAiOperation.chat,
-        [genAi.provider]: name.includes('/') ? name.slice(0, name.indexOf('/')) : name,
-        [genAi.requestModel]: name.slice(name.indexOf('/') + 1),
+        [genAi.provider]: provider,
+        [genAi.requestModel]: name,
       };
       return live.during({ name: 'model request', kind: 'client', attributes }, async (set) => {
         const answer = await act(request);

@@ -1,6 +1,6 @@
 import type { EndedSpans, TraceSpan } from '@holdpoint/contract';
 import { attribute, genAi, general } from '@holdpoint/contract/names';
-import { boundLabel, otherLabel } from './bound-label.ts';
+import { boundLabel, boundModel, otherLabel } from './bound-label.ts';
 import type { Metrics, Origin } from './metrics.ts';
 
 interface Known {
@@ -17,7 +17,7 @@ const mostReasons = 60;
 export function countSpans(metrics: Pick<Metrics, 'count' | 'record'>, { tools, models }: Known) {
   const bounded: Bounded = {
     tool: boundLabel({ known: tools }),
-    model: boundLabel({ known: models, most: mostModels }),
+    model: boundModel({ known: models, most: mostModels }),
     reason: boundLabel({ most: mostReasons }),
   };
   return {
@@ -35,7 +35,9 @@ export function countSpans(metrics: Pick<Metrics, 'count' | 'record'>, { tools, 
   };
 }
 
-type Bounded = Record<'tool' | 'model' | 'reason', (value: string) => string>;
+interface Bounded extends Record<'tool' | 'reason', (value: string) => string> {
+  model: ReturnType<typeof boundModel>;
+}
 
 interface Counted {
   metrics: Pick<Metrics, 'count' | 'record'>;
@@ -106,12 +108,12 @@ const toolOf = ({ bounded, label }: Counted): string => bounded.tool(label(genAi
 
 /** Tokens and cost of a turn, or of a call whose tool asked a model. */
 function countUsage({ metrics, bounded, span: { attributes }, origin }: Counted): void {
-  const name = attributes[genAi.requestModel];
-  const [provider, model] = nameOf(bounded.model, attributes[genAi.provider], name);
+  const { [genAi.provider]: provider, [genAi.requestModel]: model } = attributes;
+  const isNamed = provider !== undefined && model !== undefined;
+  const labels = bounded.model(isNamed ? { provider: String(provider), model: String(model) } : undefined);
   const common = {
     'gen_ai.operation.name': String(attributes[genAi.operation] ?? otherLabel),
-    'gen_ai.provider.name': provider,
-    'gen_ai.request.model': model,
+    ...labels,
   };
   for (const [type, tokens] of [
     ['input', attributes[genAi.inputTokens]],
@@ -120,14 +122,5 @@ function countUsage({ metrics, bounded, span: { attributes }, origin }: Counted)
     if (typeof tokens === 'number') metrics.record('tokens', tokens, { ...common, 'gen_ai.token.type': type }, origin);
   }
   const cost = attributes[attribute.costMicros];
-  if (typeof cost === 'number') metrics.count('cost', { 'gen_ai.request.model': model }, cost / 1e6, origin);
-}
-
-type Value = TraceSpan['attributes'][string] | undefined;
-
-/** Provider and model share a bound. */
-function nameOf(bound: (value: string) => string, provider: Value, model: Value): [string, string] {
-  if (provider === undefined || model === undefined) return [otherLabel, otherLabel];
-  const name = bound(`${provider}/${model}`);
-  return name === otherLabel ? [otherLabel, otherLabel] : [String(provider), String(model)];
+  if (typeof cost === 'number') metrics.count('cost', labels, cost / 1e6, origin);
 }

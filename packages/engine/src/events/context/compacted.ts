@@ -3,12 +3,12 @@ import {
   attribute,
   endWaitForModel,
   genAi,
+  genAiModel,
   genAiOperation,
   type Meaning,
-  modelName,
+  modelAttributes,
   noAudit,
   note,
-  providerOf,
   spanKeys,
   spanName,
 } from '../meaning.ts';
@@ -31,11 +31,10 @@ export const contextCompacted: Meaning<'context.compacted'> = {
       trace,
       spanKeys.at('compact', seq),
       {
-        ...{ kind: 'turn', name: spanName.chat(modelName(model ?? trace.model)), start },
+        ...{ kind: 'turn', name: spanName.chat(genAiModel(model ?? trace.model).model), start },
         attributes: {
           [genAi.operation]: genAiOperation.chat,
-          [genAi.provider]: answered?.provider ?? providerOf(model ?? trace.model),
-          [genAi.requestModel]: modelName(model ?? trace.model),
+          ...modelAttributes(model ?? trace.model),
           [genAi.responseModel]: answered?.model,
           [genAi.responseId]: answered?.id,
           [genAi.finishReasons]: answered?.finish_reason === undefined ? undefined : [answered.finish_reason],

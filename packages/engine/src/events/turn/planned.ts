@@ -4,12 +4,12 @@ import {
   close,
   endWaitForModel,
   genAi,
+  genAiModel,
   genAiOperation,
   type Meaning,
   messageOf,
-  modelName,
+  modelAttributes,
   noAudit,
-  providerOf,
   spanKeys,
   spanName,
   waited,
@@ -38,6 +38,8 @@ export const turnPlanned: Meaning<'turn.planned'> = {
     // A plan answers at once, so the time before its turn was a wait for a worker.
     const unknown = byModel ? due : trace.now;
     const asked = Math.max(due, Math.min(asked_at === undefined ? unknown : Date.parse(asked_at), trace.now));
+    // A fallback may have answered.
+    const model = answered?.asked ?? trace.model;
     const numbered = { [attribute.turn]: turn };
     const isRetried = endWaitForModel(trace, asked);
     if (asked > due && !isRetried) waited(trace, seq, { from: due, to: asked, attributes: numbered });
@@ -46,12 +48,11 @@ export const turnPlanned: Meaning<'turn.planned'> = {
       spanKeys.turn(turn, trace.rewinds),
       {
         kind: 'turn',
-        name: byModel ? spanName.chat(modelName(trace.model)) : spanName.plan,
+        name: byModel ? spanName.chat(genAiModel(model).model) : spanName.plan,
         start: asked,
         attributes: {
           [genAi.operation]: byModel ? genAiOperation.chat : genAiOperation.plan,
-          ...(byModel && { [genAi.provider]: answered?.provider ?? providerOf(trace.model) }),
-          ...(byModel && { [genAi.requestModel]: modelName(trace.model) }),
+          ...(byModel && modelAttributes(model)),
           [genAi.outputMessages]: messageOf(trace, 'assistant', data.message),
           [genAi.responseModel]: answered?.model,
           [genAi.responseId]: answered?.id,
