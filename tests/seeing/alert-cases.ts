@@ -215,6 +215,12 @@ export const alertCases: readonly AlertCase[] = [
     says: 'An approval has waited for 5h 0m 0s',
   },
   {
+    alert: 'HoldpointRunPaused',
+    fault: { [`holdpoint_runs_paused_oldest_age_seconds{${api}}`]: '18000x40' },
+    healthy: { [`holdpoint_runs_paused_oldest_age_seconds{${api}}`]: '14000x40' },
+    says: 'A paused run has stood for 5h 0m 0s',
+  },
+  {
     alert: 'HoldpointApprovalExpiring',
     fault: { [`holdpoint_approvals_expiry_seconds{${api}}`]: '2400-60x40' },
     healthy: { [`holdpoint_approvals_expiry_seconds{${api}}`]: '86400-60x40' },

@@ -353,6 +353,14 @@ export const metric = {
     labels: [],
     description: 'Approvals that wait for a decision',
   },
+  runsPausedOldest: {
+    name: 'holdpoint.runs.paused.oldest.age',
+    unit: 's',
+    kind: 'gauge',
+    source: 'system',
+    labels: [],
+    description: 'Time since anything was recorded about the paused run that has stood longest; 0: none is paused',
+  },
   approvalsOldest: {
     name: 'holdpoint.approvals.oldest.age',
     unit: 's',

@@ -27,6 +27,10 @@ export function observeRuns(metrics: Metrics, deps: Deps): void {
     }
     return [...counts.values(), { value: found.ended, labels: { state: 'ended' } }];
   });
+  metrics.observe('runsPausedOldest', async () => {
+    const found = await totals();
+    return found === undefined ? [] : [{ value: ageOf(deps, found.oldestPauseAt) }];
+  });
   metrics.observe('approvalsPending', async () => one((await totals())?.approvals));
   metrics.observe('approvalsOldest', async () => {
     const found = await totals();

@@ -6,6 +6,11 @@ export interface RunningJob {
   host: string;
   worker: string;
   run_id: string;
+  title: string | null;
+  /** The cost of the run so far, its sub-agents included. */
+  cost_usd: number | null;
+  /** When the run began. */
+  run_started_at: string | null;
   kind: 'step' | 'task' | 'turn' | 'workspace';
   /** The id of the step or task. */
   id: string | null;
@@ -30,7 +35,7 @@ export interface Top {
   runs: Record<string, number>;
 }
 
-type Source = Pick<Client, 'listWorkers' | 'listQueues' | 'stuck' | 'getStep' | 'getTask'>;
+type Source = Pick<Client, 'listWorkers' | 'listQueues' | 'stuck' | 'getRun' | 'getStep' | 'getTask'>;
 
 /** The present jobs. Each worker reports its jobs every five seconds. */
 export async function readTop(client: Source): Promise<Top> {
@@ -38,7 +43,7 @@ export async function readTop(client: Source): Promise<Top> {
   const all = workers.flatMap((worker) => (worker.running ?? []).map((job) => read(worker, job)));
   return {
     workers: workers.map(aboutWorker),
-    running: await Promise.all(all.map((job) => describe(client, job))),
+    running: await withRuns(client, await Promise.all(all.map((job) => describe(client, job)))),
     queues: queues.map(({ name, backlog, parked }: Queue) => ({ name, waiting: backlog, parked })),
     runs,
   };
@@ -67,7 +72,7 @@ function read({ id: worker, host }: Worker, job: string): RunningJob {
   const kind = kindOf(job);
   const part = partOf(job);
   const isNamed = kind === 'step' || kind === 'task';
-  const rest = { attempt: null, started_at: null };
+  const rest = { attempt: null, started_at: null, title: null, cost_usd: null, run_started_at: null };
   return { host, worker, run_id, kind, id: isNamed ? part : null, what: isNamed ? null : part, ...rest };
 }
 
@@ -83,6 +88,23 @@ async function describe(client: Source, job: RunningJob): Promise<RunningJob> {
   } catch (error) {
     // Steps of another tenant are unknown to this key.
     if (error instanceof ApiError) return job;
+    throw error;
+  }
+}
+
+/** Each run is read once. A run of another tenant keeps its id alone. */
+async function withRuns(client: Source, jobs: readonly RunningJob[]): Promise<RunningJob[]> {
+  const ids = [...new Set(jobs.map(({ run_id }) => run_id))];
+  const runs = new Map(await Promise.all(ids.map(async (id) => [id, await readRun(client, id)] as const)));
+  return jobs.map((job) => ({ ...job, ...runs.get(job.run_id) }));
+}
+
+async function readRun(client: Source, id: string) {
+  try {
+    const { title, usage, started_at } = await client.getRun(id);
+    return { title, cost_usd: usage.cost_usd, run_started_at: started_at };
+  } catch (error) {
+    if (error instanceof ApiError) return undefined;
     throw error;
   }
 }

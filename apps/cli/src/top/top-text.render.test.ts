@@ -1,5 +1,5 @@
 import { ApiError } from '@holdpoint/client';
-import type { StepDetail, Task, Worker } from '@holdpoint/contract/wire';
+import type { RunDetail, StepDetail, Task, Worker } from '@holdpoint/contract/wire';
 import { expect, test } from 'vitest';
 import { readTop } from './read-top.ts';
 import { topText } from './top-text.ts';
@@ -28,6 +28,16 @@ const client = {
     ...{ repairs: {}, runs: { running: 4, waiting: 3 }, paused: {} },
     ...{ sweep: { last_at: null, overdue: false }, maintenance: { last_at: null, overdue: false } },
   }),
+  getRun: async (id: string) => {
+    if (id === runId(3) || id === runId(4))
+      throw new ApiError({ status: 404, code: 'run_not_found', title: '', type: '', detail: '' } as never);
+    const title = id === runId(1) ? 'Fix\u202e the tests' : 'x'.repeat(60);
+    return {
+      title,
+      usage: { cost_usd: id === runId(1) ? 1.239 : 0 },
+      started_at: '2026-01-01T00:00:00.000Z',
+    } as RunDetail;
+  },
   getStep: async (id: string) => {
     if (id !== stepId(1))
       throw new ApiError({ status: 404, code: 'step_not_found', title: '', type: '', detail: '' } as never);
@@ -46,12 +56,12 @@ test('workers, their jobs with the longest first, and what waits', async () => {
     one   one-1   1/4    1/2    1/8
     two   two-1   1/4    0/2    0/8
 
-    WORKER  RUN                                       WHAT           FOR     ATTEMPT
-    one-1   run_00000000-0000-7000-8000-000000000001  npm run serve  10 min
-    one-1   run_00000000-0000-7000-8000-000000000001  bash           2 min   2
-    one-1   run_00000000-0000-7000-8000-000000000002  turn 3
-    two-1   run_00000000-0000-7000-8000-000000000003  step
-    two-1   run_00000000-0000-7000-8000-000000000004  workspace
+    WORKER  RUN                                       TITLE                                     AGE     COST   WHAT           FOR     ATTEMPT
+    one-1   run_00000000-0000-7000-8000-000000000001  Fix<U+202E> the tests                     10 min  $1.24  npm run serve  10 min
+    one-1   run_00000000-0000-7000-8000-000000000001  Fix<U+202E> the tests                     10 min  $1.24  bash           2 min   2
+    one-1   run_00000000-0000-7000-8000-000000000002  xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…  10 min         turn 3
+    two-1   run_00000000-0000-7000-8000-000000000003                                                           step
+    two-1   run_00000000-0000-7000-8000-000000000004                                                           workspace
     "
   `);
 });

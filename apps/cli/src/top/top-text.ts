@@ -23,7 +23,7 @@ export function topText(
     ...(running.length === 0
       ? ['Nothing runs.']
       : table(
-          [{ text: 'WORKER' }, { id: 'RUN' }, { text: 'WHAT' }, 'FOR', 'ATTEMPT'],
+          [{ text: 'WORKER' }, { id: 'RUN' }, { text: 'TITLE' }, 'AGE', 'COST', { text: 'WHAT' }, 'FOR', 'ATTEMPT'],
           byAge(running).map((job) => jobRow(job, now)),
           width,
         )),
@@ -40,13 +40,19 @@ const workerRow = ({ host, id, used, slots, loop_late_ms }: Top['workers'][numbe
   loop_late_ms === null ? '' : duration(loop_late_ms),
 ];
 
-const jobRow = ({ worker, run_id, what, kind, started_at, attempt }: RunningJob, now: number): string[] => [
-  oneLine(worker),
-  run_id,
-  oneLine(what ?? kind),
-  started_at === null ? '' : ago(started_at, now).replace(/ ago$/, ''),
-  attempt === null ? '' : String(attempt),
+const jobRow = (job: RunningJob, now: number): string[] => [
+  oneLine(job.worker),
+  job.run_id,
+  oneLine(job.title ?? '', 40),
+  sinceText(job.run_started_at, now),
+  job.cost_usd === null || job.cost_usd === 0 ? '' : `$${job.cost_usd.toFixed(2)}`,
+  oneLine(job.what ?? job.kind),
+  sinceText(job.started_at, now),
+  job.attempt === null ? '' : String(job.attempt),
 ];
+
+const sinceText = (time: string | null, now: number): string =>
+  time === null ? '' : ago(time, now).replace(/ ago$/, '');
 
 /** The longest first. */
 const byAge = (jobs: readonly RunningJob[]): RunningJob[] =>

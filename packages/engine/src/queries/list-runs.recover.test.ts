@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { listApprovals } from '../approvals/list-approvals.ts';
 import { requestCancel, requestPause, submitRun } from '../commands/index.ts';
 import { approvalFacetIndexOf, repairsKey, statusIndexOf } from '../log/keys.ts';
+import { lastEventAt } from '../log/read-log.ts';
 import { approveFirst } from '../testing/decide.ts';
 import { deliverAll, inMemoryWorker, openSpec, specOf, sweepOnce } from '../testing/index.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
@@ -56,6 +57,13 @@ test('filters are combined, pages are cut as they are without a list, and a movi
     { state: 'waiting', reason: 'approval', count: 1 },
   ]);
   expect(await readTotals(deps.redis)).toMatchObject({ ended: 3, approvals: 2 });
+  const { oldestPauseAt } = await readTotals(deps.redis);
+  expect(oldestPauseAt).toBe(await lastEventAt(deps.redis, second));
+  // A wrong entry of the list: this run has ended.
+  await deps.redis.zadd(statusIndexOf('default', 'paused'), 0, fifth);
+  expect((await readTotals(deps.redis)).oldestPauseAt).toBe(oldestPauseAt);
+  await deps.redis.zrem(statusIndexOf('default', 'paused'), second);
+  expect((await readTotals(deps.redis)).oldestPauseAt).toBeUndefined();
 });
 
 test('approvals are found by tool, run and label until they are decided', async () => {
