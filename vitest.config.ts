@@ -45,6 +45,7 @@ const longer = [
   'examples/repos/**',
   'tests/tasks/*/{repo,hidden}/**',
   'tests/{console,crash,faults,hostile,power,projects,repositories,seeing,code-graph}/**',
+  'tests/mcp/conformance.read.test.ts',
   'tests/runs/*.{race,limit,recover}.test.ts',
   ...halfMinutes,
 ];
