@@ -2,6 +2,9 @@ import type { Json } from './tool.ts';
 import type { Touches } from './touches.ts';
 import type { Effect, Problem, Risk } from './vocabulary.ts';
 
+/** Why a call always waits for a person: it is a question, or the plan of a run in plan mode. */
+export type CallGate = 'input' | 'plan';
+
 /**
  * The facts about a call before the call runs, from its arguments, the settings and the modes of its run: policies judge the call by these
  * facts.
@@ -13,7 +16,7 @@ export type CallDescription =
       args: Json;
       effect: Effect;
       risk: Risk;
-      gate?: 'input' | undefined;
+      gate?: CallGate | undefined;
       /** Keeps the call in the order of its turn, as if the call wrote. */
       sequential?: true | undefined;
       /** Runs concurrently with other calls of the turn, as a background command does. */

@@ -26,6 +26,7 @@ export const protectedPathsSchema = z
 const modeTexts = {
   read_only: 'Calls that write are denied, and commands see the workspace read-only',
   dry_run: 'Nothing is published and no external effect is made; what would change comes back as a diff',
+  plan: 'Nothing is changed until a person approves a plan of the run: calls that write are denied, and commands see the workspace read-only. `false` after the approval',
   deterministic: 'Fixed clock, seeded randomness, no network: the same input gives the same bytes',
 };
 const modeNames = Object.keys(modeTexts) as (keyof typeof modeTexts)[];
@@ -40,13 +41,22 @@ const unknownMode: z.core.$ZodErrorMap<z.core.$ZodIssueUnrecognizedKeys | z.core
 
 const mode = (name: keyof typeof modeTexts) => z.boolean().default(false).describe(modeTexts[name]);
 
+const givenMode = (name: keyof typeof modeTexts) => z.boolean().optional().describe(modeTexts[name]);
+
 export const modesSchema = z.strictObject(
-  { read_only: mode('read_only'), dry_run: mode('dry_run'), deterministic: mode('deterministic') },
+  {
+    read_only: mode('read_only'),
+    dry_run: mode('dry_run'),
+    deterministic: mode('deterministic'),
+    plan: givenMode('plan'),
+  },
   { error: unknownMode as z.core.$ZodErrorMap },
 );
 export type Modes = z.infer<typeof modesSchema>;
 
-const givenMode = (name: keyof typeof modeTexts) => z.boolean().optional().describe(modeTexts[name]);
+/** Whether the calls of a run only read: in a read-only run, and in plan mode until a person approves the plan. */
+export const readsOnly = ({ read_only, plan }: Pick<Modes, 'read_only' | 'plan'>): boolean =>
+  read_only || plan === true;
 
 /** Modes in a request: an absent mode is inherited. */
 export const givenModesSchema = z.strictObject(
@@ -54,6 +64,7 @@ export const givenModesSchema = z.strictObject(
     read_only: givenMode('read_only'),
     dry_run: givenMode('dry_run'),
     deterministic: givenMode('deterministic'),
+    plan: givenMode('plan'),
   },
   { error: unknownMode as z.core.$ZodErrorMap },
 );

@@ -91,6 +91,7 @@ export type Preview =
     }
   | ({ kind: 'merge'; task_id: string; run_id: string; snapshot: string } & MergeContent)
   | { kind: 'question'; question: string; options: string[] }
+  | { kind: 'plan'; title: string; text: string; todos: string[] }
   | { kind: 'problem'; message: string };
 
 /** A tool's view of a task. */

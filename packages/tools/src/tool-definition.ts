@@ -1,4 +1,4 @@
-import type { Effect, Risk } from '@holdpoint/contract';
+import type { CallGate, Effect, Risk } from '@holdpoint/contract';
 import { type JsonSchema, toJsonSchema } from './json-schema.ts';
 import type { Tool } from './tool.ts';
 
@@ -9,7 +9,7 @@ export interface ToolDefinition {
   /** `by run`: the effect depends on the call's arguments or on the hosts in reach of its run. */
   effect: Effect | 'by run';
   risk: Risk;
-  gate?: 'input';
+  gate?: CallGate;
   /** The contract's own word for the risk. */
   label: string;
   /** Semantic version of its interface. */

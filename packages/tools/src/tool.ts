@@ -1,4 +1,5 @@
 import type {
+  CallGate,
   CommandRequest,
   CommandResult,
   Effect,
@@ -124,8 +125,11 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   fillsPlaceholders?: true;
   /** Semantic version of its interface. */
   version?: string;
-  /** `input`: the call is a question to a person. The call always parks, and the answer is the result. */
-  gate?: 'input';
+  /**
+   * `input`: the call is a question to a person. The call always parks, and the answer is the result. `plan`: the call submits the plan of a run
+   * in plan mode. The call always parks, and its approval ends plan mode. An operator's own tool cannot have it.
+   */
+  gate?: CallGate;
   /** Every call fails in a run without a network: the model of such a run is not offered the tool. */
   needsNetwork?: true;
   /**

@@ -29,8 +29,8 @@ export interface Toolset {
   advisory?: Readonly<Record<string, Advisory>>;
   /** Names of the tools whose every call asks, under the settings of a run. @default tools with `asks: true` */
   asking?(settings: unknown): readonly string[];
-  /** Names of the tools that a model is not offered, by its `provider/model` and the settings of the run. They can be called. @default none */
-  withholds?(run: { settings: unknown; model: string }): readonly string[];
+  /** Names of the tools that a model is not offered, by its `provider/model`, the settings of the run, and whether the run began in plan mode. They can be called. @default none */
+  withholds?(run: { settings: unknown; model: string; plans: boolean }): readonly string[];
   /** Text for a model before its prompt: the contract's own guidance, or a guidance that depends on the tools of the run. */
   instructions?: string | ((has: (tool: string) => boolean) => string);
   /** The contract's result of a settled call, for every way to settle. Pure. @default the value, or `{status, error, value?}` */

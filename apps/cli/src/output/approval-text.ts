@@ -112,7 +112,7 @@ export function briefApproval(approval: Approval, { colors, now }: { colors: Col
   const shown = z.looseObject({ kind: z.string() }).safeParse(preview).data?.kind ?? '';
   // The question says all.
   if (approval.kind === 'input' && shown === 'question') return effectLines(approval, { colors, now }).slice(1);
-  const isShown = shown === 'diff' || shown === 'command' || shown === 'question';
+  const isShown = shown === 'diff' || shown === 'command' || shown === 'question' || shown === 'plan';
   return [
     `${colors.yellow('?')} ${colors.bold(fit(`${nameText(action.tool)} ${codeText(argsInWords(action.args).words).replace(/\s+/g, ' ')}`.trim(), 110))}`,
     ...pairs({
@@ -192,6 +192,7 @@ const previewSchema = z.discriminatedUnion('kind', [
     patch: z.string(),
   }),
   z.object({ kind: z.literal('question'), question: z.string(), options: z.array(z.string()) }),
+  z.object({ kind: z.literal('plan'), title: z.string(), text: z.string(), todos: z.array(z.string()) }),
   z.object({ kind: z.literal('problem'), message: z.string() }),
 ]);
 
@@ -246,6 +247,14 @@ function previewLines(preview: Approval['preview'], colors: Colors): string[] {
     }
     case 'question':
       return ['', ...plain(known.question).split('\n'), ...known.options.map((option) => `  - ${oneLine(option)}`)];
+    case 'plan':
+      return [
+        '',
+        colors.bold(oneLine(known.title)),
+        ...plain(known.text).split('\n'),
+        '',
+        ...known.todos.map((todo) => `  [ ] ${oneLine(todo)}`),
+      ];
     case 'problem':
       return ['', colors.yellow(`It would fail: ${plain(known.message)}`)];
     default:

@@ -29,6 +29,7 @@ import { runExtended } from './run/extended.ts';
 import { runFailed } from './run/failed.ts';
 import { runForked } from './run/forked.ts';
 import { runPaused } from './run/paused.ts';
+import { runPlanApproved } from './run/plan-approved.ts';
 import { runRepaired } from './run/repaired.ts';
 import { runResumed } from './run/resumed.ts';
 import { runRewound } from './run/rewound.ts';
@@ -116,6 +117,7 @@ const kinds = [
   runResumed,
   runExtended,
   runPaused,
+  runPlanApproved,
   runRewound,
   runForked,
   runClosing,

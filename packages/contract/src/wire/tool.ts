@@ -15,7 +15,12 @@ export const toolSchema = z
     asks: z
       .enum(['no', 'yes', 'look'])
       .describe('Whether a person is asked before a call; look: that depends on the arguments and the workspace'),
-    gate: z.literal('input').nullable().describe('input: a question to a person; it always waits for the answer'),
+    gate: z
+      .enum(['input', 'plan'])
+      .nullable()
+      .describe(
+        'input: a question to a person; it always waits for the answer. plan: the plan of a run in plan mode; it always waits for a decision',
+      ),
     input_schema: z.record(z.string(), z.json()).describe('JSON Schema (2020-12) of the arguments'),
     output_schema: z
       .record(z.string(), z.json())

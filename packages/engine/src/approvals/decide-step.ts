@@ -1,6 +1,7 @@
 import type { Json, Problem, Verdict, Vote } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import {
+  asPlanned,
   type Decider,
   type Decision,
   decide,
@@ -156,7 +157,7 @@ async function checkEdited(
     return { invalid: { code: 'EINVALIDARGS', message } };
   }
   const { tool } = step.call;
-  const { verdict } = judgeDescribed(deps, await readSpec(deps, run), { tool, args, described });
+  const { verdict } = judgeDescribed(deps, asPlanned(await readSpec(deps, run), step.call), { tool, args, described });
   if (verdict.action === 'deny') {
     return { invalid: { code: 'EPERMISSION', message: `the policy denies the edited call: ${verdict.reason}` } };
   }

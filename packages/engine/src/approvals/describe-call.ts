@@ -1,4 +1,4 @@
-import { type CallDescription, hasNetwork, type Json, type RunSpec } from '@holdpoint/contract';
+import { type CallDescription, hasNetwork, type Json, type RunSpec, readsOnly } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
 
@@ -15,12 +15,12 @@ export function describeCall(
     ...{ network: hasNetwork(network), unattended: parent !== undefined },
   });
   if (!described.ok) return described;
-  const known = modes.read_only ? asReader(described) : described;
+  const known = readsOnly(modes) ? asReader(described) : described;
   // Reads that run at the same time settle in any order.
   return modes.deterministic ? { ...known, sequential: true } : known;
 }
 
-/** Commands of a read-only run see the workspace read-only. So a command without other effects counts as a read. */
+/** Commands of a read-only run, and in plan mode, see the workspace read-only. So a command without other effects counts as a read. */
 function asReader(described: Known): Known {
   const { effect, touches } = described;
   const isCommand = touches?.command !== undefined || touches?.argv !== undefined;

@@ -1,5 +1,6 @@
 import type { CallDescription, Json } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
+import { asPlanned } from '../domain/index.ts';
 import { readSpec } from '../log/index.ts';
 import { describeCall } from './describe-call.ts';
 import type { StepApproval } from './view-approval.ts';
@@ -10,5 +11,5 @@ export async function describeEdit(
   { run, step }: StepApproval,
   args: Json,
 ): Promise<CallDescription> {
-  return describeCall(deps, await readSpec(deps, run), { run, tool: step.call.tool, args });
+  return describeCall(deps, asPlanned(await readSpec(deps, run), step.call), { run, tool: step.call.tool, args });
 }

@@ -1,4 +1,12 @@
-import type { CallDescription, Json, RunSpec, Touches, Verdict } from '@holdpoint/contract';
+import {
+  type CallDescription,
+  type CallGate,
+  type Json,
+  type RunSpec,
+  readsOnly,
+  type Touches,
+  type Verdict,
+} from '@holdpoint/contract';
 import {
   type CallFacts,
   describeTouches,
@@ -43,7 +51,7 @@ export function readsOf(
   { verdict, ...call }: { tool: string; args: Json; described: Known; verdict: Verdict },
 ): string[] | undefined {
   const { touches, sequential, effect } = call.described;
-  const isAble = walls === true && verdict.action === 'allow' && effect !== 'read' && !spec.modes.read_only;
+  const isAble = walls === true && verdict.action === 'allow' && effect !== 'read' && !readsOnly(spec.modes);
   if (!isAble || sequential || touches.background) return undefined;
   const bound = { ...policiesOf(spec, operatorPolicy?.()), toolset: toolsetPolicyOf(catalog, spec) };
   return readingPrograms(bound, factsOf(spec, call));
@@ -75,6 +83,12 @@ export const factsOf = (
   };
 };
 
-/** A question to a person is held under any policy, unless the policy denies the call. */
-export const withQuestion = (verdict: Verdict, gate: 'input' | undefined): Verdict =>
-  gate === 'input' && verdict.action !== 'deny' ? { action: 'hold', reason: 'the agent asks a person' } : verdict;
+/**
+ * A question to a person and a plan are held under any policy, unless the policy denies the call. A rule that holds the plan keeps its terms,
+ * for example its deciders.
+ */
+export function withQuestion(verdict: Verdict, gate: CallGate | undefined): Verdict {
+  if (gate === undefined || verdict.action === 'deny') return verdict;
+  if (gate === 'input') return { action: 'hold', reason: 'the agent asks a person' };
+  return verdict.action === 'hold' ? verdict : { action: 'hold', reason: 'the run asks for a decision on its plan' };
+}

@@ -1,6 +1,6 @@
 import type { RunSpec, Touches, Verdict } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import { addUp, type RunState, type StepState, withCurrent } from '../domain/index.ts';
+import { addUp, asPlanned, type RunState, type StepState, withCurrent } from '../domain/index.ts';
 import { fromPayload } from '../log/index.ts';
 import { describeCall } from './describe-call.ts';
 import { judgeDescribed } from './judge-described.ts';
@@ -13,7 +13,8 @@ export async function judgeResolved(
   deps: WorkerDeps,
   input: { run: RunState; spec: RunSpec; step: StepState; verdict: Verdict; signal: AbortSignal },
 ): Promise<Verdict> {
-  const { run, spec, step, verdict } = input;
+  const { run, step, verdict } = input;
+  const spec = asPlanned(input.spec, step.call);
   const { tool } = step.call;
   const args = await fromPayload(deps.blobs, step.args);
   const described = describeCall(deps, spec, { run, tool, args });

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { CallDescription, Json, RunSpec, Verdict } from '@holdpoint/contract';
 import type { EngineDeps, WorkerDeps } from '../deps.ts';
-import { policiesInForce, type RunState, type StepState, stricter } from '../domain/index.ts';
+import { asPlanned, policiesInForce, type RunState, type StepState, stricter } from '../domain/index.ts';
 import { fromPayload, readApproval, readSpec } from '../log/index.ts';
 import { askTool } from './ask-tool.ts';
 import { describeCall } from './describe-call.ts';
@@ -12,7 +12,8 @@ import { judgeResolved } from './judge-resolved.ts';
  * The current verdict on a step. The recorded verdict counts while its policies are in force. After a change of policies the call is judged
  * again, and the stricter verdict counts.
  */
-export async function judgeStep(deps: WorkerDeps, run: RunState, spec: RunSpec, step: StepState): Promise<Verdict> {
+export async function judgeStep(deps: WorkerDeps, run: RunState, read: RunSpec, step: StepState): Promise<Verdict> {
+  const spec = asPlanned(read, step.call);
   const { verdict, policies, tool, gate } = step.call;
   const isEdited = step.approval !== undefined;
   const inForce = policiesInForce(spec, deps.operatorPolicy?.(), toolsetPolicyOf(deps.catalog, spec));

@@ -34,7 +34,7 @@ const callOf = ({ run, step, args, effect, approval }: StepApproval) => ({
 /** Why an approval cannot make a rule; undefined when it can. */
 export function whyNotRemembered({ approval, step }: StepApproval): string | undefined {
   const { kind, rule } = approval.request;
-  if (kind !== 'action' || step.call.gate === 'input') return 'only a decision on a call can be remembered';
+  if (kind !== 'action' || step.call.gate !== undefined) return 'only a decision on a call can be remembered';
   return rule === undefined ? 'the tool asks because of what the workspace holds, which can change' : undefined;
 }
 

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { canonicalJson, fixedTime, type Json, type ResultPreview } from '@holdpoint/contract';
+import { canonicalJson, fixedTime, type Json, type ResultPreview, readsOnly } from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
 import { seedOf, snapshotMessage, tookSince } from '../calls/capture-call.ts';
 import { openModelUseRecorder } from '../calls/record-model-use.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { type ApprovalState, type RunState, type StepState, scopeOf } from '../domain/index.ts';
+import { type ApprovalState, asPlanned, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { leaveIfAborted } from '../jobs/index.ts';
 import { fromPayload, readApproval, readSpec } from '../log/index.ts';
 import type { ExecutionContext } from '../ports/index.ts';
@@ -25,7 +25,7 @@ export async function previewResult(
   const { snapshot: base = '' } = run;
   const fork = deps.newId('run');
   try {
-    const spec = await readSpec(deps, run);
+    const spec = asPlanned(await readSpec(deps, run), step.call);
     const from = { runId: run.id, snapshot: base };
     const createdAt = spec.modes.deterministic ? fixedTime : undefined;
     await deps.workspaces.fork({ runId: fork, from, createdAt, onProgress: () => {}, signal });
@@ -45,7 +45,7 @@ export async function previewResult(
           approved: true,
           granted: [],
           openHosts: () => [],
-          readOnly: spec.modes.read_only,
+          readOnly: readsOnly(spec.modes),
           dryRun: spec.modes.dry_run,
           snapshot: base,
           permissions: spec.permissions,

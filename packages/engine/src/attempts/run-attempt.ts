@@ -5,6 +5,7 @@ import {
   type Problem,
   type ResultPreview,
   type RunSpec,
+  readsOnly,
   type ToolOutcome,
   type Verdict,
 } from '@holdpoint/contract';
@@ -19,6 +20,7 @@ import { reportGraphProgress } from '../calls/report-graph-progress.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
   type AttemptResult,
+  asPlanned,
   canceledError,
   denialOf,
   forbiddenChange,
@@ -198,7 +200,7 @@ async function call(
   step: StepState,
   { taskId, modelUse, context: { signal } }: { taskId: string; modelUse: ModelUseRecorder; context: JobContext },
 ): Promise<ToolOutcome> {
-  const spec = await readSpec(deps, run);
+  const spec = asPlanned(await readSpec(deps, run), step.call);
   const args = await fromPayload(deps.blobs, step.args);
   if (isLeftOut(spec, step)) return notMade(step, args);
   await using connections = openConnectionRecorder({
@@ -226,7 +228,7 @@ async function call(
       past: openPast(deps, run, step),
       settings: spec.settings,
       network: spec.network,
-      readOnly: spec.modes.read_only,
+      readOnly: readsOnly(spec.modes),
       reads: step.call.reads,
       dryRun: spec.modes.dry_run,
       snapshot: run.snapshot ?? '',

@@ -60,7 +60,9 @@ export async function forkRun(
   if (known !== undefined) return { runId: known, created: false };
   assertWorkspace(run);
   const point = await findRewindPoint(deps, { run, steps }, request.fromStep);
-  const theirs = await readSpec(deps, run);
+  // The fork has the mode of its moment: the plan is approved when its step is kept.
+  const isApproved = point.before.some(({ id }) => id === run.plan_approved);
+  const theirs = await readSpec(deps, isApproved ? run : { id: run.id });
   const changes = { ...request.changes, model: request.changes.model ?? run.model };
   const spec = { ...changed(theirs, changes, point), ...boundBy(deps.operatorPolicy?.(), theirs) };
   const isOther = run.forked_from?.other_policy ?? !isDeepStrictEqual(spec.policy, theirs.policy);

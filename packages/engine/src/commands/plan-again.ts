@@ -67,9 +67,13 @@ async function judgedNow(
   deps: EngineDeps,
   { tool, args, written }: Pick<TurnStep, 'tool' | 'args' | 'written'>,
   { spec, run }: Planning,
-): Promise<Pick<TurnStep, 'verdict' | 'policies'>> {
+): Promise<Pick<TurnStep, 'verdict' | 'policies' | 'planning'>> {
   const given = await fromPayload(deps.blobs, written ?? args);
   const described = describeCall(deps, spec, { run, tool, args: given });
   // A tool that is gone: the run pauses for the change of its tools before the call starts.
-  return described.ok ? judgeDescribed(deps, spec, { tool, args: given, described }) : {};
+  if (!described.ok) return {};
+  return {
+    ...judgeDescribed(deps, spec, { tool, args: given, described }),
+    ...(spec.modes.plan && { planning: true }),
+  };
 }

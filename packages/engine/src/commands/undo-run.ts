@@ -64,7 +64,9 @@ export async function prepareRewind(
     throw new EngineError('external_effects', `these steps had effects outside of the workspace: ${names}`);
   }
   const turn = point.again.length === 0 ? undefined : await readTurn(deps, run.id, point.turn);
-  const planning = { spec: await readSpec(deps, run), run };
+  const isPlanUndone = undone.some(({ id }) => id === run.plan_approved);
+  const at = isPlanUndone ? { id: run.id } : run;
+  const planning = { spec: await readSpec(deps, at), run };
   const open = approvals.filter(({ status, request: { step_id } }) => {
     return status === 'pending' && undone.some((step) => step.id === step_id);
   });

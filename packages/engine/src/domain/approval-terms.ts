@@ -8,13 +8,17 @@ type Asked = Pick<EventOf<'approval.requested'>['data'], 'allowed_decisions'> & 
 export function termsOf(step: StepState, verdict: Verdict): Asked {
   const { rule, part, deciders, expires_s, confirm, remind_after_s, escalate } = verdict;
   const isQuestion = step.call.gate === 'input';
+  const isPlan = step.call.gate === 'plan';
   const several = needsSeveral(deciders);
   const all: DecisionKind[] = isQuestion ? ['respond', 'reject'] : ['approve', 'edit', 'reject', 'respond'];
   const offered = verdict.decisions === undefined ? all : [...verdict.decisions, 'reject'];
   return {
     ...{ rule, part, deciders, expires_s, confirm, remind_after_s, escalate },
-    // Silence answers no question, has no passkey, and does not replace several callers.
-    on_expiry: verdict.on_expiry === 'allow' && !isQuestion && !several && confirm === undefined ? 'allow' : undefined,
+    // Silence answers no question, approves no plan, has no passkey, and does not replace several callers.
+    on_expiry:
+      verdict.on_expiry === 'allow' && !isQuestion && !isPlan && !several && confirm === undefined
+        ? 'allow'
+        : undefined,
     allowed_decisions: all.filter(
       (one) => offered.includes(one) && !(several && (one === 'edit' || one === 'respond')),
     ),

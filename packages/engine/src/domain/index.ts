@@ -1,5 +1,6 @@
 export { atLeast, isSameBlockage, isSameReport, noUsage } from './agent-report.ts';
 export { termsOf } from './approval-terms.ts';
+export { asPlanned, specThen } from './as-planned.ts';
 export { timesOf } from './call-times.ts';
 export {
   type Decider,

@@ -1,4 +1,11 @@
-import { type AgentSpec, allowedModels, type GivenLimits, type Limits, type RunSpec } from '@holdpoint/contract';
+import {
+  type AgentSpec,
+  allowedModels,
+  type GivenLimits,
+  type Limits,
+  type RunSpec,
+  readsOnly,
+} from '@holdpoint/contract';
 import { type AskedGrants, narrowWritten, openHosts } from '@holdpoint/policy';
 
 /**
@@ -24,6 +31,8 @@ export function specOfAgent(above: RunSpec, { goal, kind }: AgentSpec, title: st
     ...above,
     title,
     goal,
+    // A sub-agent cannot ask a person to approve a plan: begun in plan mode, the sub-agent is read-only to its end.
+    modes: { ...above.modes, plan: undefined, read_only: readsOnly(above.modes) },
     models: allowedModels(above),
     agent: undefined,
     validators: [],

@@ -1,4 +1,4 @@
-import { ForbiddenChange, isIdOf, isTaskOver, isTerminal, type TaskOutcome } from '@holdpoint/contract';
+import { ForbiddenChange, isIdOf, isTaskOver, isTerminal, readsOnly, type TaskOutcome } from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
 import { meetsApproved, refuseChanged, settleCall } from '../attempts/index.ts';
 import { dropChanges, dropped, secretWritten, tookSince } from '../calls/capture-call.ts';
@@ -133,6 +133,7 @@ async function execute(
   if (!('command' in spec)) throw new TypeError(`the task ${task.id} has no command`);
   const runSpec = await readSpec(deps, run);
   const { limits, network, modes } = runSpec;
+  const begun = await readStep(deps.redis, run.id, task.about.step_id);
   const output = deps.outputs.open(task.id);
   try {
     await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer: heads.task(task.id) });
@@ -145,7 +146,7 @@ async function execute(
       wallMs: Math.min(spec.timeout_ms ?? Number.POSITIVE_INFINITY, limits.task_wall_s * 1000),
       limits: limits.command ?? {},
       network,
-      readOnly: modes.read_only,
+      readOnly: readsOnly(modes) || begun?.step.call.planning === true,
       seed: modes.deterministic ? 'background' : undefined,
       scope: scopeOf(run, runSpec),
       onConnection: connections.record,

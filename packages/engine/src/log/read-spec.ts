@@ -22,8 +22,23 @@ interface Known {
 const parsed = new WeakMap<BlobStore, Map<string, Known>>();
 const mostKept = 200;
 
-/** The job description of a run, with its limits cut at the operator's current ceilings. */
-export async function readSpec(deps: Deps, run: { id: string }): Promise<RunSpec> {
+/** @param plan_approved the approved plan of a run that began in plan mode */
+interface SpecOf {
+  id: string;
+  plan_approved?: string | undefined;
+}
+
+/**
+ * The job description of a run, with its limits cut at the operator's current ceilings. Without an approved plan, plan mode is on in a run that
+ * began in it.
+ */
+export async function readSpec(deps: Deps, run: SpecOf): Promise<RunSpec> {
+  const spec = await readCut(deps, run);
+  if (spec.modes.plan !== true || run.plan_approved === undefined) return spec;
+  return { ...spec, modes: { ...spec.modes, plan: false } };
+}
+
+async function readCut(deps: Deps, run: { id: string }): Promise<RunSpec> {
   const known = await readSubmitted(deps, run);
   const { ceilings } = deps;
   if (ceilings === undefined || Object.keys(ceilings).length === 0) return known.spec;

@@ -291,6 +291,7 @@ async function turnStep(deps: EngineDeps, run: RunState, spec: RunSpec, call: Pl
     beside: reads === undefined ? beside : undefined,
     looks,
     reads,
+    planning: spec.modes.plan || undefined,
   } as const;
   return { id, ...named, args: checked, ...known, verdict, policies, written };
 }

@@ -1,4 +1,11 @@
-import { type AgentSpec, type Effect, nothingEnforced, planSchema, type ToolOutcome } from '@holdpoint/contract';
+import {
+  type AgentSpec,
+  type CallGate,
+  type Effect,
+  nothingEnforced,
+  planSchema,
+  type ToolOutcome,
+} from '@holdpoint/contract';
 import type { Call, ExecutionContext, Executor } from '../ports/index.ts';
 import type { Faults } from './faults.ts';
 import type { InMemoryTrees } from './in-memory-trees.ts';
@@ -6,7 +13,7 @@ import type { InMemoryTrees } from './in-memory-trees.ts';
 /** What a call of `count` does beside counting. */
 interface TestArgs {
   effect: Effect;
-  gate?: 'input';
+  gate?: CallGate;
   fail?: boolean;
   /** Returns as `seen` what the workspace held when the call began. */
   looks?: boolean;

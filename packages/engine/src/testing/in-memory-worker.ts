@@ -60,7 +60,7 @@ export const inMemoryCatalog = (faults: Faults): ToolCatalog => ({
     const { effect, gate, kills, shell } = argsOf({ args });
     const beside = shell === undefined ? undefined : true;
     const touches = { paths: [], hosts: [] };
-    const sequential = kills === undefined ? undefined : true;
+    const sequential = kills === undefined && gate !== 'plan' ? undefined : true;
     return { ok: true, args, effect, risk: 'low', gate, sequential, beside, touches, looks: faults.asks && true };
   },
 });

@@ -24,7 +24,7 @@ export async function unsoundVerdicts(deps: Deps, run: RunState, events: readonl
     const then = await policiesThen(deps, spec, call.policies);
     // A test may judge with a policy of the operator that it keeps to itself.
     if (read.ok && then.isComplete) {
-      const [was, again] = [verdict, judgeAgain(spec, then, { facts: read.facts, gate: call.gate })].map(comparable);
+      const [was, again] = [verdict, judgeAgain(spec, then, { facts: read.facts, ...call })].map(comparable);
       if (!isDeepStrictEqual(was, again)) {
         problems.push(`${run.id} ${stepId}: recorded ${JSON.stringify(was)}, again ${JSON.stringify(again)}`);
       }

@@ -21,6 +21,7 @@ export function narrow(parent: Grants, asked: Partial<Grants>): Grants {
     modes: {
       read_only: parent.modes.read_only || asked.modes?.read_only === true,
       dry_run: parent.modes.dry_run || asked.modes?.dry_run === true,
+      plan: parent.modes.plan || asked.modes?.plan || undefined,
       deterministic: parent.modes.deterministic || asked.modes?.deterministic === true,
     },
   };

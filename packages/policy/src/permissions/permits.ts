@@ -75,10 +75,16 @@ function lacksHost(permissions: readonly Permission[], text: string): string | u
 }
 
 /** Why a mode of the run denies a call. */
-export function deniedByModes({ read_only, deterministic }: Modes, { effect, touches }: Touching): Permitted {
+export function deniedByModes({ read_only, plan, deterministic }: Modes, { effect, touches }: Touching): Permitted {
   const writes = effect !== 'read' || touches.paths.some(({ access }) => access !== 'read');
   if (read_only && writes)
     return { ok: false, denied: 'read_only', how: 'The run is read-only. Submit it without modes.read_only.' };
+  if (plan && writes)
+    return {
+      ok: false,
+      denied: 'plan',
+      how: 'The run is in plan mode: read, then submit the plan. A person has to approve the plan before anything is changed.',
+    };
   if (deterministic && (effect === 'external' || touches.hosts.length > 0)) {
     const how = 'The run is deterministic, so it has no network. Submit it without modes.deterministic.';
     return { ok: false, denied: 'deterministic', how };

@@ -156,7 +156,7 @@ function toolsOf(registry: Registry, { spec, unattended, model }: PlannerInput):
   const known = toolLists.get(registry) ?? new Map<string, readonly ModelTool[]>();
   toolLists.set(registry, known);
   // A run that names its tools is offered all of them.
-  const chosen = tools === undefined ? { model, settings, network } : {};
+  const chosen = tools === undefined ? { model, settings, network, plans: spec.modes.plan !== undefined } : {};
   const key = JSON.stringify([unattended, toolset, tools ?? null, chosen]);
   const list =
     known.get(key) ??

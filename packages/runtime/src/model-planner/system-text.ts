@@ -15,8 +15,14 @@ export const systemText = (registry: Registry, { spec, scope, unattended = false
     registry.rendersText(spec.toolset) ? resultsAsText : resultsAsJson,
     ...toolsetPrompt(registry, { spec, unattended }),
     ...secretsPrompt(scope),
+    // After the approval the mode is `false`: the text stays the same for all requests of a run.
+    ...(spec.modes.plan === undefined ? [] : [planMode]),
     ...(spec.goal.planner === 'model' && spec.goal.output_schema ? [outputText(spec.goal.output_schema)] : []),
   ].join('\n');
+
+/** A run that began in plan mode. */
+const planMode =
+  'This run began in plan mode: calls that change anything are denied, and commands see the files read-only, until a person approves your plan. Read all that the plan needs, ask where a choice is not yours, then call submit_plan once with the whole plan. After its approval carry the plan out.';
 
 const systemPrompt = [
   'You work on a private copy of the user’s files. Nothing you change reaches the originals until a person has reviewed it.',

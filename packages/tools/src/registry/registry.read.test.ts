@@ -197,6 +197,7 @@ describe('registry.list', () => {
       'web_search',
       'ask_user',
       'todo_write',
+      'submit_plan',
     ]);
     for (const { input_schema } of tools) {
       expect(input_schema).toMatchObject({ type: 'object', additionalProperties: false });
@@ -213,7 +214,8 @@ describe('registry.list', () => {
   it('hides tools that ask a person from a sub-agent, and refuses their calls', () => {
     const names = registry.list('holdpoint', { unattended: true }).map(({ name }) => name);
     expect(names).not.toContain('ask_user');
-    expect(names).toHaveLength(registry.list('holdpoint').length - 1);
+    expect(names).not.toContain('submit_plan');
+    expect(names).toHaveLength(registry.list('holdpoint').length - 2);
     const call = { toolset: 'holdpoint', tool: 'ask_user', args: { question: 'Which?' } };
     expect(registry.describe({ ...call, unattended: true })).toMatchObject({ ok: false, error: { code: 'ENOPERSON' } });
     expect(registry.describe(call)).toMatchObject({ ok: true, gate: 'input' });

@@ -44,7 +44,7 @@ export interface Registry {
    */
   list(
     toolset: string,
-    run?: { unattended?: boolean; network?: boolean; model?: string; settings?: unknown },
+    run?: { unattended?: boolean; network?: boolean; model?: string; settings?: unknown; plans?: boolean },
   ): ToolDefinition[];
   /** The tools in the form of a provider or an MCP client. @throws ToolsError `EUNKNOWNTOOLSET`, `EUNKNOWNFORM` */
   inForm(toolset: string, form: string): readonly Json[];
@@ -132,8 +132,8 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
     fillsPlaceholders,
 
     list(toolset, run) {
-      const { model, settings, unattended = false, network = true } = run ?? {};
-      const withheld = model === undefined ? [] : (named(toolset)?.withholds?.({ settings, model }) ?? []);
+      const { model, settings, unattended = false, network = true, plans = false } = run ?? {};
+      const withheld = model === undefined ? [] : (named(toolset)?.withholds?.({ settings, model, plans }) ?? []);
       return toolsOf(toolset)
         .filter(({ gate, needsNetwork = false }) => (gate === undefined || !unattended) && (network || !needsNetwork))
         .filter(({ name }) => !withheld.includes(name))

@@ -216,6 +216,17 @@ const values: [name: string, tool: string, value: Json][] = [
     'web_search',
     { query: 'q', results: [{ title: 'A\nB', url: 'https://a.test/', snippet: 'Some words.' }] },
   ],
+  [
+    'submit-plan',
+    'submit_plan',
+    {
+      ...{ approved: true, title: 'Repair add', plan: '# Cause\n\nadd subtracts.' },
+      todos: [
+        { content: 'Repair it', status: 'pending' },
+        { content: 'Test it', status: 'pending' },
+      ],
+    },
+  ],
   ['ask-user', 'ask_user', { answer: 'Use tabs.\nAlways.' }],
   [
     'code-graph',

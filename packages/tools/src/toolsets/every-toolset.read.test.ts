@@ -41,6 +41,7 @@ const rows: Record<string, Record<string, [args: Json, touched: string[]]>> = {
     web_fetch: [{ url }, ['a.example:443']],
     web_search: [{ query: 'q' }, [engine]],
     todo_write: [{ todos: [] }, []],
+    submit_plan: [{ title: 'a', plan: 'b', todos: [{ content: 'c' }] }, []],
     ask_user: [{ question: 'Which?' }, []],
     task: [{ description: 'look', prompt: 'Look.' }, []],
     task_output: [{ task_id: 'task_1' }, []],

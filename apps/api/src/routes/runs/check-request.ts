@@ -18,7 +18,7 @@ import { PlacedError } from '../../errors/placed-error.ts';
 import { checkModel, checkModels } from './check-model.ts';
 import { checkPlan } from './check-plan.ts';
 import { checkSecrets } from './check-secrets.ts';
-import { checkGrants, checkLimits, checkPolicy, checkSettings } from './check-settings.ts';
+import { checkGrants, checkLimits, checkPlanMode, checkPolicy, checkSettings } from './check-settings.ts';
 import { checkSource } from './check-source.ts';
 import { checkWindow } from './check-window.ts';
 
@@ -36,6 +36,7 @@ export async function checkRequest(
   checkSettings(deps, body);
   checkPolicy(deps, body.toolset, body);
   checkGrants(body);
+  checkPlanMode(deps, body.toolset, body.modes);
   checkNetwork(deps, body.network, ['network', 'allow']);
   if (body.prepare) checkPrepare(deps, body.prepare);
   checkSecrets(deps, body);

@@ -59,6 +59,17 @@ export function checkGrants(asked: AskedGrants, parent?: WrittenGrants): void {
   if (parent !== undefined) refuse('permissions_widened', widened(parent, asked));
 }
 
+/** Plan mode ends with the approval of a plan, so the toolset needs a tool that submits one. @throws ApiProblem `invalid_permissions` */
+export function checkPlanMode(
+  { catalog }: Pick<ApiDeps, 'catalog'>,
+  toolset: string,
+  modes: AskedGrants['modes'],
+): void {
+  if (!modes?.plan || catalog.list(toolset).some(({ gate }) => gate === 'plan')) return;
+  const detail = `the toolset ${toolset} has no tool that submits a plan: use the toolset holdpoint, or submit the run with modes.read_only`;
+  refuse('invalid_permissions', [{ pointer: '/modes/plan', detail }]);
+}
+
 function refuse(
   code: 'invalid_permissions' | 'permissions_widened',
   errors: readonly { pointer: string; detail: string }[],

@@ -23,6 +23,7 @@ export interface BodyOptions extends ApiOptions, PolicyOptions {
   allowNet?: string[];
   validate?: string[];
   dryRun?: true;
+  planFirst?: true;
   title?: string;
   label?: Record<string, string>;
 }
@@ -90,13 +91,17 @@ async function fieldsOf(
   { prompt, file }: { prompt: string | undefined; file: RunFile['file'] },
   options: BodyOptions,
 ): Promise<Partial<CreateRun>> {
-  const { open, title, toolset, model, policy, allowNet, validate, dryRun, label } = options;
+  const { open, title, toolset, model, policy, allowNet, validate, dryRun, planFirst, label } = options;
   return {
     ...{ prompt, open, title, toolset, model },
     policy: policy === undefined ? undefined : await givenPolicy(policy, shell.config),
     network: allowNet && { allow: allowNet },
     validators: validate?.map((command) => ({ command })),
-    modes: dryRun && { ...file.modes, dry_run: true },
+    modes: (dryRun ?? planFirst) && {
+      ...file.modes,
+      ...(dryRun && { dry_run: true }),
+      ...(planFirst && { plan: true }),
+    },
     labels: label && { ...file.labels, ...label },
     workspace: await workspaceOf(shell, file, options),
   };

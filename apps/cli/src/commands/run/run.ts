@@ -26,6 +26,7 @@ export function runCommand(shell: Shell): Command {
   withPolicyOptions(command)
     .option('--allow-net <host[:port]>', 'let tools reach this host (default: none)', several)
     .option('--validate <command>', 'a command that must pass before a publish', several)
+    .option('--plan-first', 'only read until a person approves the plan of the run')
     .option('--dry-run', 'publish nothing, and make no external effect')
     .option('--title <text>', 'title in lists')
     .option('--label <name=value>', 'label of the run', label);

@@ -47,6 +47,14 @@ function ShownEffect({ approval, shown }: { approval: Approval; shown: Shown }) 
           <Text>{shown.question}</Text>
         </blockquote>
       );
+    case 'plan':
+      return (
+        <LongText label={`Plan: ${shown.title}`}>
+          <pre>
+            <Text>{[shown.text, '', ...shown.todos.map((todo) => `[ ] ${todo}`)].join('\n')}</Text>
+          </pre>
+        </LongText>
+      );
     case 'problem':
       return (
         <Note tone="warn" title="The effect cannot be shown in advance">

@@ -2,7 +2,7 @@ import type { Preview, PublishPlan, ResultPreview } from '@holdpoint/contract';
 import type { Approval } from '@holdpoint/contract/wire';
 
 export type Shown = Preview | ResultPreview;
-const kinds: readonly string[] = ['diff', 'command', 'merge', 'question', 'problem', 'result'];
+const kinds: readonly string[] = ['diff', 'command', 'merge', 'question', 'plan', 'problem', 'result'];
 
 /** A preview of a kind that this page knows; any other is shown as JSON. */
 export function shownOf(preview: Approval['preview']): Shown | undefined {

@@ -8,6 +8,7 @@ export const runRewound = event('run.rewound', {
     steps: z.array(stepIdSchema).describe('The steps of that turn: the kept ones, then new ones'),
     open: z.int(),
     snapshot: snapshotIdSchema,
+    planning: z.literal(true).optional().describe('The approval of the plan is undone: the run is in plan mode again'),
     lost_tasks: z.array(taskIdSchema).optional().describe('Their changes are undone, although their steps stay'),
     undone: z.array(z.strictObject({ id: stepIdSchema, name: z.string().optional() })),
   },

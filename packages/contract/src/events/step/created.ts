@@ -9,7 +9,7 @@ export const callSchema = z.strictObject({
   tool: z.string(),
   effect: effectSchema,
   risk: riskSchema,
-  gate: z.literal('input').optional(),
+  gate: z.enum(['input', 'plan']).optional(),
   sequential: z.literal(true).optional(),
   beside: z
     .literal(true)
@@ -22,6 +22,10 @@ export const callSchema = z.strictObject({
     .describe(
       'Its command was let through because it only reads: it runs with these programs alone, its tree read-only and without a network, so `effect` is `read`',
     ),
+  planning: z
+    .literal(true)
+    .optional()
+    .describe('Planned in plan mode: its tree is read-only, also when the plan was approved before the call began'),
   verdict: verdictSchema.optional().describe('By the policies in force when the call was planned'),
   policies: z.string().optional().describe('Which policies those were'),
   written: payloadSchema

@@ -72,6 +72,9 @@ export const runTable = {
   compactions: integer('How often older turns were shortened for the model.'),
   instructions: optional(json(z.array(instructionFileSchema), 'Files of the workspace that instruct the model.')),
   notified: integer('Messages to the model about what happened beside its conversation.'),
+  plan_approved: optional(
+    text(stepIdSchema, 'The step with the approved plan; absent: plan mode is on where the run began in it.'),
+  ),
   messages: integer('Messages that people sent.'),
   messages_read: integer('Messages that the planner has read.'),
   open_tasks: integer('Tasks that are not over.'),

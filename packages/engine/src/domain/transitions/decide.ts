@@ -76,12 +76,20 @@ export function decide(run: RunState, step: StepState, approval: ApprovalState, 
         },
       },
       consequence(step, approval, decision),
+      ...planApproved(run, step, approval, decision),
       ...(decision.rule === undefined
         ? []
         : [{ type: 'rule.remembered' as const, data: { ...decision.rule, approval_id: approval.id } }]),
       ...waiting.events,
     ],
   };
+}
+
+/** Approving the plan ends plan mode. Nothing else does. */
+function planApproved(run: RunState, step: StepState, { id }: ApprovalState, { kind, by }: Decision): NewEvent[] {
+  const isApproved = step.call.gate === 'plan' && (kind === 'approve' || kind === 'edit');
+  if (!isApproved || run.plan_approved !== undefined) return [];
+  return [{ type: 'run.plan_approved', step_id: step.id, data: { approval_id: id, by } }];
 }
 
 /** No other caller has decided, voted or delegated since the caller read the approval, and the action is the same. */

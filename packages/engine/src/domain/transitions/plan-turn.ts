@@ -1,4 +1,4 @@
-import type { Effect, EventOf, NewEvent, Payload, Problem, Risk, Verdict } from '@holdpoint/contract';
+import type { CallGate, Effect, EventOf, NewEvent, Payload, Problem, Risk, Verdict } from '@holdpoint/contract';
 import { openIs, type RunState, runIs, type Transition, turnIs } from '../model.ts';
 
 /** A call of a turn to be recorded. With `error` the call settles now and never runs. */
@@ -10,10 +10,12 @@ export interface TurnStep {
   args: Payload;
   effect: Effect;
   risk: Risk;
-  gate?: 'input';
+  gate?: CallGate;
   sequential?: true;
   beside?: true;
   looks?: true;
+  /** Planned in plan mode. */
+  planning?: true;
   verdict?: Verdict;
   /** The policies behind the verdict. */
   policies?: string;

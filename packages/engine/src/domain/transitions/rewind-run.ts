@@ -40,6 +40,7 @@ export function rewindRun(run: RunState, rewind: Rewind): Transition {
           steps: [...kept, ...again].map((step) => step.id),
           open: again.length,
           snapshot,
+          planning: undone.some(({ id }) => id === run.plan_approved) || undefined,
           lost_tasks: lostTasks.length === 0 ? undefined : [...lostTasks],
           undone: undone.map(({ id, call: { name } }) => ({ id, name })),
         },

@@ -2,7 +2,7 @@ import { attribute, beginLife, type Meaning, note, runRecord, spanKeys, stepIsUn
 
 export const runRewound: Meaning<'run.rewound'> = {
   changes(state, { data }, { run, step, task, named, rewinds }) {
-    const { turn, steps, open, snapshot, undone, lost_tasks = [] } = data;
+    const { turn, steps, open, snapshot, undone, planning, lost_tasks = [] } = data;
     state.set(run.turn, turn);
     state.set(run.turn_steps, steps);
     state.set(run.open, open);
@@ -11,6 +11,7 @@ export const runRewound: Meaning<'run.rewound'> = {
     state.set(run.restore, 'due');
     state.clear(run.writer);
     state.clear(run.closing);
+    if (planning) state.clear(run.plan_approved);
     for (const id of lost_tasks) {
       state.set(task.status(id), 'lost');
       state.set(task.outcome(id), { status: 'lost', exit_code: null, reason: takenBack });

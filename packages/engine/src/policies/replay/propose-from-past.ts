@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises';
 import { canonicalJson, type Tenant } from '@holdpoint/contract';
 import { type BoundPolicies, builtin, type ProposedRules, proposeRules, type RecordedCall } from '@holdpoint/policy';
 import type { EngineDeps } from '../../deps.ts';
-import { judgeGrants, type RunState } from '../../domain/index.ts';
+import { judgeGrants, type RunState, specThen } from '../../domain/index.ts';
 import { Damaged, readEntry, readSpec, readWholeLog } from '../../log/index.ts';
 import { policiesThen } from './policies-then.ts';
 import { readCalls } from './read-calls.ts';
@@ -70,11 +70,11 @@ async function callsOf(
   const spec = await readSpec(deps, run);
   const calls: { past: PastCall; bound: BoundPolicies }[] = [];
   for (const call of await readCalls(readWholeLog(deps.redis, run.id))) {
-    // A question to a person is answered, not approved.
-    if (call.was === 'allow' || call.gate === 'input') continue;
+    // A question to a person is answered, not approved, and each plan has its own decision.
+    if (call.was === 'allow' || call.gate !== undefined) continue;
     const read = await factsThen(deps, { spec, run }, call);
     // No policy rule overrides a denial by the permissions of a run.
-    if (!read.ok || judgeGrants(spec, read.facts) !== undefined) continue;
+    if (!read.ok || judgeGrants(specThen(spec, call), read.facts) !== undefined) continue;
     const { stepId: step_id, at, was: action, decision } = call;
     const past: PastCall = { run_id: run.id, step_id, at, facts: read.facts, action, decision };
     calls.push({ past, bound: await policiesThen(deps, spec, call.policies) });

@@ -5,7 +5,10 @@ type Created = EventOf<'step.created'>['data'];
 
 /** A call in the log: judged, and perhaps decided by a person. */
 export interface LoggedCall
-  extends Pick<Created, 'tool' | 'args' | 'written' | 'effect' | 'risk' | 'gate' | 'verdict' | 'policies'> {
+  extends Pick<
+    Created,
+    'tool' | 'args' | 'written' | 'effect' | 'risk' | 'gate' | 'planning' | 'verdict' | 'policies'
+  > {
   stepId: string;
   at: string;
   was: PolicyAction;
@@ -35,9 +38,9 @@ export async function readCalls(events: AsyncIterable<LoggedEvent> | Iterable<Lo
     else if (step !== undefined) note(step, event);
   }
   return [...seen].map(([stepId, { created, at, asked, decision, isDenied }]) => {
-    const { tool, args, written, effect, risk, gate, verdict, policies } = created;
+    const { tool, args, written, effect, risk, gate, planning, verdict, policies } = created;
     const was = verdict?.action ?? (isDenied ? 'deny' : asked.size > 0 ? 'hold' : 'allow');
-    return { stepId, at, tool, args, written, effect, risk, gate, verdict, policies, was, decision };
+    return { stepId, at, tool, args, written, effect, risk, gate, planning, verdict, policies, was, decision };
   });
 }
 

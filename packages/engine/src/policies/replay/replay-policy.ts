@@ -3,7 +3,7 @@ import { attention, type BoundPolicies, type CallFacts, compilePolicy, judge } f
 import { describeCall } from '../../approvals/describe-call.ts';
 import { factsOf, withQuestion } from '../../approvals/judge-described.ts';
 import type { EngineDeps } from '../../deps.ts';
-import { judgeGrants, type RunState } from '../../domain/index.ts';
+import { judgeGrants, type RunState, specThen } from '../../domain/index.ts';
 import { Damaged, fromPayload, readEntry, readRun, readSpec, readWholeLog, runIndexOf } from '../../log/index.ts';
 import { walkBack } from '../../queries/list-runs.ts';
 import { policiesThen } from './policies-then.ts';
@@ -111,7 +111,7 @@ async function replayRun(deps: Deps, candidate: Candidate, run: RunState, page: 
       continue;
     }
     const policies = replaced(await policiesThen(deps, spec, call.policies), candidate);
-    const verdict = judgeAgain(spec, policies, { facts: facts.facts, gate: call.gate });
+    const verdict = judgeAgain(spec, policies, { facts: facts.facts, ...call });
     if (verdict.action === was) {
       page.unchanged += 1;
       continue;
@@ -151,10 +151,10 @@ const order = ({ verdict, was, decision }: ReplayPage['changed'][number]): numbe
 export async function factsThen(
   deps: Pick<EngineDeps, 'blobs' | 'catalog'>,
   { spec, run }: { spec: RunSpec; run: Pick<RunState, 'parent'> },
-  { tool, args: checked, written, effect, risk }: LoggedCall,
+  { tool, args: checked, written, effect, risk, planning }: LoggedCall,
 ): Promise<{ ok: true; facts: CallFacts } | { ok: false; args: unknown; reason: string }> {
   const args = await fromPayload(deps.blobs, written ?? checked);
-  const described = describeCall(deps, spec, { run, tool, args });
+  const described = describeCall(deps, specThen(spec, { planning }), { run, tool, args });
   if (!described.ok) return { ok: false, args, reason: described.error.message };
   return { ok: true, facts: factsOf(spec, { tool, args, described: { ...described, effect, risk } }) };
 }
@@ -163,5 +163,5 @@ export async function factsThen(
 export const judgeAgain = (
   spec: RunSpec,
   policies: BoundPolicies,
-  { facts, gate }: { facts: CallFacts; gate: LoggedCall['gate'] },
-): Verdict => judgeGrants(spec, facts) ?? withQuestion(judge(policies, facts), gate);
+  { facts, gate, planning }: { facts: CallFacts } & Pick<LoggedCall, 'gate' | 'planning'>,
+): Verdict => judgeGrants(specThen(spec, { planning }), facts) ?? withQuestion(judge(policies, facts), gate);

@@ -16,8 +16,13 @@ const gpt = /^(?:gpt|chatgpt|codex|o\d)(?:[-.\d]|$)/i;
 
 const isGpt = (model: string): boolean => gpt.test(model.slice(model.lastIndexOf('/') + 1));
 
-/** The editing tools that a model is not offered. Every tool can still be called. */
-export function withheldEditing({ settings, model }: { settings: unknown; model: string }): readonly string[] {
+/** The tools that a model is not offered. Every tool can still be called. */
+export const withheldTools = ({ plans, ...run }: { settings: unknown; model: string; plans: boolean }): string[] => [
+  ...withheldEditing(run),
+  ...(plans ? [] : ['submit_plan']),
+];
+
+function withheldEditing({ settings, model }: { settings: unknown; model: string }): readonly string[] {
   const { editing } = holdpointSettings.parse(settings ?? {});
   const chosen = editing === 'auto' ? (isGpt(model) ? 'apply_patch' : 'edit') : editing;
   switch (chosen) {

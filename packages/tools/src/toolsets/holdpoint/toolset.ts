@@ -15,7 +15,8 @@ import { instructions } from './instructions.ts';
 import { killShell } from './kill-shell.ts';
 import { multiEdit } from './multi-edit.ts';
 import { readFile } from './read-file.ts';
-import { holdpointSettings, withheldEditing } from './settings.ts';
+import { holdpointSettings, withheldTools } from './settings.ts';
+import { submitPlan } from './submit-plan.ts';
 import { task } from './task.ts';
 import { taskMerge } from './task-merge.ts';
 import { taskOutput } from './task-output.ts';
@@ -34,7 +35,7 @@ export function createHoldpointToolset({ search }: { search: SearchPort }): Tool
     advisory: advisoryArguments.holdpoint,
     instructions,
     settings: holdpointSettings,
-    withholds: withheldEditing,
+    withholds: withheldTools,
     tools: [
       namingNearest(readFile),
       reportingSyntax(writeFile),
@@ -54,6 +55,7 @@ export function createHoldpointToolset({ search }: { search: SearchPort }): Tool
       createWebSearch(search),
       askUser,
       todoWrite,
+      submitPlan,
     ],
   });
 }

@@ -1,4 +1,4 @@
-import type { PolicyRule } from '@holdpoint/contract';
+import { type PolicyRule, readsOnly } from '@holdpoint/contract';
 import type { RuledRun } from '../../toolset.ts';
 import { settingsOf } from './settings.ts';
 
@@ -21,7 +21,7 @@ export function sageRules(
   ];
   const notTheSame = isFixed && hasOutsideGraph ? [notFixed] : [];
   const refusals = [isFixed ? notRepeatable(programs) : notListed(programs), ...notTheSame];
-  return [...(modes?.read_only ? [notReading] : []), ...allowed, ...refusals];
+  return [...(modes && readsOnly(modes) ? [notReading] : []), ...allowed, ...refusals];
 }
 
 const allow = (program: string, match: PolicyRule['match']): PolicyRule => ({
