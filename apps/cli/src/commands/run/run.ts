@@ -47,7 +47,6 @@ export function runCommand(shell: Shell): Command {
 
 const help = `
 --set, --hold, --deny, --allow-net, --validate and --label may be repeated.
-All other fields: in the run file (the body of POST /v1/runs), or with --set,
-which overrides the options; they override the files:
+All other fields: in the run file (body of POST /v1/runs) or --set, which wins:
   ${commandLine('run')} --file run.yaml --set limits.max_turns=5
   ${commandLine('run')} "Fix it" --source . --set workspace.source.with+=lib`;
