@@ -25,6 +25,7 @@ it.each([
   ['an empty choice after = in bash', ['runs', 'download', '--format', '='], ['tar.gz', 'zip']],
   ['choices of an argument', ['completion', ''], ['bash', 'zsh', 'fish']],
   ['files for an option that names one', ['run', '--plan', 'ex'], [':file']],
+  ['options after an option without its file', ['run', 'a prompt', '--plan', '--so'], ['--source']],
   ['files after =', ['run', '--plan=ex'], [':file']],
   ['no options after --', ['run', '--', '--mod'], []],
   ['no removed option', ['run', '--max-t'], []],

@@ -26,7 +26,9 @@ export async function completeWords(program: Command, words: readonly string[], 
   // bash takes `--format=zip` apart at the `=`.
   const [last = '', ...before] = words.map((word) => (word === '=' ? '' : word)).toReversed();
   const { command, operands, option, isOver } = readWords(program, before.toReversed());
-  if (option !== undefined) return startingWith(last, await valuesOf(option.flags, option.argChoices, listIds));
+  const isNext = option?.optional === true && last.startsWith('-');
+  if (option !== undefined && !isNext)
+    return startingWith(last, await valuesOf(option.flags, option.argChoices, listIds));
   const [, name, value] = /^(--[^=]+)=(.*)$/s.exec(last) ?? [];
   const assigned = name === undefined ? undefined : command.options.find(({ long }) => long === name);
   if (assigned !== undefined && value !== undefined) {
@@ -54,11 +56,13 @@ function readWords(program: Command, words: readonly string[]): Position {
   for (const word of words.filter((one) => one !== '')) {
     const { command, operands, option, isOver } = at;
     const child = operands === 0 ? command.commands.find((one) => one.name() === word) : undefined;
-    if (option !== undefined) at = { command, operands, isOver };
+    // An optional value is missing where the next option begins.
+    const isValue = option?.required || (option !== undefined && !word.startsWith('-'));
+    if (isValue) at = { command, operands, isOver };
     else if (word === '--') at = { command, operands, isOver: true };
     else if (word.startsWith('-') && !isOver) {
       const found = command.options.find(({ long, short }) => word === long || word === short);
-      at = { command, operands, isOver, option: found?.required ? found : undefined };
+      at = { command, operands, isOver, option: found?.required || found?.optional ? found : undefined };
     } else if (child !== undefined) at = { command: child, operands: 0, isOver };
     else at = { command, operands: operands + 1, isOver };
   }
@@ -71,10 +75,10 @@ async function operandsOf(argument: Argument, listIds: ListIds): Promise<Candida
   return argument.argChoices?.map((value) => ({ value, description: '' })) ?? [];
 }
 
-/** @param flags for example `--plan <file>`: the word in brackets is the kind of the value */
+/** @param flags for example `--plan [file]`: the word in brackets is the kind of the value */
 async function valuesOf(flags: string, choices: readonly string[] | undefined, listIds: ListIds): Promise<Completion> {
   if (choices !== undefined) return choices.map((value) => ({ value, description: '' }));
-  const [, kind] = /<([^>]+)>/.exec(flags) ?? [];
+  const [, kind] = /[<[]([^>\]]+)[>\]]/.exec(flags) ?? [];
   const ids = idKinds.find((one) => one === kind);
   if (ids !== undefined) return listIds(ids);
   if (kind === 'path=value') return fieldsToSet();

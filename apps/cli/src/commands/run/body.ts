@@ -14,7 +14,8 @@ import { type PolicyOptions, stricter } from './policy-options.ts';
 export interface BodyOptions extends ApiOptions, PolicyOptions {
   file?: string;
   set?: Setting[];
-  plan?: string;
+  /** `true`: without a file. */
+  plan?: string | true;
   open?: true;
   source?: string;
   ref?: string;
@@ -23,7 +24,6 @@ export interface BodyOptions extends ApiOptions, PolicyOptions {
   allowNet?: string[];
   validate?: string[];
   dryRun?: true;
-  planFirst?: true;
   title?: string;
   label?: Record<string, string>;
 }
@@ -42,11 +42,13 @@ export interface Request {
  */
 export async function requestOf(shell: Shell, argument: string | undefined, options: BodyOptions): Promise<Request> {
   const { set: settings = [], model, open } = options;
-  const isInput = [argument, options.plan, options.file].filter((from) => from === '-').length;
+  // `--plan` without a file is plan mode.
+  const script = options.plan === true ? undefined : options.plan;
+  const isInput = [argument, script, options.file].filter((from) => from === '-').length;
   if (isInput > 1) throw new CliError('usage', 'Only one of the prompt, --plan and --file can read standard input.');
-  if ([argument, options.plan, open].filter((goal) => goal !== undefined).length > 1) throw severalGoals();
+  if ([argument, script, open].filter((goal) => goal !== undefined).length > 1) throw severalGoals();
   const file = options.file === undefined ? undefined : await readRunFile(shell, options.file);
-  const plan = options.plan === undefined ? undefined : await readPlan(shell, options.plan);
+  const plan = script === undefined ? undefined : await readPlan(shell, script);
   const prompt = await promptOf(shell, argument);
   const base = {
     ...withoutGoal(file?.file, { isGiven: plan !== undefined || (prompt ?? open) !== undefined }),
@@ -69,7 +71,10 @@ export async function requestOf(shell: Shell, argument: string | undefined, opti
 }
 
 const severalGoals = (): CliError =>
-  new CliError('usage', 'Give either a prompt in quotes, --plan with a file, or --open.');
+  new CliError(
+    'usage',
+    'Give either a prompt in quotes, --plan with a file, or --open. Plan mode: the prompt, then --plan.',
+  );
 
 /** `-` is standard input. @throws CliError `usage` */
 async function promptOf(shell: Shell, argument: string | undefined): Promise<string | undefined> {
@@ -91,17 +96,17 @@ async function fieldsOf(
   { prompt, file }: { prompt: string | undefined; file: RunFile['file'] },
   options: BodyOptions,
 ): Promise<Partial<CreateRun>> {
-  const { open, title, toolset, model, policy, allowNet, validate, dryRun, planFirst, label } = options;
+  const { open, title, toolset, model, policy, allowNet, validate, dryRun, label } = options;
+  const planFirst = options.plan === true;
   return {
     ...{ prompt, open, title, toolset, model },
     policy: policy === undefined ? undefined : await givenPolicy(policy, shell.config),
     network: allowNet && { allow: allowNet },
     validators: validate?.map((command) => ({ command })),
-    modes: (dryRun ?? planFirst) && {
-      ...file.modes,
-      ...(dryRun && { dry_run: true }),
-      ...(planFirst && { plan: true }),
-    },
+    modes:
+      dryRun || planFirst
+        ? { ...file.modes, ...(dryRun && { dry_run: true }), ...(planFirst && { plan: true }) }
+        : undefined,
     labels: label && { ...file.labels, ...label },
     workspace: await workspaceOf(shell, file, options),
   };

@@ -33,6 +33,14 @@ describe('a run file', () => {
     expect(await printed('--file', file(content))).toEqual({ prompt: 'go', limits: { max_turns: 5 }, ...empty });
   });
 
+  it('is in plan mode with --plan and no file, beside the other modes of the file', async () => {
+    const path = file('modes: { deterministic: true }\n');
+    expect(await printed('go', '--file', path, '--plan')).toEqual({
+      ...{ prompt: 'go', modes: { deterministic: true, plan: true } },
+      ...empty,
+    });
+  });
+
   it('comes from standard input', async () => {
     const { stdout } = await run(['--file', '-', '--print'], 'prompt: go\ntitle: piped\n');
     expect(parse(stdout)).toEqual({ prompt: 'go', title: 'piped', ...empty });

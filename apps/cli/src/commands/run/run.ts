@@ -17,7 +17,7 @@ export function runCommand(shell: Shell): Command {
     .option('--file <file>', 'a run file: the request in YAML or JSON; - is stdin')
     .option('--set <path=value>', 'one field of it: JSON, text or @FILE; += to add', setting)
     .option('--print', 'print the request as a run file; submit nothing')
-    .option('--plan <file>', 'a scripted plan in YAML or JSON; - is stdin')
+    .option('--plan [file]', 'a scripted plan (- is stdin); without a file: plan mode')
     .option('--open', 'no goal: its calls come later, with `calls`')
     .option('--source <path|url>', 'git repository, directory or archive: a copy of it')
     .option('--ref <ref>', 'branch, tag or commit of a source (default: HEAD)')
@@ -26,7 +26,6 @@ export function runCommand(shell: Shell): Command {
   withPolicyOptions(command)
     .option('--allow-net <host[:port]>', 'let tools reach this host (default: none)', several)
     .option('--validate <command>', 'a command that must pass before a publish', several)
-    .option('--plan-first', 'only read until a person approves the plan of the run')
     .option('--dry-run', 'publish nothing, and make no external effect')
     .option('--title <text>', 'title in lists')
     .option('--label <name=value>', 'label of the run', label);
