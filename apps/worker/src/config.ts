@@ -7,7 +7,7 @@ import { modelSettingsFrom } from '@holdpoint/models';
 import { ConfigError, providerRatesSchema, type RuntimeConfig, remoteFilesFrom } from '@holdpoint/runtime';
 import { operatorKindsFrom, operatorTextFrom, resultBytesFrom } from '@holdpoint/runtime/operator';
 import { type LogExportSettings, logExportFrom, metricsSettingsFrom, traceSettingsFrom } from '@holdpoint/telemetry';
-import { toolModulesFrom } from '@holdpoint/tools';
+import { searchProviders, toolModulesFrom } from '@holdpoint/tools';
 import { namedInputs, rootsFrom } from '@holdpoint/workspace';
 import { defaultTrees, treesSettings } from '@holdpoint/workspace/trees';
 import { z } from 'zod';
@@ -74,6 +74,8 @@ const environmentSchema = z.object({
     .transform((value) => value === 'true'),
   HOLDPOINT_TOOLCHAINS: z.string().default(''),
   HOLDPOINT_ALLOW_ADDRESSES: z.string().default(''),
+  HOLDPOINT_WEB_SEARCH: z.enum(searchProviders).default('duckduckgo'),
+  HOLDPOINT_WEB_SEARCH_KEY: z.string().optional(),
   HOLDPOINT_SEARCH_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   HOLDPOINT_GRAPH_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   HOLDPOINT_SANDBOX_UID_BASE: integer(1000, 2_000_000_000, 200_000),
@@ -124,7 +126,11 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     allowUnsandboxed: of.HOLDPOINT_ALLOW_UNSANDBOXED,
     toolchains: of.HOLDPOINT_TOOLCHAINS.split(':').filter((path) => path !== ''),
     allowAddresses: of.HOLDPOINT_ALLOW_ADDRESSES.split(',').filter((range) => range !== ''),
-    searchEndpoint: of.HOLDPOINT_SEARCH_ENDPOINT,
+    search: {
+      provider: of.HOLDPOINT_WEB_SEARCH,
+      endpoint: of.HOLDPOINT_SEARCH_ENDPOINT,
+      key: of.HOLDPOINT_WEB_SEARCH_KEY,
+    },
     graphEndpoint: of.HOLDPOINT_GRAPH_ENDPOINT,
     uidBase: of.HOLDPOINT_SANDBOX_UID_BASE,
     bootId: of.HOLDPOINT_BOOT_ID,

@@ -2,6 +2,7 @@ import type { Ceilings, Retention } from '@holdpoint/engine';
 import type { SpaceLimits } from '@holdpoint/engine/space';
 import type { ModelSettings } from '@holdpoint/models';
 import type { MetricsSettings, TraceSettings } from '@holdpoint/telemetry';
+import type { SearchSettings } from '@holdpoint/tools';
 import type { Roots, WorkspacesOptions } from '@holdpoint/workspace';
 import type { KindDocument } from './agents/parse-kind.ts';
 import type { ProviderRates } from './model-gate/provider-rates.ts';
@@ -54,8 +55,8 @@ export interface RuntimeConfig {
   toolchains: string[];
   /** CIDR ranges. Hosts of a run's allowlist may have public addresses and addresses in these ranges. */
   allowAddresses: readonly string[];
-  /** Address of the search for web_search; undefined: DuckDuckGo's HTML page. */
-  searchEndpoint: string | undefined;
+  /** The search engine of web_search. Its key is the operator's: no run, model or log has it. */
+  search: SearchSettings;
   /** Address of the graph for GraphQuery; undefined: the graph of each run. */
   graphEndpoint: string | undefined;
   /** On a root host each run gets a uid of its own, counted from this number. */

@@ -22,14 +22,7 @@ import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
 import { type LogDrops, startTraces, type TelemetryThread, watchLoop } from '@holdpoint/telemetry';
-import {
-  createRegistry,
-  createToolsets,
-  duckDuckGoHtml,
-  httpGraph,
-  loadToolsets,
-  openTextThreads,
-} from '@holdpoint/tools';
+import { createRegistry, createToolsets, httpGraph, loadToolsets, openSearch, openTextThreads } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import { defaultTrees, whyCopies } from '@holdpoint/workspace/trees';
 import type { Logger } from 'pino';
@@ -299,9 +292,9 @@ const namedModels = ({ models }: RuntimeConfig): string[] => [
 ];
 
 /** The tools of this process, and their list for checks of policies. @throws ConfigError when a module cannot be used */
-async function openTools({ searchEndpoint, graphEndpoint, toolModules, projectDir }: RuntimeConfig, log: Logger) {
+async function openTools({ search, graphEndpoint, toolModules, projectDir }: RuntimeConfig, log: Logger) {
   const known = createToolsets({
-    search: duckDuckGoHtml({ endpoint: searchEndpoint }),
+    search: checkedSearch(search),
     graph: graphEndpoint === undefined ? undefined : httpGraph({ endpoint: graphEndpoint }),
   });
   try {
@@ -309,6 +302,15 @@ async function openTools({ searchEndpoint, graphEndpoint, toolModules, projectDi
     const registry = createRegistry(toolsets, { log });
     const list = registry.toolsets().flatMap((toolset) => registry.list(toolset).map((tool) => ({ ...tool, toolset })));
     return { registry, list, modules };
+  } catch (cause) {
+    throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
+/** @throws ConfigError */
+function checkedSearch(settings: RuntimeConfig['search']) {
+  try {
+    return openSearch(settings);
   } catch (cause) {
     throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause });
   }

@@ -7,7 +7,7 @@ export type { Network, NetworkRequest, NetworkResponse } from './network.ts';
 export { outputSchemaProblem } from './output-schema/compile-output.ts';
 export type { OutcomeText } from './registry/outcome-text.ts';
 export { createRegistry, type Registry } from './registry/registry.ts';
-export { duckDuckGoHtml } from './search/duckduckgo-html.ts';
+export { openSearch, type SearchSettings, searchProviders } from './search/open-search.ts';
 export type { SearchPort, SearchRequest } from './search/port.ts';
 export { openTextThreads, type TextThreadLimits, type TextThreads } from './text-work/open-text-threads.ts';
 export { type TextWork, TextWorkError } from './text-work/text-work.ts';

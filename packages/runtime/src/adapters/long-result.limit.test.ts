@@ -6,7 +6,7 @@ import {
   createToolsets,
   defineTool,
   defineToolset,
-  duckDuckGoHtml,
+  openSearch,
   openTextThreads,
 } from '@holdpoint/tools';
 import { afterAll, expect, test } from 'vitest';
@@ -20,7 +20,7 @@ const shout = defineTool({
   execute: async () => ({ status: 'succeeded', value: null }),
 });
 const registry = createRegistry([
-  ...createToolsets({ search: duckDuckGoHtml() }),
+  ...createToolsets({ search: openSearch({ provider: 'duckduckgo' }) }),
   defineToolset({ name: 'own', tools: [shout] }),
 ]);
 const secrets = openSecrets({

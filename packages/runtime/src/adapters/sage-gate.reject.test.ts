@@ -10,7 +10,7 @@ import {
   protectedPath,
   toolsetPolicy,
 } from '@holdpoint/policy';
-import { createRegistry, createToolsets, duckDuckGoHtml, everyToolset, httpGraph } from '@holdpoint/tools';
+import { createRegistry, createToolsets, everyToolset, httpGraph, openSearch } from '@holdpoint/tools';
 import { expect, test } from 'vitest';
 
 const registry = createRegistry(everyToolset);
@@ -187,7 +187,7 @@ test('a deterministic run starts commands that are marked, and asks no graph out
   expect(bash('sort', ['a'], { modes, settings })).toBe('allow');
   expect(verdict('GraphQuery', { query: 'files' }, { modes })).toBe('allow');
   const graph = httpGraph({ endpoint: 'http://127.0.0.1:1/' });
-  const outside = createRegistry(createToolsets({ search: duckDuckGoHtml(), graph }));
+  const outside = createRegistry(createToolsets({ search: openSearch({ provider: 'duckduckgo' }), graph }));
   const { rules } = outside.rules('sage', {}, { ...open, ...modes });
   expect(rules).toContainEqual(expect.objectContaining({ name: 'deterministic-graph', action: 'deny' }));
   expect(outside.rules('sage', {}, open).rules.map(({ name }) => name)).not.toContain('deterministic-graph');
