@@ -23,6 +23,7 @@ const benches = {
   peers: () => import('./peers.ts'),
   telemetry: () => import('./telemetry.ts'),
   console: () => import('./console.ts'),
+  mcp: () => import('./mcp.ts'),
 };
 
 const name = process.argv[2] ?? '';

@@ -217,3 +217,28 @@ test('without a key, with a wrong one, and with few scopes', async () => {
   });
   expect(foreign.status).toBe(403);
 });
+
+test('every page of a run with long paths and a long answer fits', async () => {
+  const folder = `${'d'.repeat(60)}/${'e'.repeat(60)}`;
+  script(
+    'a wide task',
+    `mkdir -p ${folder} && for i in $(seq 300); do seq -f 'line %g €' 400 > ${folder}/file-$i.txt; done`,
+  );
+  const mcp = await connect('http', modern);
+  const { run_id } = (await call(mcp, 'submit_run', { prompt: 'a wide task' })).value as { run_id: string };
+  await finished(client, run_id);
+  let from: number | null = 1;
+  let pages = 0;
+  let seen = 0;
+  while (from !== null && pages < 5) {
+    const { text, value } = await call(mcp, 'get_diff', { run_id, from_line: from });
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(32 * 1024);
+    const { files, patch, next_line } = value as { files: unknown[]; patch: string; next_line: number | null };
+    expect(Buffer.byteLength(JSON.stringify(files)) + Buffer.byteLength(patch)).toBeLessThanOrEqual(40 * 1024);
+    seen += patch.split('\n').length;
+    expect(next_line).toBe(seen + 1);
+    from = next_line;
+    pages += 1;
+  }
+  expect(pages).toBe(5);
+});

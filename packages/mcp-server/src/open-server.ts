@@ -36,7 +36,7 @@ function addTool(server: McpServer, tool: ToolDefinition, deps: Omit<McpServerDe
   };
   server.registerTool(
     name,
-    { title, description, inputSchema: input.strict(), outputSchema: output, annotations },
+    { title, description, inputSchema: input, outputSchema: output, annotations },
     async (given: Record<string, unknown>, context: ServerContext): Promise<CallToolResult> => {
       try {
         const { text, value } = await tool.run(deps, given, waitingOf(context));

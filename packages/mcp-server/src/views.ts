@@ -27,7 +27,11 @@ export const runViewSchema = z.object({
   needs_person_total: z.int().describe('Pending approvals in all; needs_person has the oldest of them'),
   reason: problemViewSchema.nullable().describe('Why the run is paused or failed'),
   answer: z.string().nullable().describe('The last message of a run that succeeded'),
-  output: z.json().describe('The answer as a value, when the run had an output schema; otherwise null'),
+  output: z
+    .json()
+    .describe(
+      'The answer as a value, when the run had an output schema; null without one, and when it is longer than 16 KiB',
+    ),
   publication: z
     .string()
     .describe('Whether a person has published the changes to the source: none, requested, published, …'),
@@ -59,7 +63,7 @@ export function viewOfRun(address: string, run: RunDetail, asked: readonly Appro
     needs_person_total: run.pending_approvals,
     reason: reason === null ? null : shownProblem(reason),
     answer,
-    output: run.output,
+    output: Buffer.byteLength(plainJson(run.output)) > mostAnswer ? null : run.output,
     publication: run.publication.status,
     turns: run.turn,
     steps: run.usage.steps,
@@ -114,7 +118,7 @@ export function textOfRun(view: RunView): string {
     ...(more > 0 ? [`${more} more approvals wait: list_approvals`] : []),
     ...(reason === null ? [] : [`reason: ${reason.message} (${reason.code}) ${reason.next ?? ''}`.trimEnd()]),
     ...(answer === null ? [] : ['answer:', answer]),
-    ...(output === null ? [] : ['output:', cutText(plainJson(output), mostAnswer, 'get_run has it as a value')]),
+    ...(output === null ? [] : ['output:', plainJson(output)]),
     `page: ${view.url}`,
     `next: ${view.next}`,
   ].join('\n');

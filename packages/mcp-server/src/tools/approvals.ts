@@ -39,7 +39,7 @@ export const listApprovals = defineTool({
   title: 'List what waits for a person',
   description:
     'Calls and publishes that wait for a person, each with the page on which the person decides. You cannot decide: show the person the page.',
-  input: z.object({
+  input: z.strictObject({
     run_id: z.string().min(1).max(100).optional().describe('Only this run and its sub-agents'),
     status: z.array(approvalStatusSchema).max(8).optional().describe('Default: pending'),
     limit: z.int().min(1).max(50).default(20),
@@ -72,7 +72,7 @@ export const getApproval = defineTool({
   title: 'Look at what waits for a person',
   description:
     'One approval: the whole call, what it would do, why it is held, and how a person decided if they did. You cannot decide: show the person the url.',
-  input: z.object({ approval_id: z.string().min(1).max(100) }),
+  input: z.strictObject({ approval_id: z.string().min(1).max(100) }),
   output: detailSchema,
   kind: 'read',
   idempotent: true,

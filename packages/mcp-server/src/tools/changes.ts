@@ -8,6 +8,7 @@ import { runId } from './runs.ts';
 /** Bytes read of a file for a page of lines. */
 const mostFile = 16 * 1024 * 1024;
 const mostFiles = 200;
+const mostList = 8 * 1024;
 /** Bytes left in a page for what stands around the lines. */
 const around = 4 * 1024;
 const fromLine = z
@@ -36,14 +37,14 @@ export const getDiff = defineTool({
   title: 'Read what a run changed',
   description:
     'The changes of a run so far, against its source. Without a path: the list of changed files, and their patch in pages of 32 KiB. With a path: the patch of this file or folder. The source itself is unchanged until a person publishes.',
-  input: z.object({
+  input: z.strictObject({
     run_id: runId,
     path: z.string().min(1).max(4096).optional().describe('Only this file, or the files in this folder'),
     from_line: fromLine,
   }),
   output: z.object({
     run_id: z.string(),
-    files: z.array(fileSchema).describe(`At most ${mostFiles}`),
+    files: z.array(fileSchema).describe('The first ones, on the first page; files_total has their number'),
     files_total: z.int(),
     additions: z.int(),
     deletions: z.int(),
@@ -60,7 +61,7 @@ export const getDiff = defineTool({
     const page = linePage(plain(patch), { from: from_line, most });
     const value = {
       run_id,
-      files: stat.files.slice(0, mostFiles).map(viewOfFile),
+      files: from_line === 1 ? firstFiles(stat.files.map(viewOfFile)) : [],
       files_total: stat.files.length,
       additions: stat.additions,
       deletions: stat.deletions,
@@ -70,6 +71,15 @@ export const getDiff = defineTool({
     return { text: [list, page.text, moreLines(page)].filter(Boolean).join('\n'), value };
   },
 });
+
+/** As many files as have room beside the patch. */
+function firstFiles(files: z.infer<typeof fileSchema>[]): z.infer<typeof fileSchema>[] {
+  let bytes = 0;
+  return files.slice(0, mostFiles).filter((file) => {
+    bytes += Buffer.byteLength(JSON.stringify(file));
+    return bytes <= mostList;
+  });
+}
 
 const viewOfFile = ({ path, status, moved_from, additions, deletions }: DiffStat['files'][number]) => ({
   path,
@@ -88,7 +98,7 @@ function fileLines({ files, additions, deletions }: DiffStat): string {
   const rest = left > 0 ? [`${left} more files`] : [];
   return cutText(
     [`${files.length} files, +${additions} -${deletions}`, ...lines, ...rest].join('\n'),
-    8192,
+    mostList,
     'name a folder as path',
   );
 }
@@ -101,7 +111,7 @@ export const readFile = defineTool({
   title: 'Read a file of a run',
   description:
     'A text file of the workspace of a run as it is now, or as it was in the source (at: source), in pages of 32 KiB of whole lines.',
-  input: z.object({
+  input: z.strictObject({
     run_id: runId,
     path: z.string().min(1).max(4096).describe('Relative to the workspace'),
     at: z.string().min(1).max(100).optional().describe('A snapshot, a step, source or current. Default: current'),

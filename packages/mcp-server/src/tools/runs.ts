@@ -34,7 +34,7 @@ export const getRun = defineTool({
   title: 'Look at a run',
   description:
     'Status of a run, what waits for a person in it, its answer once it succeeded, why it is paused or failed, and what to do next. To wait for a change use wait_for_run.',
-  input: z.object({ run_id: runId }),
+  input: z.strictObject({ run_id: runId }),
   output: runViewSchema,
   kind: 'read',
   idempotent: true,
@@ -54,7 +54,7 @@ export const listRuns = defineTool({
   title: 'List runs',
   description:
     'Runs of the tenant, newest first. Use it to find a run whose id is lost, or to see what waits for a person.',
-  input: z.object({
+  input: z.strictObject({
     status: z.array(runStatusSchema).max(8).optional().describe('Only these statuses. Default: all'),
     title: z.string().min(1).max(200).optional().describe('Part of the title'),
     limit: z.int().min(1).max(100).default(20),

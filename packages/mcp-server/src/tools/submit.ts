@@ -19,7 +19,7 @@ export const submitRun = defineTool({
   title: 'Hand over a long task',
   description:
     'Starts a durable run: an agent with a model of its own works on a private copy of the source, in a sandbox, for minutes or days, and survives restarts. It never writes to the source: a person reviews the changes and publishes them. Returns at once with run_id; then call wait_for_run. Risky calls of the run wait for a person. Give a whole task: what to reach, how to check it, what not to touch. The run sees nothing of this conversation.',
-  input: z.object({
+  input: z.strictObject({
     prompt: z.string().min(1).max(200_000).describe('The task, complete in itself'),
     title: z.string().min(1).max(200).optional().describe('A few words for the list of runs'),
     source: sourceSchema
@@ -64,7 +64,7 @@ export const forkRun = defineTool({
   title: 'Continue a run from an earlier step',
   description:
     'Starts a new run that continues after a step of another run, with its files and its conversation as they were then. The other run is unchanged. Use it to try another way, or after a failure; write to the new run with send_message.',
-  input: z.object({
+  input: z.strictObject({
     run_id: runId,
     from_step: z
       .union([z.int().min(0), z.string().min(1).max(100)])
@@ -87,7 +87,7 @@ export const sendMessage = defineTool({
   title: 'Write to a run',
   description:
     'The model of the run reads the message before its next turn. Use it to answer a question, correct the course or add facts. A message releases no call that waits for a person.',
-  input: z.object({
+  input: z.strictObject({
     run_id: runId,
     text: z.string().regex(/\S/, 'say something').max(100_000),
     request_id: requestId,
@@ -106,7 +106,7 @@ export const cancelRun = defineTool({
   title: 'Cancel a run',
   description:
     'Ends a run and its background commands. Its files and its changes stay readable. A run that has ended is unchanged.',
-  input: z.object({ run_id: runId, reason: z.string().max(10_000).optional() }),
+  input: z.strictObject({ run_id: runId, reason: z.string().max(10_000).optional() }),
   output: runViewSchema,
   kind: 'write',
   idempotent: true,

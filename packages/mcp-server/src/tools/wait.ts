@@ -17,7 +17,7 @@ export const waitForRun = defineTool({
   name: 'wait_for_run',
   title: 'Wait for a run',
   description: `Waits until the run ends, pauses, or asks a person for something new, at most ${mostSeconds} seconds, and answers as get_run does. When nothing happened the status is the same: call it again, or do other work. Pass state of the last answer as seen_state, so that no change between two calls is missed.`,
-  input: z.object({
+  input: z.strictObject({
     run_id: runId,
     timeout_s: z.int().min(1).max(mostSeconds).default(45),
     seen_state: z

@@ -1,0 +1,65 @@
+/**
+ * The cost of MCP for an agent that looks at a run: `get_run` over `/mcp` in both revisions of the protocol against `GET /v1/runs/{id}`, in
+ * turns, on one system.
+ *
+ * npm run bench -- mcp [--rounds 200]
+ */
+import { parseArgs } from 'node:util';
+import { startSystem } from '../tests/harness/index.ts';
+import { judged, median, say } from './figures.ts';
+
+const { values } = parseArgs({ args: process.argv.slice(3), options: { rounds: { type: 'string', default: '200' } } });
+const rounds = Number(values.rounds);
+const warmUp = 20;
+const mostRatio = 2;
+
+const system = await startSystem({ HOLDPOINT_TENANT_RATE: '100000', HOLDPOINT_TENANT_BURST: '1000000' }, {});
+const limits = { requests_per_s: 100_000, burst: 1_000_000 };
+const { key } = await system.client.createKey({ name: 'bench', kind: 'agent', scopes: ['runs:read'], limits });
+const { run } = await system.client.createRun({ open: true });
+const authorization = `Bearer ${key}`;
+
+async function took(path: string, init: RequestInit): Promise<number> {
+  const from = performance.now();
+  const response = await fetch(`${system.api.url()}${path}`, init);
+  const text = await response.text();
+  if (!response.ok || !text.includes(run.id)) throw new Error(`${path}: ${response.status} ${text}`);
+  return performance.now() - from;
+}
+
+const params = { name: 'get_run', arguments: { run_id: run.id } };
+const meta = {
+  'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+  'io.modelcontextprotocol/clientInfo': { name: 'bench', version: '1' },
+  'io.modelcontextprotocol/clientCapabilities': {},
+};
+const headers = { authorization, 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+const call = (more: Record<string, string>, body: object) => () =>
+  took('/mcp', {
+    method: 'POST',
+    headers: { ...headers, ...more },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: body }),
+  });
+const kinds = {
+  http: () => took(`/v1/runs/${run.id}`, { headers: { authorization } }),
+  '2025-11-25': call({ 'mcp-protocol-version': '2025-11-25' }, params),
+  '2026-07-28': call(
+    { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': 'get_run' },
+    { ...params, _meta: meta },
+  ),
+};
+
+const times = new Map<string, number[]>();
+for (let round = 0; round < rounds + warmUp; round++) {
+  for (const [name, ask] of Object.entries(kinds)) {
+    const ms = await ask();
+    if (round >= warmUp) times.set(name, [...(times.get(name) ?? []), ms]);
+  }
+}
+const of = (name: string): number => median(times.get(name) ?? []);
+say(`GET /v1/runs/{id}: ${of('http').toFixed(2)} ms`);
+for (const name of ['2025-11-25', '2026-07-28']) {
+  const ratios = (times.get(name) ?? []).map((ms, at) => ms / (times.get('http')?.[at] ?? Number.NaN));
+  say(`get_run over MCP ${name}: ${of(name).toFixed(2)} ms, × ${judged(ratios, { atMost: mostRatio })}`);
+}
+await system[Symbol.asyncDispose]();
