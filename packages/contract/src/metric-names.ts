@@ -140,7 +140,41 @@ export const metric = {
     labels: ['gen_ai.provider.name', 'gen_ai.request.model'],
     description: 'Cost of the models in US dollars, where the price is known',
   },
+  cachedTokens: {
+    name: 'holdpoint.model.cached_input_tokens',
+    unit: '{token}',
+    kind: 'counter',
+    source: 'runs',
+    labels: ['gen_ai.provider.name', 'gen_ai.request.model'],
+    description: 'Input tokens that providers read from their caches. They are part of the input tokens',
+  },
+  compactions: {
+    name: 'holdpoint.context.compactions',
+    unit: '{compaction}',
+    kind: 'counter',
+    source: 'runs',
+    labels: ['gen_ai.provider.name', 'gen_ai.request.model', 'outcome'],
+    description:
+      'Requests for a summary of a long conversation: succeeded or failed. Cut results ask no model and do not count',
+  },
+  gateVerdicts: {
+    name: 'holdpoint.gate.verdicts',
+    unit: '{step}',
+    kind: 'counter',
+    source: 'runs',
+    labels: ['tool', 'verdict'],
+    description: 'Steps by the verdict of the gate: allow, hold or deny',
+  },
 
+  firstToken: {
+    name: 'gen_ai.client.operation.time_to_first_chunk',
+    unit: 's',
+    kind: 'histogram',
+    source: 'worker',
+    labels: ['gen_ai.operation.name', 'gen_ai.provider.name', 'gen_ai.request.model'],
+    description: 'Time from a request to a model until the first part of its streamed answer',
+    buckets: [0.01, 0.02, 0.04, 0.08, 0.16, 0.32, 0.64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92],
+  },
   modelDuration: {
     name: 'gen_ai.client.operation.duration',
     unit: 's',

@@ -81,6 +81,9 @@ export const attribute = {
   /** The reason of a wait (`approval`, `task`, `calls`), or the code of the reason of a pause. */
   segmentReason: 'holdpoint.segment.reason',
 
+  /** The way in which a summary of the conversation was made. Only on the request for a summary. */
+  compaction: 'holdpoint.context.compaction',
+
   turn: 'holdpoint.turn.number',
   turnCalls: 'holdpoint.turn.calls',
   turnRefusedCalls: 'holdpoint.turn.refused_calls',

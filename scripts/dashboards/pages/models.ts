@@ -99,6 +99,37 @@ export const models: Page = {
           ],
         },
         {
+          title: 'Time to the first part of an answer',
+          about: '95 % of the streamed requests, by model.',
+          as: 'lines',
+          unit: 's',
+          queries: [
+            {
+              promql: quantile(0.95, 'firstToken', { by: model, where: chosen }),
+              legend: '{{gen_ai_request_model}}',
+            },
+          ],
+        },
+        {
+          title: 'Input read from caches',
+          about:
+            'Part of the input tokens, by model. A part that falls means that the beginning of the conversations changes.',
+          as: 'lines',
+          unit: 'percentunit',
+          queries: [
+            {
+              promql: `sum by (gen_ai_request_model) (rate(${m.cachedTokens}${chosen}[$__rate_interval])) / sum by (gen_ai_request_model) (rate(${m.tokens}_sum{gen_ai_request_model=~"$model", gen_ai_token_type="input"}[$__rate_interval]))`,
+              legend: '{{gen_ai_request_model}}',
+            },
+          ],
+        },
+        {
+          title: 'Summaries of conversations',
+          about: 'In the time shown. Failed ones leave the conversation as long as it was.',
+          as: 'number',
+          queries: [{ promql: `${increase('compactions', { where: chosen })} or vector(0)` }],
+        },
+        {
           title: 'Tokens of an answer',
           about: 'Median by model and kind.',
           as: 'lines',

@@ -26,6 +26,15 @@ export const steps: Page = {
           queries: [{ promql: observed('stepDuration', { by: ['outcome'], where: chosen }), legend: '{{outcome}}' }],
         },
         {
+          title: 'Steps by verdict of the gate',
+          about: 'Steps per second: allowed, held for a person, or denied.',
+          as: 'stacked',
+          unit: 'ops',
+          queries: [
+            { promql: `sum by (verdict) (rate(${m.gateVerdicts}${chosen}[$__rate_interval]))`, legend: '{{verdict}}' },
+          ],
+        },
+        {
           title: 'Attempts that did not succeed',
           about:
             'Attempts per second. `lost`: the worker died; `indeterminate`: a person decides whether it took effect.',

@@ -1,6 +1,7 @@
-import { genAi, genAiModel, genAiOperation, general, spanName } from '@holdpoint/contract/names';
+import type { ModelUsage } from '@holdpoint/contract';
+import { attribute, genAi, genAiModel, genAiOperation, general, spanName } from '@holdpoint/contract/names';
 import { spanKeys } from './ids.ts';
-import { add, close } from './spans.ts';
+import { add, close, count } from './spans.ts';
 import type { TraceState } from './trace-state.ts';
 
 /** Adds a turn that ended without an answer of the model. A plan asks no model, and a recorded turn had an answer. */
@@ -33,6 +34,19 @@ export function endWaitForModel(trace: TraceState, at: number): boolean {
   trace.now = now;
   trace.askedAgain = undefined;
   return waits.length > 0;
+}
+
+/** Adds the usage of a request to the span of the run, whose sums are over one life. Absent counts add nothing. */
+export function countInRun(trace: TraceState, usage: ModelUsage | undefined): void {
+  if (usage === undefined) return;
+  const counts = {
+    [genAi.inputTokens]: usage.input_tokens,
+    [genAi.outputTokens]: usage.output_tokens,
+    [genAi.cacheReadTokens]: usage.cached_input_tokens,
+    [attribute.costMicros]: usage.cost_micros,
+  };
+  const known = Object.entries(counts).filter((one): one is [string, number] => one[1] !== undefined);
+  count(trace, spanKeys.run(trace.life), Object.fromEntries(known));
 }
 
 /** @param name `provider/model` */

@@ -1,5 +1,6 @@
 import { attribute, genAi, genAiOperation, linkType, spanName } from '@holdpoint/contract/names';
 import { spanIdOf, spanKeys } from './ids.ts';
+import { modelAttributes } from './model-requests.ts';
 import { attributesOf, close, open, type SpanEnd } from './spans.ts';
 import type { SegmentState, TraceState } from './trace-state.ts';
 
@@ -25,6 +26,7 @@ export function beginLife(
       [genAi.operation]: operation,
       [genAi.agentName]: trace.toolset,
       [genAi.conversationId]: trace.runId,
+      ...(trace.planner === 'model' && modelAttributes(trace.model)),
       [attribute.planner]: trace.planner,
       [attribute.toolset]: trace.toolset,
       [attribute.runLife]: trace.life,

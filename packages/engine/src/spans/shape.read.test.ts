@@ -336,7 +336,43 @@ test('a turn of a model has what was asked and what answered', async () => {
   });
   expect(Date.parse(turn?.end ?? '') - Date.parse(turn?.start ?? '')).toBe(2500);
   expect(spans.find(({ kind }) => kind === 'run')?.name).toBe('invoke_agent test');
+  expect(spans.find(({ kind }) => kind === 'run')?.attributes).toMatchObject({
+    [genAi.provider]: 'openai',
+    [genAi.requestModel]: 'gpt-5',
+    [genAi.inputTokens]: 120,
+    [genAi.outputTokens]: 7,
+    [attribute.costMicros]: 90,
+  });
   expect(JSON.stringify(spans)).not.toMatch(/secret plan|what it said/);
+});
+
+test('the span of a run has the sum of its turns, also while the run is open, and a reader twice sees it once', async () => {
+  const { deps } = workerAt();
+  let asked = 0;
+  const next: typeof deps.planners.model.next = async () => {
+    asked += 1;
+    const usage = { input_tokens: 100, output_tokens: 10, cached_input_tokens: 40, cost_micros: 5 };
+    if (asked === 3) return { kind: 'finish', message: 'done', answer: 'done', usage };
+    return { kind: 'calls', message: 'on', answer: {}, calls: [{ tool: 'count', args: { effect: 'read' } }], usage };
+  };
+  const model = { ...deps, planners: { ...deps.planners, model: { next } } };
+  const goal = { planner: 'model' as const, prompt: 'count', model: 'google/gemini-3' };
+  const { runId } = await submitRun(model, { spec: { ...specOf([[read]]), goal }, by: 'test' });
+  const runOf = async () => (await spansOfRun(model, runId)).filter(({ kind }) => kind === 'run');
+  const [before] = await runOf();
+  expect(before).toMatchObject({ end: null, attributes: { [genAi.provider]: 'gcp.gemini' } });
+  expect(before?.attributes).not.toHaveProperty(genAi.inputTokens);
+  await deliverAll(model);
+  const [after, ...others] = await runOf();
+  expect(others).toEqual([]);
+  expect(after?.span_id).toBe(before?.span_id);
+  expect(after?.attributes).toMatchObject({
+    [genAi.inputTokens]: 300,
+    [genAi.outputTokens]: 30,
+    [genAi.cacheReadTokens]: 120,
+    [attribute.costMicros]: 15,
+  });
+  expect(await runOf()).toEqual([after]);
 });
 
 test('a model that refuses the key, and answers after the key is changed', async () => {

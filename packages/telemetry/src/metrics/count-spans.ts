@@ -62,6 +62,7 @@ const countByKind: Record<TraceSpan['kind'], (counted: Counted) => void> = {
     metrics.record('segmentDuration', seconds, { state: label(attribute.segmentState) }, origin),
   turn(counted) {
     const { metrics, seconds, origin, label } = counted;
+    countCompaction(counted);
     // The model adapter counts a request without an answer.
     if (counted.span.status === 'error') return;
     metrics.record('turnDuration', seconds, { operation: label(genAi.operation) }, origin);
@@ -71,6 +72,8 @@ const countByKind: Record<TraceSpan['kind'], (counted: Counted) => void> = {
     const { metrics, seconds, origin, label } = counted;
     const labels = { tool: toolOf(counted), outcome: label(attribute.stepOutcome) };
     metrics.record('stepDuration', seconds, labels, origin);
+    const verdict = counted.text(attribute.verdict);
+    if (verdict !== undefined) metrics.count('gateVerdicts', { tool: labels.tool, verdict }, 1, origin);
     countUsage(counted);
   },
   attempt(counted) {
@@ -106,11 +109,24 @@ const countByKind: Record<TraceSpan['kind'], (counted: Counted) => void> = {
 
 const toolOf = ({ bounded, label }: Counted): string => bounded.tool(label(genAi.toolName));
 
+/** The labels of the model of a span. */
+function modelOf({ bounded, text }: Counted) {
+  const [provider, model] = [text(genAi.provider), text(genAi.requestModel)];
+  return bounded.model(provider !== undefined && model !== undefined ? { provider, model } : undefined);
+}
+
+function countCompaction(counted: Counted): void {
+  const { metrics, span, origin, text } = counted;
+  if (text(attribute.compaction) === undefined) return;
+  const outcome = span.status === 'error' ? 'failed' : 'succeeded';
+  metrics.count('compactions', { ...modelOf(counted), outcome }, 1, origin);
+}
+
 /** Tokens and cost of a turn, or of a call whose tool asked a model. */
-function countUsage({ metrics, bounded, span: { attributes }, origin }: Counted): void {
-  const { [genAi.provider]: provider, [genAi.requestModel]: model } = attributes;
-  const isNamed = provider !== undefined && model !== undefined;
-  const labels = bounded.model(isNamed ? { provider: String(provider), model: String(model) } : undefined);
+function countUsage(counted: Counted): void {
+  const { metrics, span, origin } = counted;
+  const { attributes } = span;
+  const labels = modelOf(counted);
   const common = {
     'gen_ai.operation.name': String(attributes[genAi.operation] ?? otherLabel),
     ...labels,
@@ -121,6 +137,9 @@ function countUsage({ metrics, bounded, span: { attributes }, origin }: Counted)
   ] as const) {
     if (typeof tokens === 'number') metrics.record('tokens', tokens, { ...common, 'gen_ai.token.type': type }, origin);
   }
+  // 0 as well: a share of 0 differs from an unknown share.
+  if (typeof attributes[genAi.inputTokens] === 'number')
+    metrics.count('cachedTokens', labels, Number(attributes[genAi.cacheReadTokens] ?? 0), origin);
   const cost = attributes[attribute.costMicros];
   if (typeof cost === 'number') metrics.count('cost', labels, cost / 1e6, origin);
 }

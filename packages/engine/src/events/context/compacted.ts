@@ -1,6 +1,7 @@
 import {
   add,
   attribute,
+  countInRun,
   endWaitForModel,
   genAi,
   genAiModel,
@@ -40,11 +41,14 @@ export const contextCompacted: Meaning<'context.compacted'> = {
           [genAi.finishReasons]: answered?.finish_reason === undefined ? undefined : [answered.finish_reason],
           [genAi.inputTokens]: usage?.input_tokens,
           [genAi.outputTokens]: usage?.output_tokens,
+          [genAi.cacheReadTokens]: usage?.cached_input_tokens,
           [attribute.costMicros]: usage?.cost_micros,
+          [attribute.compaction]: how,
         },
       },
       failed === undefined ? { status: 'ok' } : { status: 'error', code: failed.code },
     );
+    countInRun(trace, usage);
     // The turn is due again.
     trace.due = trace.now;
   },

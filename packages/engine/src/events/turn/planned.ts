@@ -2,6 +2,7 @@ import {
   add,
   attribute,
   close,
+  countInRun,
   endWaitForModel,
   genAi,
   genAiModel,
@@ -69,6 +70,7 @@ export const turnPlanned: Meaning<'turn.planned'> = {
       },
       { status: 'ok' },
     );
+    if (byModel) countInRun(trace, usage);
     trace.turns += 1;
     trace.left = steps.length;
     trace.due = steps.length === 0 && trace.state === 'running' ? trace.now : undefined;
