@@ -31,6 +31,8 @@ interface Answer {
   refusal?: number;
   /** The words of the answer. */
   words?: string;
+  /** The text comes in parts. */
+  streamed?: true;
   /** Tokens of the request, as the provider counts. */
   read?: number;
 }
@@ -52,13 +54,20 @@ export async function openModelServer(answer: (question: Question) => Answer): P
     const question = await read(request);
     const { body: _, ...kept } = question;
     questions.push(kept);
-    const { text = '', calls = [], cut, refusal, words = 'refused', read: counted = 10 } = answer(question);
+    const { text = '', calls = [], cut, refusal, words = 'refused', read: counted = 10, streamed } = answer(question);
     if (refusal !== undefined) {
       response.writeHead(refusal, { 'content-type': 'application/json' });
       response.end(JSON.stringify({ error: { message: words } }));
       return;
     }
     answered += 1;
+    if (streamed) {
+      response.writeHead(200, { 'content-type': 'text/event-stream' });
+      for (const chunk of chunksOf(question.model, answered, text))
+        response.write(`data: ${JSON.stringify(chunk)}\n\n`);
+      response.end('data: [DONE]\n\n');
+      return;
+    }
     response.writeHead(200, { 'content-type': 'application/json' });
     response.end(JSON.stringify(completion(question.model, answered, { text, calls, cut, read: counted })));
   });
@@ -72,6 +81,20 @@ export async function openModelServer(answer: (question: Question) => Answer): P
       await new Promise((resolve) => server.close(resolve));
     },
   };
+}
+
+/** The text in two parts, and the usage at the end. */
+function chunksOf(model: string, id: number, text: string): object[] {
+  const common = { id: `answer-${id}`, object: 'chat.completion.chunk', created: 1, model };
+  const half = Math.ceil(text.length / 2);
+  const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: tokensPerAnswer };
+  return [
+    ...[text.slice(0, half), text.slice(half)].map((content) => ({
+      ...common,
+      choices: [{ index: 0, delta: { role: 'assistant', content }, finish_reason: null }],
+    })),
+    { ...common, choices: [{ index: 0, delta: {}, finish_reason: 'stop' }], usage },
+  ];
 }
 
 interface Message {

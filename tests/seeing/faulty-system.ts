@@ -86,7 +86,9 @@ function startModel() {
       throttled.add(prompt);
       return { refusal: 429 };
     }
-    return results.length > 0 ? { text: 'done' } : { calls: [{ tool: 'list_directory', args: { path: '.' } }] };
+    return results.length > 0
+      ? { text: 'done', streamed: true }
+      : { calls: [{ tool: 'list_directory', args: { path: '.' } }] };
   });
 }
 

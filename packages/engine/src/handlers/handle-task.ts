@@ -106,10 +106,12 @@ async function start(deps: WorkerDeps, run: RunState, task: TaskState, context: 
     await append(deps, run.id, refuseChanged(task));
     return 'again';
   }
+  // Nothing may stand between the start in the log and in the tree: a call in the meantime would find the tree behind its log.
+  const begun = await readStep(deps.redis, run.id, task.about.step_id);
   const started = await append(deps, run.id, startTask(run, task, deps.workerId));
   if (!started.ok) return 'again';
   const startedAt = performance.now();
-  const result = await execute(deps, run, task, context);
+  const result = await execute(deps, run, { task, isPlanning: begun?.step.call.planning === true }, context);
   const reason = abortReason(context.signal);
   if (reason === 'lock-lost') throw lockLost();
   if (task.about.approved_snapshot !== undefined) await settleCall(deps, task, run.id);
@@ -126,14 +128,13 @@ async function start(deps: WorkerDeps, run: RunState, task: TaskState, context: 
 async function execute(
   deps: WorkerDeps,
   run: RunState,
-  task: TaskState,
+  { task, isPlanning }: { task: TaskState; isPlanning: boolean },
   { signal }: JobContext,
 ): Promise<TaskResult | ReturnType<typeof lostOutcome>> {
   const spec = await fromPayload(deps.blobs, task.about.spec);
   if (!('command' in spec)) throw new TypeError(`the task ${task.id} has no command`);
   const runSpec = await readSpec(deps, run);
   const { limits, network, modes } = runSpec;
-  const begun = await readStep(deps.redis, run.id, task.about.step_id);
   const output = deps.outputs.open(task.id);
   try {
     await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer: heads.task(task.id) });
@@ -146,7 +147,7 @@ async function execute(
       wallMs: Math.min(spec.timeout_ms ?? Number.POSITIVE_INFINITY, limits.task_wall_s * 1000),
       limits: limits.command ?? {},
       network,
-      readOnly: readsOnly(modes) || begun?.step.call.planning === true,
+      readOnly: readsOnly(modes) || isPlanning,
       seed: modes.deterministic ? 'background' : undefined,
       scope: scopeOf(run, runSpec),
       onConnection: connections.record,
