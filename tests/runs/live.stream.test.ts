@@ -25,6 +25,8 @@ const model = createServer(async (request, response) => {
   send({ content: `${secret.slice(5)}. ` });
   send({ content: 'Done.' });
   send({}, 'stop');
+  const usage = { prompt_tokens: 11, completion_tokens: 7, total_tokens: 18 };
+  response.write(`data: ${JSON.stringify({ id: 'a', object: 'chat.completion.chunk', choices: [], usage })}\n\n`);
   response.end('data: [DONE]\n\n');
 });
 const system = useSystem({
@@ -128,6 +130,33 @@ test('what a command of prepare prints is read while it runs, by its number', as
     ['command.output', 1, 'one'],
     ['command.output', 2, 'two'],
   ]);
+});
+
+test('the tokens of an answer count that came after a pause, or was cut off by a cancel', async () => {
+  const { run } = await client.createRun({ prompt: 'look around' });
+  const used = async () => {
+    const all = (await client.listEvents(run.id)).data;
+    return all.flatMap((one) => (one.type === 'model.used' ? [one.data] : []));
+  };
+  const half = async () => {
+    const reading = reader(run.id);
+    await until('the half answer is here', () => reading.text().startsWith('I look'));
+    await reading.stop();
+  };
+  await half();
+  await client.pauseRun(run.id);
+  rest();
+  await until('its tokens are counted', async () => (await used()).length === 1);
+  const usage = { input_tokens: 11, output_tokens: 7 };
+  expect(await used()).toMatchObject([{ model: 'openai-compatible/test', why: 'superseded', usage, estimated: [] }]);
+  await client.resumeRun(run.id);
+  await half();
+  await client.cancelRun(run.id);
+  await until('the second request is counted, too', async () => (await used()).length === 2);
+  const cut = (await used())[1];
+  expect(cut).toMatchObject({ why: 'cut_off', estimated: ['input', 'output'] });
+  expect(cut?.usage.input_tokens).toBeGreaterThan(500);
+  expect((await client.getRun(run.id)).usage.input_tokens).toBe(11 + (cut?.usage.input_tokens ?? 0));
 });
 
 test('a stream without `live` has events alone', async () => {

@@ -12,6 +12,7 @@ import {
 import { boundArgsDepth } from './call-args.ts';
 import { uniqueCallIds } from './call-ids.ts';
 import { sentPrompt } from './conversation.ts';
+import { CutUsage } from './cut-usage.ts';
 import { defaultAnswerMs, describeModel, limitAnswer, type ModelFacts } from './describe-model.ts';
 import { ModelError } from './errors.ts';
 import { describeFailure, type Failure } from './failure.ts';
@@ -53,7 +54,8 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
     ]),
   );
   const prompt = sentPrompt(request, { isCached, showsImages: facts.images ?? false });
-  const middleware = [boundArgsDepth, uniqueCallIds(request.messages), ...(onDelta ? [streamed(onDelta)] : [])];
+  const used = new CutUsage();
+  const middleware = [boundArgsDepth, uniqueCallIds(request.messages), ...(onDelta ? [streamed(onDelta, used)] : [])];
   using limit = limitAnswer(request.model, deps.settings.answerMs ?? defaultAnswerMs);
   const result = await generateText({
     model: wrapLanguageModel({ model, middleware: [withPrompt(prompt), ...middleware] }),
@@ -66,6 +68,8 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
     abortSignal: AbortSignal.any([request.signal, limit.signal]),
     providerOptions: options,
   }).catch((error: unknown) => {
+    const cut = request.onCut && used.of(request);
+    if (cut !== undefined) request.onCut?.(cut);
     // The caller aborted, so this is no failure of the model.
     request.signal.throwIfAborted();
     limit.signal.throwIfAborted();

@@ -1,4 +1,5 @@
 import type { LanguageModelMiddleware } from 'ai';
+import type { CutUsage } from './cut-usage.ts';
 import { unusableAnswer } from './errors.ts';
 import type { ModelDelta } from './port.ts';
 
@@ -29,13 +30,17 @@ export class StreamFailure extends Error {
 }
 
 /** Reads a stream to its end. Each part stands at the place of its beginning, as in an answer without a stream. */
-export async function foldStream(stream: PartStream, onDelta: (delta: ModelDelta) => void) {
-  const fold = new Fold(onDelta);
+export async function foldStream(stream: PartStream, onDelta: (delta: ModelDelta) => void, used: CutUsage) {
+  const fold = new Fold((delta) => {
+    used.delta(delta);
+    onDelta(delta);
+  });
   const reader = stream.getReader();
   try {
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return fold.end();
+      if (value.type === 'raw') used.event(value.rawValue);
       fold.add(value);
     }
   } finally {

@@ -15,6 +15,7 @@ export {
   type ModelToolCall,
   modelMessageSchema,
   type ReasoningEffort,
+  type UsedByCut,
 } from './port.ts';
 export { accountProviders, type ProviderAccount, providerAccountOf } from './provider-account.ts';
 export { type ModelSettings, modelSettingsFrom, type ProviderSettings } from './settings.ts';

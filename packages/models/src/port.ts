@@ -111,6 +111,15 @@ export interface ModelRequest {
   signal: AbortSignal;
   /** Asks for a stream, and receives each part of the answer at its arrival. The answer is the same as without. */
   onDelta?: ((delta: ModelDelta) => void) | undefined;
+  /** Receives the tokens of a stream that began and brought no whole answer: aborted, cut off, or unusable. */
+  onCut?: ((used: UsedByCut) => void) | undefined;
+}
+
+/** The tokens of a request without an answer. The provider bills them as well. */
+export interface UsedByCut {
+  usage: ModelAnswer['usage'];
+  /** The counts that the provider did not report before the end, estimated from the texts. The output is at least what arrived. */
+  estimated: ('input' | 'output')[];
 }
 
 export interface Model {

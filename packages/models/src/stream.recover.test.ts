@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { UsedByCut } from './port.ts';
 import { asking, chatCompletion, eventStream, failure } from './testing/ask.ts';
 import { event, eventsOf } from './testing/events.ts';
 import { openWireServer } from './testing/wire-server.ts';
@@ -125,6 +126,34 @@ describe.for(Object.keys(wholes))('%s', (model) => {
     });
     const answer = asking(model, server.url)(undefined, { signal: stop.signal, onDelta: () => stop.abort(reason) });
     await expect(answer).rejects.toBe(reason);
+  });
+
+  test('the tokens of a cut stream are counted, as the provider reports them or as an estimate', async () => {
+    // Google repeats the tokens so far in every event.
+    const usageMetadata = { promptTokenCount: 11, totalTokenCount: 11 };
+    const sent = model.startsWith('google') ? [event({ usageMetadata }), ...events] : events;
+    await using server = await openWireServer(
+      { body: sent.slice(0, -3).join(''), cut: 'silent', headers: eventStream },
+      { body: sent.join(''), headers: eventStream },
+    );
+    const ask = asking(model, server.url);
+    const used: UsedByCut[] = [];
+    const onCut = (one: UsedByCut) => used.push(one);
+    const stop = new AbortController();
+    await ask(undefined, { signal: stop.signal, onCut, onDelta: () => stop.abort(new Error('run paused')) }).catch(
+      () => {},
+    );
+    // Anthropic and Google report the request with the first event.
+    const isReported = /^(anthropic|google)/.test(model);
+    expect(used).toMatchObject([
+      {
+        usage: { input_tokens: isReported ? 11 : expect.closeTo(80, -2), output_tokens: expect.any(Number) },
+        estimated: isReported ? ['output'] : ['input', 'output'],
+      },
+    ]);
+    expect(used[0]?.usage.output_tokens).toBeGreaterThan(0);
+    await ask(undefined, { onCut, onDelta: () => {} });
+    expect(used, 'a whole answer has its own usage').toHaveLength(1);
   });
 
   test('a refusal before the stream is read as without one', async () => {

@@ -1,4 +1,4 @@
-import { isQuietEvent, type LiveFrame } from '@holdpoint/contract';
+import { isQuietEvent, type LiveFrame, type ModelUsage } from '@holdpoint/contract';
 import type { RunDetail, RunEvent } from '@holdpoint/contract/wire';
 import { nameText, oneLine, plain } from '@holdpoint/readable';
 import { wrapAnsi } from 'fast-wrap-ansi';
@@ -68,6 +68,13 @@ export function openRunView({ screen, colors, asks, isAgent = false, now }: RunV
   const callOf = (event: RunEvent): string =>
     'step_id' in event && event.step_id !== undefined ? (calls.get(event.step_id)?.text ?? event.step_id) : 'publish';
 
+  function countUsage(usage: ModelUsage | undefined): void {
+    used.input_tokens += usage?.input_tokens ?? 0;
+    used.output_tokens += usage?.output_tokens ?? 0;
+    used.cached_input_tokens += usage?.cached_input_tokens ?? 0;
+    used.cost_usd += (usage?.cost_micros ?? 0) / 1e6;
+  }
+
   function flush(): void {
     if (held === undefined || held.trim() === '') return;
     print('', ...markdownLines(held, { colors, width: screen.width }));
@@ -119,11 +126,7 @@ export function openRunView({ screen, colors, asks, isAgent = false, now }: RunV
         running.delete(prepareKey);
         break;
       case 'turn.planned': {
-        const { usage } = one.data;
-        used.input_tokens += usage?.input_tokens ?? 0;
-        used.output_tokens += usage?.output_tokens ?? 0;
-        used.cached_input_tokens += usage?.cached_input_tokens ?? 0;
-        used.cost_usd += (usage?.cost_micros ?? 0) / 1e6;
+        countUsage(one.data.usage);
         held = one.data.message;
         waits = undefined;
         retried = undefined;
@@ -136,6 +139,9 @@ export function openRunView({ screen, colors, asks, isAgent = false, now }: RunV
       case 'run.resumed':
         model = one.data.model ?? model;
         waits = undefined;
+        break;
+      case 'model.used':
+        countUsage(one.data.usage);
         break;
       case 'model.retrying':
         waits = `for ${nameText(one.data.next)} until ${clock(one.data.until)}`;

@@ -17,6 +17,7 @@ import type { Tone, Words } from './event.ts';
 import { graphProgress } from './graph/progress.ts';
 import { messageReceived } from './message/received.ts';
 import { modelRetrying } from './model/retrying.ts';
+import { modelUsed } from './model/used.ts';
 import { networkConnected } from './network/connected.ts';
 import { networkCounted } from './network/counted.ts';
 import { ruleRemembered } from './rule/remembered.ts';
@@ -130,6 +131,7 @@ const kinds = [
   contextNotified,
   contextCompacted,
   modelRetrying,
+  modelUsed,
   callsReceived,
   messageReceived,
   runRepaired,

@@ -79,6 +79,7 @@ export {
   afterModelWait,
   askModelNow,
   compact,
+  countUnanswered,
   instruct,
   isWaitingForModel,
   noNoticeSince,

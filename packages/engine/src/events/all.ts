@@ -15,6 +15,7 @@ export { contextNotified as 'context.notified' } from './context/notified.ts';
 export { graphProgress as 'graph.progress' } from './graph/progress.ts';
 export { messageReceived as 'message.received' } from './message/received.ts';
 export { modelRetrying as 'model.retrying' } from './model/retrying.ts';
+export { modelUsed as 'model.used' } from './model/used.ts';
 export { networkConnected as 'network.connected' } from './network/connected.ts';
 export { networkCounted as 'network.counted' } from './network/counted.ts';
 export { ruleRemembered as 'rule.remembered' } from './rule/remembered.ts';

@@ -1,12 +1,14 @@
-import { defaultTenant, fixedTime } from '@holdpoint/contract';
+import { defaultTenant, fixedTime, type RunSpec } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import {
   afterModelWait,
+  countUnanswered,
   isWaitingForModel,
   pauseRun,
   type RunState,
   recordProgress,
   startRun,
+  type Transition,
 } from '../domain/index.ts';
 import {
   abortReason,
@@ -95,15 +97,36 @@ async function takeTurn(
   if (appended.ok && planned.again) return 'again';
   if (appended.ok) return planned.nothingElsePending ? 'under way' : undefined;
   // The job has ended: a new job finds the run's next work.
-  if (planned.nothingElsePending && finish !== undefined) return undefined;
+  if (planned.nothingElsePending && finish !== undefined) {
+    await countRefused(deps, spec, run, plan.transition);
+    return undefined;
+  }
   if (spec.goal.planner === 'open') return 'again';
   // A message that arrived while the model decided to end is answered first.
   const now = await readRun(deps.redis, run.id);
   const { unlessHeard } = planned;
   if (unlessHeard !== undefined && now !== undefined && now.messages > run.messages) {
-    await append(deps, run.id, afterModelWait(run, unlessHeard));
+    const heard = await append(deps, run.id, afterModelWait(run, unlessHeard));
+    if (heard.ok) return undefined;
   }
+  await countRefused(deps, spec, run, plan.transition);
   return undefined;
+}
+
+/** The run was paused, ended or steered while the model answered. The provider bills the answer all the same. */
+async function countRefused(deps: WorkerDeps, { goal }: RunSpec, run: RunState, { events }: Transition) {
+  if (goal.planner !== 'model') return;
+  const model = run.model ?? goal.model;
+  for (const { type, data } of events) {
+    if (type !== 'turn.planned' && type !== 'context.compacted') continue;
+    const { usage, answered } = data;
+    if (usage === undefined) continue;
+    await append(
+      deps,
+      run.id,
+      countUnanswered({ model: answered?.asked ?? model, why: 'superseded', usage, estimated: [] }),
+    );
+  }
 }
 
 async function begin(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<void> {

@@ -1,7 +1,16 @@
 import { isTaskOver, type RunSpec, type StepStatus } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { budgetsOf, namedField, type RunState, type StepState, scopeOf } from '../domain/index.ts';
-import { fromPayload, ownerOf, readFields, readSpec, readStep, readTasks, readTurnSteps } from '../log/index.ts';
+import { budgetsOf, countUnanswered, namedField, type RunState, type StepState, scopeOf } from '../domain/index.ts';
+import {
+  append,
+  fromPayload,
+  ownerOf,
+  readFields,
+  readSpec,
+  readStep,
+  readTasks,
+  readTurnSteps,
+} from '../log/index.ts';
 import type { OpenTask, PlannerInput, SettledStep } from '../ports/index.ts';
 import { presentStep } from '../queries/present-step.ts';
 import { readConversation } from './read-conversation.ts';
@@ -45,6 +54,9 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: Ju
       }),
     history: () => readConversation(deps, run.id),
     readContent: (sha256) => deps.blobs.get(sha256),
+    async recordUsed(used) {
+      await append(deps, run.id, countUnanswered(used));
+    },
     base: run.base,
     snapshot: run.snapshot,
     budgets: budgetsOf(run, spec, deps.now()),

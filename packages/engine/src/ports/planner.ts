@@ -1,6 +1,7 @@
 import type {
   AbsentContent,
   Compaction,
+  EventOf,
   Instructed,
   Json,
   LongResult,
@@ -187,6 +188,8 @@ export interface PlannerInput {
   history(): Promise<PastConversation>;
   /** A content named by a result, by its SHA-256. @throws EngineError `blob_missing`, `blob_damaged` */
   readContent(sha256: string): Promise<Buffer>;
+  /** Counts the tokens of a request whose answer the decision does not have, at once. */
+  recordUsed(used: EventOf<'model.used'>['data']): Promise<void>;
   /** What the model has to read before this turn: it repeats itself. */
   warned?: string | undefined;
   /** The limits of the run, with their use. */

@@ -19,6 +19,7 @@ import { budgetOf, parts } from './context/budget.ts';
 import { type BuiltRequest, buildRequest } from './context/build-request.ts';
 import { compact } from './context/compact.ts';
 import { ContextFullError, learnFrom, type SentTokens } from './context/refused.ts';
+import { countCuts } from './count-cuts.ts';
 import { type InstructionSources, instruct } from './instructions/instruct.ts';
 import { dueNotices } from './notices/due-notices.ts';
 import { openTodos } from './notices/open-todos.ts';
@@ -53,9 +54,10 @@ export function createModelPlanner(deps: Deps): Planner {
       if (notified !== undefined)
         return { kind: 'notified', notified: { ...notified, text: redactor.text(notified.text) } };
       // The model to ask may be a fallback, with a different window.
+      const counting = { ...deps, model: countCuts(deps.model, deps.prices, input.recordUsed) };
       const send = (model: string) =>
         decide(
-          deps,
+          counting,
           { ...input, model },
           {
             ...(model === input.model ? own : requestTo(deps, { ...input, model }, history)),

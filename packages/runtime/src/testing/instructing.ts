@@ -27,6 +27,7 @@ export function instructing(
       budgets: [],
     },
     history: async () => ({ turns: [], unread: [], notified: [], given: new Set(), news: [], compactions: [] }),
+    recordUsed: async () => {},
     readContent: () => Promise.reject(new Error('nothing is kept')),
     ...more,
   };

@@ -96,6 +96,7 @@ export function plannedRun({
   const goal = { planner: 'model' as const, model: 'test/model', prompt, ...(fallbacks && { fallbacks }) };
   const spec = specOfPrompt(prompt, { goal });
   const signal = new AbortController().signal;
+  const used: Parameters<PlannerInput['recordUsed']>[0][] = [];
   const input = (): PlannerInput => ({
     ...{ runId: 'run_1', spec, turn: (log.turns.at(-1)?.turn ?? 0) + 1, base: 'base', model: 'test/model' },
     ...{
@@ -112,11 +113,14 @@ export function plannedRun({
     endings: async () => [],
     // Copies, as a process has that just started.
     history: async () => structuredClone({ ...visible(log), given }),
+    recordUsed: async (one) => void used.push(one),
     readContent: async (sha256) => contents[sha256] ?? Promise.reject(new Error('there is no such content')),
   });
   return {
     log,
     spec,
+    /** The tokens of requests without an answer. */
+    used,
     /** Asks once more for the last turn, as a process that was killed before it recorded the answer. */
     async planLastAgain(): Promise<void> {
       const last = log.turns.pop();

@@ -34,6 +34,15 @@ export const compact = (run: RunState, data: EventOf<'context.compacted'>['data'
 });
 
 /**
+ * Counts the tokens of a request whose answer no turn has. The provider bills each request, so the count has no condition: the run may be
+ * paused or over by now, and two workers may both have asked.
+ */
+export const countUnanswered = (data: EventOf<'model.used'>['data']): Transition => ({
+  if: [],
+  events: [{ type: 'model.used', data }],
+});
+
+/**
  * A model could not be asked. The run waits until the next try, and its clock stands still. The wait lasts during the try: an answer ends
  * the wait (`afterModelWait`).
  */

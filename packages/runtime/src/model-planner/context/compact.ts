@@ -8,7 +8,7 @@ import type { Budget } from './budget.ts';
 import type { BuiltRequest } from './build-request.ts';
 import { longestSummary, planCompaction } from './plan-compaction.ts';
 import { conversationsFor } from './real-results.ts';
-import { assertSummaries } from './refused.ts';
+import { areTooMany, SummariesFailedError } from './refused.ts';
 import { summarise, type TurnRequest } from './summarise.ts';
 import { readTreeState } from './tree-state.ts';
 import { addVerbatim, countVerbatim, summaryText } from './verbatim.ts';
@@ -64,7 +64,13 @@ async function summarised(
     ...{ turns, request: budget.request, longest: longestSummary(budget), signal },
     ...{ like, conversations: conversationsFor({ request, turns, budget }), redacted: redactor },
   });
-  if (failed !== undefined) assertSummaries(history.compactions, redactor.json(failed), input.model);
+  if (failed !== undefined && areTooMany(history.compactions)) {
+    // The run pauses, so no compaction has the tokens of this answer.
+    if (answer !== undefined) {
+      await input.recordUsed({ model: input.model, why: 'summary_failed', usage: usageOf(answer), estimated: [] });
+    }
+    throw new SummariesFailedError(redactor.json(failed), input.model);
+  }
   const summary = redactor.text(text);
   const tree = await readTreeState(workspaces, input);
   const kept = addVerbatim(registry, spec.toolset, request.carried, turns);

@@ -133,6 +133,9 @@ test.each(['empty', 'cut', 'refused'] as const)(
     await expect(long.run.run(100)).rejects.toMatchObject(failing);
     const summaries = () => long.run.log.compactions.filter(({ how }) => how === 'summarised');
     expect(summaries().map(({ failed }) => failed !== undefined)).toEqual([true, true]);
+    // No compaction has the tokens of the third. A refused request used none.
+    const counted = { model: 'test/model', why: 'summary_failed', estimated: [] };
+    expect(long.run.used).toMatchObject(summary === 'refused' ? [] : [counted]);
     // A person resumes the run: one more try, and another pause.
     await expect(long.run.run(100)).rejects.toMatchObject(failing);
     long.model.behave?.({ summary: 'text' });

@@ -47,15 +47,14 @@ export class ContextFullError extends Error {
 /** Failed summaries in a row before a person is asked: a list of calls stands for each, so the model forgets what it found out. */
 const mostFailed = 3;
 
-/** @throws SummariesFailedError for the third failed summary in a row. The run continues with a next try. */
-export function assertSummaries(compactions: readonly PastCompaction[], failed: Problem, model: string): void {
+/** Whether one more failed summary is the third in a row. */
+export function areTooMany(compactions: readonly PastCompaction[]): boolean {
   const summaries = compactions.filter(({ how }) => how === 'summarised').slice(1 - mostFailed);
-  if (summaries.length < mostFailed - 1 || summaries.some((one) => one.failed === undefined)) return;
-  throw new SummariesFailedError(failed, model);
+  return summaries.length === mostFailed - 1 && summaries.every((one) => one.failed !== undefined);
 }
 
-/** The model writes no summaries. The run pauses. */
-class SummariesFailedError extends Error {
+/** The model writes no summaries. The run pauses, and continues with a next try. */
+export class SummariesFailedError extends Error {
   override name = 'SummariesFailedError';
   readonly code = 'summaries_failed';
   readonly retryable = false;
