@@ -1,10 +1,15 @@
 import { type ModelAnswer, ModelError, type ModelImage, type ModelMessage, mostRequestBytes } from '@holdpoint/models';
 
-interface Asking {
+export interface ImageSource {
+  /** Whether the model reads images. */
+  showsImages: boolean;
+  /** The bytes of a kept image. Rejects when they are lost. */
+  read: (sha256: string) => Promise<Buffer>;
+}
+
+interface Asking extends ImageSource {
   messages: readonly ModelMessage[];
   model: string;
-  showsImages: boolean;
-  read: (sha256: string) => Promise<Buffer>;
 }
 
 /** By model and digest: images that the provider read once, and images in a refused request that it never read. One set per process. */

@@ -89,6 +89,7 @@ async function decide(
 ): Promise<PlannerDecision> {
   const redactor = deps.secrets.redactor(input.scope.tenant);
   const facts = deps.describe(input.model);
+  const showsImages = facts.images ?? false;
   const budget = budgetOf(input, facts, history.compactions);
   const { goal } = input.spec;
   const options = goal.planner === 'model' ? goal.options : undefined;
@@ -101,20 +102,27 @@ async function decide(
     usageOf: (answer: Pick<ModelAnswer, 'model' | 'usage'>) => usageOf(answer, deps.prices),
   };
   if (request.tokens * request.scale > budget.request * parts.full) {
-    const compacted = await compact(shortening, { input, history, request, budget, like, signal });
+    const compacted = await compact(shortening, { input, history, request, budget, like, showsImages, signal });
     if (compacted !== undefined) return { kind: 'compacted', compacted };
   }
   try {
     const taskTools = deps.registry.taskTools(input.spec.toolset);
     return await askModel(deps, input, {
-      ...{ history, request, system, tools, taskTools, budget, redactor, instead, hasOther, signal },
-      showsImages: facts.images ?? false,
+      ...{ history, request, system, tools, taskTools, budget, redactor, instead, hasOther, showsImages, signal },
     });
   } catch (error) {
     if (!(error instanceof ModelError) || error.code !== 'EMODELCONTEXT') throw error;
     const shown = learnFrom(error, input.model, request);
     const smaller = budgetOf(input, { ...facts, window: shown.learned.window }, []);
-    const given = { input, history, request: { ...request, scale: shown.scale }, budget: smaller, like, signal };
+    const given = {
+      input,
+      history,
+      request: { ...request, scale: shown.scale },
+      budget: smaller,
+      like,
+      showsImages,
+      signal,
+    };
     const compacted = await compact(shortening, { ...given, learned: shown.learned });
     if (compacted === undefined)
       throw new ContextFullError(error, shown.learned, sentTokens(system, tools, request.fixed));

@@ -29,6 +29,8 @@ interface Compacting {
   budget: Budget;
   /** As a request for a turn. */
   like: TurnRequest;
+  /** Whether the model reads images. */
+  showsImages: boolean;
   /** The window learned from a refusal. */
   learned?: WrittenCompaction['learned'];
   signal: AbortSignal;
@@ -54,7 +56,7 @@ export async function compact(deps: Deps, compacting: Compacting): Promise<Writt
 
 async function summarised(
   { model, registry, workspaces, redactor, usageOf, now }: Deps,
-  { input, history, request, budget, like, signal }: Compacting,
+  { input, history, request, budget, like, showsImages, signal }: Compacting,
   turns: readonly PastConversation['turns'][number][],
 ): Promise<Omit<WrittenCompaction, 'tokens_before'>> {
   const { spec } = input;
@@ -63,6 +65,7 @@ async function summarised(
     ...{ model: input.model, prompt: spec.goal.planner === 'model' ? spec.goal.prompt : '', before: request.summary },
     ...{ turns, request: budget.request, longest: longestSummary(budget), signal },
     ...{ like, conversations: conversationsFor({ request, turns, budget }), redacted: redactor },
+    images: { showsImages, read: input.readContent },
   });
   if (failed !== undefined && areTooMany(history.compactions)) {
     // The run pauses, so no compaction has the tokens of this answer.

@@ -10,6 +10,7 @@ import {
 } from '@holdpoint/models';
 import type { Redactor } from '@holdpoint/secrets';
 import { decisionNote } from '../decision-note.ts';
+import { askWithImages, type ImageSource } from '../images.ts';
 import { capResult, cutText } from './cap-result.ts';
 
 /** The fields of a request for a turn. A request for a summary has the same, so a provider finds its beginning in the cache. */
@@ -36,6 +37,8 @@ interface Asked {
   /** Most tokens of the summary. */
   longest: number;
   redacted: Pick<Redactor, 'text' | 'json'>;
+  /** As for a turn: other images would be another beginning. */
+  images: ImageSource;
   signal: AbortSignal;
 }
 
@@ -59,7 +62,10 @@ export async function summarise(model: Model, asked: Asked): Promise<Summary> {
     // The answer before was a call.
     if (spent !== undefined && !isTranscript) continue;
     try {
-      const given = await model.generate({ ...request(), onDelta: unshown });
+      const { messages, ...rest } = request();
+      const given = await askWithImages({ ...asked.images, model: asked.model, messages }, (loaded) =>
+        model.generate({ ...rest, messages: loaded, onDelta: unshown }),
+      );
       const answer = { ...given, usage: sumOf(spent, given.usage) };
       // Some models call a tool whatever the question is. Without tools they write.
       if (given.calls.length > 0 && !isTranscript) {
