@@ -17,7 +17,7 @@ const filesWith = (mark: RegExp): string[] =>
 /** Files that kill a process at every step, or try every case, in `npm run test:crash`, and at some in other suites. */
 export const fullForms = filesWith(/\bstride\b|HOLDPOINT_CRASH/);
 
-/** Files of everyday tests with such a loop among them. `npm test` has them each day, with a fifth of the moments or cases. */
+/** Files of everyday tests with such a loop among them. `npm test` has them with a fifth of the moments or cases. */
 export const fullLoops = filesWith(/\b(killPoints|someOf)\b/);
 
 /**
@@ -26,35 +26,40 @@ export const fullLoops = filesWith(/\b(killPoints|someOf)\b/);
  */
 export const manySeconds = [
   'apps/api/src/bound-connections.limit.test.ts',
+  'apps/api/src/passkeys/confirm-with.recover.test.ts',
+  'apps/api/src/routes/{approvals/pattern.create,events/events.stream,push/push.create}.test.ts',
   'apps/api/src/routes/approvals/one-person.reject.test.ts',
   'apps/cli/src/commands/{commands.render,data-format.reject,follow-run.create,foreground.create}.test.ts',
-  'packages/code-graph/src/{graph.race,killed-worker.recover,parser.reject,store.recover}.test.ts',
+  'apps/cli/src/completion/shell-scripts.read.test.ts',
+  'apps/console/src/diff/patch-lines.parse.test.ts',
+  'packages/code-graph/src/{graph.race,killed-worker.recover,parser.reject,store.recover,thread/graph-thread.limit}.test.ts',
   'packages/code-graph/src/extract/extract.limit.test.ts',
   'packages/engine/src/audit/{seal.recover,start-audit.race}.test.ts',
-  'packages/engine/src/handlers/look-at-runs.recover.test.ts',
+  'packages/engine/src/handlers/{look-at-runs.recover,any-order.race}.test.ts',
   'packages/engine/src/installation/migrations/migrate.recover.test.ts',
-  'packages/engine/src/policies/put-policy.race.test.ts',
+  'packages/engine/src/{policies/put-policy.race,queries/search-runs.list}.test.ts',
   'packages/runtime/src/adapters/remote-git.publish.test.ts',
-  'packages/runtime/src/jobs/shared-slots.race.test.ts',
-  'packages/policy/src/judge/judge.limit.test.ts',
+  'packages/runtime/src/{jobs/shared-slots.race,model-planner/provider-away.recover}.test.ts',
+  'packages/policy/src/{judge/judge.limit,command/classify-line.parse,command/read-word.parse}.test.ts',
   'packages/sandbox/src/files/{search.limit,tool-host-failures.recover}.test.ts',
   'packages/sandbox/src/process/with-frozen.race.test.ts',
-  'packages/sandbox/src/{sandbox.cancel,sandbox.limit,sandbox-end.race,sandbox-spares.recover}.test.ts',
+  'packages/sandbox/src/{sandbox.cancel,sandbox.limit,sandbox-end.race,sandbox-folders.race,sandbox-spares.recover}.test.ts',
   'packages/sandbox/src/bubblewrap/wall.reject.test.ts',
   'packages/sandbox/src/cgroup/cgroups.limit.test.ts',
   'packages/telemetry/src/traces/export.recover.test.ts',
-  'packages/tools/src/toolsets/workbench/run-code.read.test.ts',
+  'packages/tools/src/{toolsets/workbench/run-code.read,web/page.limit}.test.ts',
   'packages/workspace/src/diff/{against-git,diff}.render.test.ts',
   'packages/workspace/src/drivers/overlay/foreign-mounts.recover.test.ts',
   'packages/workspace/src/left-out/{ignored-paths.list,large-file.publish}.test.ts',
   'packages/workspace/src/materialise/{check-out.create,git-bomb.limit,memory.measure}.test.ts',
   'packages/workspace/src/publish/merge/conflict-lines.create.test.ts',
   'packages/workspace/src/publish/git/rename.publish.test.ts',
-  'packages/workspace/src/source/git/upkeep.race.test.ts',
+  'packages/workspace/src/{programs.limit,maintenance/tidy-folders.recover,tree/mapped-writes.read}.test.ts',
+  'packages/workspace/src/source/{archive/archive.read,git/plain-object.read,git/upkeep.race,selection.parse}.test.ts',
   'packages/workspace/src/store/journal/journal.recover.test.ts',
   'tests/gate/{imports,new-event}.reject.test.ts',
   'tests/runs/{cancel-step.cancel,ignored.publish,injected-header.create,planted-secret.reject}.test.ts',
-  'tests/mcp/hand-over.create.test.ts',
+  'tests/{mcp/hand-over,tasks/tasks}.create.test.ts',
   'tests/shell/walled.reject.test.ts',
   'tests/telemetry/metrics-and-logs.reject.test.ts',
   'apps/cli/src/commands/workspace.publish.test.ts',
@@ -65,7 +70,7 @@ export const manySeconds = [
 /** Files that start a system of their own for a few tests, which takes three seconds of CPU time. */
 const ownSystems = [
   'apps/cli/src/commands/{audit.read,keys.create,limits.reject,open.create,policy-run.read,secrets.create,sessions.create}.test.ts',
-  'apps/cli/src/commands/{approvals/decisions,policy/policies,run/follow-submitted}.create.test.ts',
+  'apps/cli/src/commands/{open-run,approvals/decisions,policy/policies,run/follow-submitted}.create.test.ts',
   'tests/docs/client-example.create.test.ts',
   'tests/runs/{absent-content,code-graph,model-approval}.read.test.ts',
   'tests/runs/{caller,clemini,cli-agent,decision-path,permissions}.reject.test.ts',
@@ -74,7 +79,7 @@ const ownSystems = [
   'tests/telemetry/traces.create.test.ts',
 ].flatMap(found);
 
-const parts = 5;
+const parts = 8;
 /** Days since 1970. `.ci/run` sets it, and prints it: the same day has the same tests. */
 const today = Number(process.env.HOLDPOINT_DAY ?? Math.floor(Date.now() / 86_400_000));
 
@@ -82,7 +87,7 @@ const today = Number(process.env.HOLDPOINT_DAY ?? Math.floor(Date.now() / 86_400
 export const todaysOf = <Item>(all: readonly Item[], count: number): Item[] =>
   all.filter((_, at) => Math.floor(at / count) === today % Math.ceil(all.length / count));
 
-/** `npm test` runs another fifth of a list each day. These are the others. */
+/** `npm test` runs another eighth of a list each day. These are the others. */
 const othersOf = (files: readonly string[]): string[] => files.filter((_, at) => at % parts !== today % parts);
 
 /** Files that `npm test` leaves out today. */

@@ -28,7 +28,7 @@ export interface Judgement {
 /** Collects all runs, ends the processes, and runs every check. */
 export async function judge(
   { system, end }: { system: System; end(): Promise<void> },
-  { ledger, repository, isCalm }: { ledger: Ledger; repository: string; isCalm: boolean },
+  { ledger, repository, isCalm, slowness }: { ledger: Ledger; repository: string; isCalm: boolean; slowness: number },
 ): Promise<Judgement> {
   const { found, stuck, swept, audit } = await inspect(system);
   const places = await probePlaces(system);
@@ -56,7 +56,7 @@ export async function judge(
   await end();
   const { dataDir, directory } = system;
   const logs = readLogs(directory);
-  verdicts.push(leftBehind({ directory: join(dataDir, 'runs'), dataDir }), logsBounded(logs), loopsFree(logs));
+  verdicts.push(leftBehind({ directory: join(dataDir, 'runs'), dataDir }), logsBounded(logs), loopsFree(logs, slowness));
   return { verdicts, found, stuck };
 }
 

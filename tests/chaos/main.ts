@@ -8,6 +8,7 @@ import { isTerminal } from '@holdpoint/contract';
 import { unmountTrees } from '@holdpoint/workspace/trees';
 import { openDisk, whyNoDisk } from '../harness/disk.ts';
 import type { AppProcess } from '../harness/processes.ts';
+import { watchSpeed } from '../harness/machine-speed.ts';
 import { directoryWith, repositoryWith } from '../harness/repositories.ts';
 import { type System, startSystem } from '../harness/system.ts';
 import { type FaultName, injectFaults } from './inject-faults.ts';
@@ -19,6 +20,7 @@ import { randomFrom } from './random.ts';
 import { print, report } from './report.ts';
 
 const lockMs = 2000;
+const speed = watchSpeed();
 const preload = new URL('./faults/shift-clock.ts', import.meta.url).href;
 
 const plan = readPlan();
@@ -105,9 +107,12 @@ async function runAndInject(injected: Map<FaultName, number>): Promise<Judgement
   // The next sweep removes the last wake-ups of ended runs.
   await pause(3000);
   await submitter.close();
+  speed.stop();
+  const slowness = speed.slowness();
+  print(`the same computing takes ${slowness.toFixed(1)} times as long as on a quiet machine`);
   return judge(
     { system, end: () => endAll(system, workers) },
-    { ledger, repository: sources.repository, isCalm: injected.size === 0 },
+    { ledger, repository: sources.repository, isCalm: injected.size === 0, slowness },
   );
 }
 

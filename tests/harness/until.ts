@@ -8,7 +8,7 @@ const looksCost = 5;
 export async function until(
   what: string,
   holds: () => boolean | Promise<boolean>,
-  { withinMs = 20_000 }: { withinMs?: number } = {},
+  { withinMs = 60_000 }: { withinMs?: number } = {},
 ): Promise<void> {
   const deadline = Date.now() + withinMs;
   for (;;) {

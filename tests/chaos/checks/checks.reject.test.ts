@@ -12,6 +12,7 @@ import { atRest, failures, leases, leftBehind, listedApprovals, notRepaired, wak
 import { filesKept, lossIsReported, notReady, wrongRedis } from './installation.ts';
 import { placesBounded, stepsBounded } from './limits.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './log.ts';
+import { slownessOf } from '../../harness/machine-speed.ts';
 import { logsBounded, loopsFree } from './logs.ts';
 
 const id = (kind: string, n = 1): string => `${kind}_01900000-0000-7000-8000-00000000000${n}`;
@@ -342,13 +343,26 @@ test('a thread with too long a computation is caught, a thread with only a wait 
     ]
       .map((one) => `${JSON.stringify(one)}\n`)
       .join('');
-  expect(loopsFree(new Map([['worker-1.log', line(9000, 12)]])).wrong).toEqual([]);
+  expect(loopsFree(new Map([['worker-1.log', line(9000, 12)]]), 1).wrong).toEqual([]);
   // A starting process compiles its code.
-  expect(loopsFree(new Map([['worker-1.log', line(400, 380, { seconds: 5, running: [] })]])).wrong).toEqual([]);
+  expect(loopsFree(new Map([['worker-1.log', line(400, 380, { seconds: 5, running: [] })]]), 1).wrong).toEqual([]);
   for (const when of [{ seconds: 5 }, { running: [] }]) {
-    expect(loopsFree(new Map([['worker-1.log', line(400, 380, when)]])).wrong).toHaveLength(1);
+    expect(loopsFree(new Map([['worker-1.log', line(400, 380, when)]]), 1).wrong).toHaveLength(1);
   }
-  expect(loopsFree(new Map([['worker-1.log', line(400, 380)]])).wrong).toEqual([
+  expect(loopsFree(new Map([['worker-1.log', line(400, 240)]]), 2.5).wrong).toEqual([]);
+  expect(loopsFree(new Map([['worker-1.log', line(400, 260)]]), 2.5).wrong).toHaveLength(1);
+  expect(loopsFree(new Map([['worker-1.log', line(400, 380)]]), 1).wrong).toEqual([
     'worker-1.log: computed for 380 of 400 ms: ["run_1/step_1"]',
   ]);
+});
+
+test.each([
+  ['no measurement', [], 1],
+  ['a quiet machine', [15, 16, 17, 16], 1],
+  ['a faster machine', [8, 8, 9, 8], 1],
+  ['neighbours for a third of the time', [16, 16, 32, 16, 32, 32], 2],
+  ['one stop in many measurements', [16, 16, 16, 900, 16, 16, 16, 16], 1],
+  ['a machine that is too slow to judge on', [900, 900], 4],
+])('%s gives its slowness', (_, taken, slowness) => {
+  expect(slownessOf(taken)).toBeCloseTo(slowness, 0);
 });

@@ -56,7 +56,7 @@ function errorIn(line: string): string | undefined {
   return [Math.floor(time / 1000), pid, queue, run_id, reqId, msg, err.message?.slice(0, 100)].join(' ');
 }
 
-/** Milliseconds permitted to a thread without yielding. */
+/** Milliseconds of computing on a quiet machine, permitted to a thread without yielding. */
 const longestMs = 100;
 /** Milliseconds after its first line for a process without a running step to compile its code: 0.4-0.7 s were seen. */
 const startMs = 10_000;
@@ -64,8 +64,10 @@ const startMs = 10_000;
 /**
  * No thread blocked its event loop. Processes are stopped and the machine is busy here, so a delay counts only as far as the thread was
  * computing. The process logs the computing part (`loop_late`).
+ *
+ * @param slowness how many times as long the same computing takes on this machine, at least 1
  */
-export function loopsFree(logs: Logs): Verdict {
+export function loopsFree(logs: Logs, slowness: number): Verdict {
   const wrong: string[] = [];
   let looked = 0;
   for (const [name, text] of logs) {
@@ -75,7 +77,7 @@ export function loopsFree(logs: Logs): Verdict {
       if (!line.includes('"event":"loop_late"')) continue;
       const { busy_ms, late_ms, running } = JSON.parse(line);
       const isStart = (running ?? []).length === 0 && timeOf(line) - began <= startMs;
-      if (busy_ms > longestMs && !isStart)
+      if (busy_ms > longestMs * slowness && !isStart)
         wrong.push(`${name}: computed for ${busy_ms} of ${late_ms} ms: ${JSON.stringify(running ?? [])}`);
     }
   }
