@@ -56,7 +56,11 @@ export async function judge(
   await end();
   const { dataDir, directory } = system;
   const logs = readLogs(directory);
-  verdicts.push(leftBehind({ directory: join(dataDir, 'runs'), dataDir }), logsBounded(logs), loopsFree(logs, slowness));
+  verdicts.push(
+    leftBehind({ directory: join(dataDir, 'runs'), dataDir }),
+    logsBounded(logs),
+    loopsFree(logs, slowness),
+  );
   return { verdicts, found, stuck };
 }
 

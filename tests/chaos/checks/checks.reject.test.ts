@@ -4,6 +4,7 @@ import type { Stuck } from '@holdpoint/contract/wire';
 import type { TaskState } from '@holdpoint/engine';
 import { fold, parseAllApprovals, parseAllSteps, parseAllTasks, parseRun } from '@holdpoint/engine/testing';
 import { expect, test } from 'vitest';
+import { slownessOf } from '../../harness/machine-speed.ts';
 import type { Found, FoundRun } from '../collect.ts';
 import { openLedger } from '../ledger.ts';
 import { auditSound } from './audit.ts';
@@ -12,7 +13,6 @@ import { atRest, failures, leases, leftBehind, listedApprovals, notRepaired, wak
 import { filesKept, lossIsReported, notReady, wrongRedis } from './installation.ts';
 import { placesBounded, stepsBounded } from './limits.ts';
 import { acknowledged, dense, firstDecision, folded, neverRan } from './log.ts';
-import { slownessOf } from '../../harness/machine-speed.ts';
 import { logsBounded, loopsFree } from './logs.ts';
 
 const id = (kind: string, n = 1): string => `${kind}_01900000-0000-7000-8000-00000000000${n}`;
