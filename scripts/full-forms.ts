@@ -73,6 +73,7 @@ const ownSystems = [
   'apps/cli/src/commands/{open-run,approvals/decisions,policy/policies,run/follow-submitted}.create.test.ts',
   'tests/docs/client-example.create.test.ts',
   'tests/runs/{absent-content,code-graph,model-approval}.read.test.ts',
+  'tests/runs/language-servers.create.test.ts',
   'tests/runs/{caller,clemini,cli-agent,decision-path,permissions}.reject.test.ts',
   'tests/runs/{custom-tools,dry-run,registries,remembering,sage}.create.test.ts',
   'tests/runs/{agents.list,live.stream}.test.ts',

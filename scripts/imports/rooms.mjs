@@ -58,6 +58,13 @@ export const rooms = {
   ],
   'packages/client': ['open-run-backend client', 'resources', 'follow-run stream request errors'],
   'packages/mcp-server': ['serve', 'open-server', 'resources', 'tools', 'views define-tool bounds'],
+  'packages/language-servers': [
+    'open-language-servers',
+    'running-server server-program',
+    'servers replies errors',
+    'inside',
+    'protocol',
+  ],
   'packages/code-graph': [
     'open-graphs',
     'build',

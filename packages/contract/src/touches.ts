@@ -7,6 +7,7 @@ export const touchesSchema = z.strictObject({
       z.strictObject({
         path: z.string(),
         access: z.enum(['read', 'write', 'delete']),
+        recursive: z.literal(true).optional().describe('It may also reach anything below the path'),
         written: z
           .string()
           .optional()

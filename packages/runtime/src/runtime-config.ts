@@ -37,6 +37,8 @@ export interface RuntimeConfig {
   drainMs: number;
   /** All files of a source together may have at most this many bytes. */
   sourceBytes: number;
+  /** Most language servers of this worker at once; 0: none. @default 4 */
+  languageServers?: number;
   /** The trees to build on shared layers where overlay mounts work. @default the default of `openWorkspaces` */
   layers?: WorkspacesOptions['layers'];
   /** Most bytes of all outputs of `prepare` kept for later runs; 0: no output is kept. */

@@ -16,6 +16,7 @@ import { bindInstallation, confirmInstallation } from '@holdpoint/engine/install
 import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import { openAdmission, scriptedPlanner } from '@holdpoint/engine/worker';
+import { openLanguageServers } from '@holdpoint/language-servers';
 import { describeModel, providerAccountOf } from '@holdpoint/models';
 import { openModels } from '@holdpoint/models/open-models';
 import type { CatalogTool } from '@holdpoint/policy';
@@ -135,6 +136,7 @@ export async function startWorkers(
   logger.info({ trees: copies === undefined ? 'layers' : 'copies', why: copies }, 'trees of runs');
   const texts = openTextThreads();
   const graphs = openGraphs({ sandbox, snapshots: workspaces });
+  const languageServers = openLanguageServers({ sandbox, most: config.languageServers });
   const { registry } = tools;
   const operator = await openOperatorPolicy(
     { redis: connections.state, logger },
@@ -175,7 +177,7 @@ export async function startWorkers(
     catalog: registry,
     executor: meterExecutor(
       createExecutor({
-        ...{ registry, workspaces, texts, graphs, secrets, now, logger },
+        ...{ registry, workspaces, texts, graphs, languageServers, secrets, now, logger },
         resultBytes: config.resultBytes,
         toolchains: openToolchains(sandbox, workspaces),
         sandbox: meterSandbox(sandbox, metrics),
@@ -273,6 +275,7 @@ export async function startWorkers(
     loop.stop();
     await texts.close();
     await graphs.close();
+    await languageServers.close();
     await sandbox[Symbol.asyncDispose]();
     await queues.close();
     clock.stop();

@@ -3,6 +3,7 @@ import type {
   CapabilityReport,
   CommandRequest,
   CommandResult,
+  ProcessLimits,
   SearchRequest,
   SearchResult,
   SourceFolder,
@@ -126,6 +127,8 @@ export interface HostProgram {
   /** Absolute host paths of files and directories, and their paths inside. */
   files: readonly { host: string; inside: string }[];
   memory_bytes: number;
+  /** More limits of its process tree. @default 64 processes, and no file larger than a byte */
+  limits?: Pick<Partial<ProcessLimits>, 'processes' | 'file_bytes'>;
   /** The longest line of an answer. */
   maxLineBytes: number;
   /** The program ends after this many milliseconds without a request. */
@@ -180,6 +183,11 @@ export interface Sandbox extends AsyncDisposable {
   files(workspace: WorkspaceMount): WorkspaceFiles;
   /** Starts a program of Holdpoint for a run. `killAll` of the run kills the program. Node needs 60 ms to start inside. */
   start(run: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>, program: HostProgram): ProgramProcess;
+  /**
+   * Starts a program of Holdpoint that reads the tree of a run at `/workspace`, and starts programs of the tree. Neither can write to the tree, and
+   * neither has a network. `killAll` of the run kills both. @throws SandboxError ECOMMANDINVALID without isolation
+   */
+  serve(workspace: WorkspaceMount, program: HostProgram): ProgramProcess;
   /**
    * Kills every sandboxed process of this workspace on this host, including processes of other (dead, stopped or superseded) workers.
    * Called before a workspace is restored, so no process of an earlier attempt can still write to the tree.

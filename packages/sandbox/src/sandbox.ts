@@ -106,8 +106,21 @@ export class HostSandbox implements Sandbox {
   }
 
   start(run: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>, program: HostProgram): StartedProgram {
+    return this.#startProgram({ ...this.#emptyWorkspace(run), readOnly: true }, program);
+  }
+
+  serve(workspace: WorkspaceMount, program: HostProgram): StartedProgram {
+    const { name } = this.#deps.driver;
+    if (name !== 'bubblewrap') {
+      const next = 'Run workers with bubblewrap.';
+      const message = `The sandbox driver ${name} cannot keep the ${program.name} from writing.`;
+      throw new SandboxError('ECOMMANDINVALID', message, { retryable: false, next });
+    }
+    return this.#startProgram({ ...workspace, readOnly: true }, program);
+  }
+
+  #startProgram(workspace: WorkspaceMount, program: HostProgram): StartedProgram {
     this.#assertOpen();
-    const workspace = { ...this.#emptyWorkspace(run), readOnly: true };
     const started = new StartedProgram(this.#deps, { workspace, program });
     this.#programs.add(started);
     const forget = () => this.#programs.delete(started);

@@ -3,6 +3,7 @@ export { defineTool } from './define-tool.ts';
 export { ToolsError, type ToolsErrorCode } from './errors.ts';
 export { httpGraph } from './graph/http-graph.ts';
 export { type GraphAnswer, GraphError, type GraphRequest } from './graph/port.ts';
+export { LanguageError, type LanguagePort } from './language/port.ts';
 export type { Network, NetworkRequest, NetworkResponse } from './network.ts';
 export { outputSchemaProblem } from './output-schema/compile-output.ts';
 export type { OutcomeText } from './registry/outcome-text.ts';

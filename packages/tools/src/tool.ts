@@ -18,6 +18,7 @@ import type {
 } from '@holdpoint/contract';
 import type { z } from 'zod';
 import type { OwnGraph } from './graph/port.ts';
+import type { LanguagePort } from './language/port.ts';
 import type { Network } from './network.ts';
 import type { RenderResult } from './result-text/result-text.ts';
 import type { TextWork } from './text-work/text-work.ts';
@@ -56,6 +57,8 @@ export interface ToolContext {
   checkSyntax?:
     | ((change: { path: string; before: Buffer; after: Buffer }) => Promise<readonly SyntaxProblem[]>)
     | undefined;
+  /** The language servers of the workspace. @default none */
+  language?: LanguagePort | undefined;
   /** Hears of each text file that the call has written. @default nothing hears */
   onWritten?: ((written: { path: string; before: Buffer; after: Buffer }) => void) | undefined;
   /** For texts of any size. */

@@ -2,6 +2,7 @@ import type { Graphs } from '@holdpoint/code-graph';
 import { FileError, type ProcessLimits, type SecretScope } from '@holdpoint/contract';
 import { createGuard } from '@holdpoint/egress';
 import type { ExecutionContext, Executor } from '@holdpoint/engine/worker';
+import type { LanguageServers } from '@holdpoint/language-servers';
 import { describeTouches, findCaution, readablePaths } from '@holdpoint/policy';
 import { type Sandbox, WholeOutput, type WorkspaceMount } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
@@ -19,6 +20,7 @@ import { longResult } from './long-result.ts';
 import { prepareKey } from './prepare-key.ts';
 import { redactExecutor } from './redact-executor.ts';
 import { runGraph } from './run-graph.ts';
+import { runLanguage } from './run-language.ts';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
 import { runPrepare, runTask, runValidator, splitSignal } from './run-shell.ts';
 
@@ -28,6 +30,7 @@ interface Deps {
   workspaces: Workspaces;
   texts: TextThreads;
   graphs: Graphs;
+  languageServers: LanguageServers;
   toolchains: ProjectToolchains;
   secrets: Secrets;
   models: ToolModels;
@@ -43,7 +46,8 @@ interface Deps {
 
 /** The engine's executor: calls of the registry's tools, inside the sandbox, on the run's workspace. */
 export function createExecutor(deps: Deps): Executor {
-  const { registry, sandbox, workspaces, texts, graphs, secrets, toolchains, allowAddresses, now } = deps;
+  const { registry, sandbox, workspaces, texts, graphs, languageServers, secrets, toolchains, allowAddresses, now } =
+    deps;
   /** `asks` and previews have no snapshot, so they query no graph. */
   const graphOf = (
     { runId, scope: { tenant }, rest: { snapshot, permissions, onGraphProgress: onProgress }, signal }: CallBounds,
@@ -58,15 +62,20 @@ export function createExecutor(deps: Deps): Executor {
     const { way, network = way?.network, wallMs, limits, scope, signal, rest } = call;
     const fixed = call.seed === undefined ? undefined : fixSurroundings(call.seed, now);
     const { deferred } = rest;
+    const isReadable = readablePaths(rest.permissions);
+    // With `reads`, the tool's own file access is read-only as well.
+    const files = sandbox.files(reads === undefined ? workspace : { ...workspace, readOnly: true });
+    // A server reads the whole tree, and what is ready when is not the same in each attempt.
+    const hasServers = isReadable === undefined && fixed === undefined;
     return {
       ...rest,
       deferred: deferred && fixed ? { ...deferred, until: fixed.toFixed(deferred.until) } : deferred,
       now: fixed?.now ?? now,
       random: fixed?.random ?? Math.random,
-      // With `reads`, the tool's own file access is read-only as well.
-      files: sandbox.files(reads === undefined ? workspace : { ...workspace, readOnly: true }),
+      files,
       ripgrep: sandbox.ripgrep,
-      isReadable: readablePaths(rest.permissions),
+      isReadable,
+      language: hasServers ? runLanguage(languageServers, { mount: workspace, files, signal }) : undefined,
       checkSyntax: ({ path, before, after }) =>
         graphs.checkSyntax({ runId: call.runId, owner: workspace, path, before, after, timeout_ms: syntaxMs }),
       text: texts.of(call.runId, signal),

@@ -30,10 +30,9 @@ export class StartedProgram implements ProgramProcess, IdleProcess {
   ) {
     this.#program = program;
     this.#idle = idle;
-    const { files: hostFiles, maxLineBytes, memory_bytes } = program;
+    const { files: hostFiles, maxLineBytes, memory_bytes, limits: more } = program;
     const main = driver.pathInside(program.main, hostFiles);
-    // The program writes no file.
-    const limits = { memory_bytes, processes: 64, file_bytes: 1 };
+    const limits = { memory_bytes, processes: 64, file_bytes: 1, ...more };
     const { tree, ended } = startFramed(
       driver,
       { workspace, argv: [driver.node, ...(program.nodeOptions ?? []), main], limits, hostFiles, maxLineBytes },

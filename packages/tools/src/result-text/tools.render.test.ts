@@ -239,6 +239,39 @@ const values: [name: string, tool: string, value: Json][] = [
       cursor: 'c1',
     },
   ],
+  [
+    'definition',
+    'definition',
+    {
+      places: [
+        { path: 'src/total.ts', line: 3, column: 14, text: 'export const total = (n: number) => {\n\treturn n;\n};' },
+        { path: '/usr/lib/a.d.ts', line: 1, column: 1, text: '' },
+      ],
+      total: 2,
+    },
+  ],
+  [
+    'references',
+    'references',
+    {
+      places: [
+        { path: 'src/a.ts', line: 1, column: 10, text: 'import { total } from "./total.ts";' },
+        { path: 'src/a.ts', line: 3, column: 7, text: 'print(total(1));' },
+      ],
+      total: 900,
+    },
+  ],
+  [
+    'rename',
+    'rename',
+    {
+      files: [{ path: 'src/a.ts', change: 'changed' }],
+      diff: '--- a/src/a.ts\n+++ b/src/a.ts\n@@ -1 +1 @@\n-total(1);\n+sum(1);\n',
+      diff_truncated: false,
+      diagnostics: [{ path: 'src/a.ts', line: 1, column: 1, message: "Cannot find name 'sum'. (TS2304)" }],
+      more_diagnostics: 4,
+    },
+  ],
   ['other-shape', 'bash', { dry_run: true, not_made: { tool: 'bash', args: { command: 'ls' } }, note: 'Not run.' }],
 ];
 

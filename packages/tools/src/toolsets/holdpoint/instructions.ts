@@ -5,6 +5,10 @@ const guide: readonly (readonly [tools: readonly string[], text: string])[] = [
     'code_graph answers where a name is declared, who uses it and what a file imports; grep finds any other text.',
   ],
   [
+    ['definition', 'references', 'rename'],
+    'definition, references and rename ask the language server of the project, which knows types; without one, use code_graph and grep.',
+  ],
+  [
     ['read_file'],
     'Read a file before you change it, around the lines that a search named; a whole file only when it is short.',
   ],

@@ -1,5 +1,5 @@
 import { namingNearest } from '../../operations/name-nearest.ts';
-import { reportingSyntax } from '../../operations/report-syntax.ts';
+import { reportingDiagnostics } from '../../operations/report-diagnostics.ts';
 import { duckDuckGoHtml } from '../../search/duckduckgo-html.ts';
 import type { SearchPort } from '../../search/port.ts';
 import { defineToolset, type Toolset } from '../../toolset.ts';
@@ -13,6 +13,7 @@ import { edit } from './edit.ts';
 import { grep } from './grep.ts';
 import { instructions } from './instructions.ts';
 import { killShell } from './kill-shell.ts';
+import { definition, references, rename } from './language.ts';
 import { multiEdit } from './multi-edit.ts';
 import { readFile } from './read-file.ts';
 import { holdpointSettings, withheldTools } from './settings.ts';
@@ -26,7 +27,7 @@ import { createWebSearch } from './web-search.ts';
 import { writeFile } from './write-file.ts';
 
 /**
- * The project's own toolset: files, search and commands of a workspace, background commands, sub-agents, the web within the run's
+ * The project's own toolset: files, search, language servers and commands of a workspace, background commands, sub-agents, the web within the run's
  * allowlist, a plan, and questions to a person.
  */
 export function createHoldpointToolset({ search }: { search: SearchPort }): Toolset {
@@ -38,14 +39,17 @@ export function createHoldpointToolset({ search }: { search: SearchPort }): Tool
     withholds: withheldTools,
     tools: [
       namingNearest(readFile),
-      reportingSyntax(writeFile),
-      reportingSyntax(namingNearest(edit)),
-      reportingSyntax(namingNearest(multiEdit)),
-      reportingSyntax(applyPatch),
+      reportingDiagnostics(writeFile),
+      reportingDiagnostics(namingNearest(edit)),
+      reportingDiagnostics(namingNearest(multiEdit)),
+      reportingDiagnostics(applyPatch),
       namingNearest(listDirectory, { folders: true }),
       namingNearest(glob, { folders: true }),
       namingNearest(grep, { folders: true }),
       codeGraph,
+      definition,
+      references,
+      reportingDiagnostics(rename),
       bash,
       task,
       taskOutput,

@@ -50,7 +50,7 @@ test('each editing tool reports the errors that it brought, and no field without
   ]);
   const { value } = edited as { value: unknown };
   expect(shown('edit', value)).toMatchObject({
-    head: 'changed a.ts: 1 replacement; it brought 1 syntax error, on the last line',
+    head: 'changed a.ts: 1 replacement; it brought 1 error, on the last line',
     body: expect.stringMatching(/\+!\n two\n\na\.ts:1:2 unexpected "! exit 0"$/),
   });
   expect(
@@ -58,6 +58,29 @@ test('each editing tool reports the errors that it brought, and no field without
       ?.body.split('\n')
       .at(-1),
   ).toBe('c.ts:1:2 unexpected "! exit 0"');
+});
+
+test('types are checked once the syntax has no error, and all errors are counted', async () => {
+  const { checkSyntax } = checker();
+  const asked: string[][] = [];
+  const problems = Array.from({ length: 25 }, (_, n) => ({ path: 'a.ts', line: n + 1, column: 1, message: 'wrong' }));
+  const language = {
+    diagnose: async (changes: readonly { path: string; before: Buffer; after: Buffer }[]) => {
+      asked.push(changes.map(({ path, before, after }) => `${path} ${before} ${after}`));
+      return problems;
+    },
+  } as unknown as ToolContext['language'];
+  const call = (content: string) =>
+    workspace().call('write_file', { path: 'a.ts', content }, { checkSyntax, language });
+  expect(await call('!')).toMatchObject({ value: { diagnostics: [error('a.ts')] } });
+  expect(asked).toEqual([]);
+  const written = await call('fine');
+  expect(asked).toEqual([['a.ts  fine']]);
+  expect(written).toMatchObject({ value: { diagnostics: problems.slice(0, 20), more_diagnostics: 5 } });
+  const { value } = written as { value: unknown };
+  expect(shown('write_file', value)?.head).toBe(
+    'replaced a.ts: 4 bytes; it brought 25 errors, the first on the last 20 lines',
+  );
 });
 
 test('a call that failed, or without a check, reports none', async () => {
