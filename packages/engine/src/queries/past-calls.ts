@@ -14,6 +14,7 @@ import {
 import type { EngineDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/index.ts';
 import { fromPayload, fromStored, isOfType, readRawLog } from '../log/index.ts';
+import { type PastPart, searchPast, textsOf } from './search-past.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs'>;
 
@@ -22,11 +23,12 @@ type Deps = Pick<EngineDeps, 'redis' | 'blobs'>;
  * the first question of a tool, once per attempt. Runs whose tools never ask pay nothing.
  */
 export function openPast(deps: Deps, run: Pick<RunState, 'id'>, { id }: Pick<StepState, 'id'>): PastCalls {
-  let found: Promise<LoggedCall[]> | undefined;
-  const read = async (): Promise<LoggedCall[]> => {
-    found ??= callsBefore(deps, { runId: run.id, stepId: id });
-    return (await found).filter(isSettled);
+  let found: Promise<LoggedPast> | undefined;
+  const readPast = (): Promise<LoggedPast> => {
+    found ??= pastBefore(deps, { runId: run.id, stepId: id });
+    return found;
   };
+  const read = async (): Promise<LoggedCall[]> => (await readPast()).calls.filter(isSettled);
   return {
     async last(tools, { begun = false } = {}) {
       const isWanted = ({ tool, started_at }: LoggedCall) => tools.includes(tool) && (!begun || started_at !== null);
@@ -43,6 +45,42 @@ export function openPast(deps: Deps, run: Pick<RunState, 'id'>, { id }: Pick<Ste
         }
       }
       return false;
+    },
+    async search(words, { limit }) {
+      const { calls, said } = await readPast();
+      const parts = [...said.map(saidPart), ...calls.filter(isSettled).map((call) => callPart(deps, call))];
+      return searchPast(
+        parts.toSorted((a, b) => a.turn - b.turn),
+        { words, limit },
+      );
+    },
+  };
+}
+
+/** The calls of a run, and what people and the model said. */
+interface LoggedPast {
+  calls: LoggedCall[];
+  said: Said[];
+}
+
+/** A message stands in the turn that reads it. */
+interface Said {
+  turn: number;
+  kind: 'answer' | 'message';
+  by?: string;
+  text: string;
+}
+
+const saidPart = ({ text, ...said }: Said): PastPart => ({ ...said, texts: async () => [text] });
+
+function callPart(deps: Deps, call: LoggedCall): PastPart {
+  const { turn, tool, status = 'succeeded' } = call;
+  return {
+    ...{ kind: 'call', turn, tool, status },
+    async texts() {
+      const { args, value, error } = await pastCall(deps, call);
+      // The tool comes last: an excerpt of its name says least.
+      return [...textsOf(args as Json), ...textsOf(value), ...(error === undefined ? [] : [error.message]), tool];
     },
   };
 }
@@ -79,14 +117,15 @@ async function pastCall(deps: Deps, call: LoggedCall): Promise<PastCall> {
 }
 
 /**
- * The calls of a run that no undo removed, in the order of their settling.
+ * The calls of a run that no undo removed, in the order of their settling, and what was said in the turns before.
  * @param until the sequence number of the last event to read. @param stepId the asking call: events after its start do not count
  */
-async function callsBefore(
+async function pastBefore(
   deps: Deps,
   { runId, until = Number.POSITIVE_INFINITY, stepId }: { runId: string; until?: number; stepId?: string },
-): Promise<LoggedCall[]> {
+): Promise<LoggedPast> {
   const calls = new Map<string, LoggedCall>();
+  let said: Said[] = [];
   let seq = 0;
   for await (const text of readRawLog(deps.redis, runId)) {
     seq += 1;
@@ -95,16 +134,36 @@ async function callsBefore(
     const event = fromStored(runId, seq, text);
     if (event.type === 'step.started' && event.step_id === stepId) break;
     if (event.type === 'run.created') {
-      for (const call of await inherited(deps, event.data.forked_from)) calls.set(call.id, call);
+      const inherited = await inheritedPast(deps, event.data.forked_from);
+      for (const call of inherited.calls) calls.set(call.id, call);
+      said = inherited.said;
     } else noteOf.get(event.type)?.(calls, event);
+    if (event.type === 'message.received') {
+      const { text: words, by } = event.data;
+      said.push({
+        turn: (said.findLast(({ kind }) => kind === 'answer')?.turn ?? 0) + 1,
+        kind: 'message',
+        by,
+        text: words,
+      });
+    }
+    if (event.type === 'turn.planned') said.push({ turn: event.data.turn, kind: 'answer', text: event.data.message });
+    // An undo keeps what people said.
+    if (event.type === 'run.rewound') {
+      const { turn } = event.data;
+      said = said.filter((one) => one.kind === 'message' || one.turn <= turn);
+    }
   }
-  return [...calls.values()];
+  return { calls: [...calls.values()], said };
 }
 
-async function inherited(deps: Deps, from: ForkedFrom | undefined): Promise<LoggedCall[]> {
-  if (from === undefined) return [];
-  const calls = await callsBefore(deps, { runId: from.run_id, until: from.seq });
-  return calls.filter(({ turn, status }) => turn <= from.turn && status !== undefined);
+async function inheritedPast(deps: Deps, from: ForkedFrom | undefined): Promise<LoggedPast> {
+  if (from === undefined) return { calls: [], said: [] };
+  const { calls, said } = await pastBefore(deps, { runId: from.run_id, until: from.seq });
+  return {
+    calls: calls.filter(({ turn, status }) => turn <= from.turn && status !== undefined),
+    said: said.filter(({ turn }) => turn <= from.turn),
+  };
 }
 
 type StepEvent = Extract<EventType, `step.${string}`>;
@@ -160,4 +219,6 @@ const noteOf = new Map(
 
 /** Most events of a log are no calls. Parsing all events takes ten times as long as filtering their texts. */
 const mayCount = (text: string): boolean => relevant.test(text);
-const relevant = isOfType(['run.created', ...noteOf.keys()].map(RegExp.escape).join('|'));
+const relevant = isOfType(
+  ['run.created', 'turn.planned', 'message.received', ...noteOf.keys()].map(RegExp.escape).join('|'),
+);

@@ -3,6 +3,7 @@ import type { PastConversation, PlannedCall, PlannerInput, SettledStep } from '@
 import type { ModelFacts } from '@holdpoint/models';
 import { openSecrets } from '@holdpoint/secrets';
 import { createRegistry, everyToolset } from '@holdpoint/tools';
+import { WorkspaceError } from '@holdpoint/workspace';
 import type { AskDeps } from '../model-planner/ask-patiently.ts';
 import { createModelPlanner } from '../model-planner/model.ts';
 import type { CountingModel } from './counting-model.ts';
@@ -77,6 +78,7 @@ export function plannedRun({
     }),
     recentCommits: async () => [],
     diffStat: async () => ({ files: [], left_out: [] }),
+    read: () => Promise.reject(new WorkspaceError('EPATHMISSING', 'no tree')),
     locate: async () => Promise.reject(new Error('no tree')),
     newestEpoch: async () => 1,
     ignored: async () => new Set<string>(),

@@ -200,6 +200,7 @@ describe('registry.list', () => {
       'web_search',
       'ask_user',
       'todo_write',
+      'recall',
       'submit_plan',
     ]);
     for (const { input_schema } of tools) {

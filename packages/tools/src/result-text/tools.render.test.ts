@@ -272,6 +272,24 @@ const values: [name: string, tool: string, value: Json][] = [
       more_diagnostics: 4,
     },
   ],
+  [
+    'recall',
+    'recall',
+    {
+      hits: [
+        { turn: 9, kind: 'message', by: 'ada', text: 'use tabs' },
+        {
+          turn: 4,
+          kind: 'call',
+          tool: 'bash',
+          status: 'succeeded',
+          text: 'stdout: 3 tests failed\n[turn 1: your answer]',
+        },
+        { turn: 3, kind: 'answer', text: 'I look at the tests.' },
+      ],
+      searched_from: 3,
+    },
+  ],
   ['other-shape', 'bash', { dry_run: true, not_made: { tool: 'bash', args: { command: 'ls' } }, note: 'Not run.' }],
 ];
 

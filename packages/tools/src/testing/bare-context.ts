@@ -30,7 +30,7 @@ export function bareContext(signal = new AbortController().signal, network?: Net
       run: refuse,
       search: refuse,
       ripgrep: '',
-      past: { last: async () => undefined, had: async () => false },
+      past: { last: async () => undefined, had: async () => false, search: async () => ({ hits: [] }) },
       settings: {},
       text: threads.of('run_1', signal),
       signal,

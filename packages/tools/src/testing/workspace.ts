@@ -76,7 +76,7 @@ function openWorkspace(toolset: Toolset, sandbox: Sandbox, mount: WorkspaceMount
     run: (command) => sandbox.run({ ...command, workspace: mount, signal }),
     search: (query) => sandbox.search({ ...query, workspace: mount, signal }),
     ripgrep: sandbox.ripgrep,
-    past: { last: async () => undefined, had: async () => false },
+    past: { last: async () => undefined, had: async () => false, search: async () => ({ hits: [] }) },
     settings: {},
     text: threads.of(mount.id, signal),
     signal,

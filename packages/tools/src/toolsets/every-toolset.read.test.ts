@@ -44,6 +44,7 @@ const rows: Record<string, Record<string, [args: Json, touched: string[]]>> = {
     web_fetch: [{ url }, ['a.example:443']],
     web_search: [{ query: 'q' }, [engine]],
     todo_write: [{ todos: [] }, []],
+    recall: [{ query: 'a b' }, []],
     submit_plan: [{ title: 'a', plan: 'b', todos: [{ content: 'c' }] }, []],
     ask_user: [{ question: 'Which?' }, []],
     task: [{ description: 'look', prompt: 'Look.' }, []],

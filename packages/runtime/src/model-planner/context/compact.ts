@@ -8,6 +8,7 @@ import type { Budget } from './budget.ts';
 import type { BuiltRequest } from './build-request.ts';
 import { longestSummary, planCompaction } from './plan-compaction.ts';
 import { conversationsFor } from './real-results.ts';
+import { readRecentFiles } from './recent-files.ts';
 import { areTooMany, SummariesFailedError } from './refused.ts';
 import { summarise, type TurnRequest } from './summarise.ts';
 import { readTreeState } from './tree-state.ts';
@@ -16,7 +17,7 @@ import { addVerbatim, countVerbatim, summaryText } from './verbatim.ts';
 interface Deps {
   model: Model;
   registry: Registry;
-  workspaces: Pick<Workspaces, 'diffStat'>;
+  workspaces: Pick<Workspaces, 'diffStat' | 'read'>;
   redactor: Redactor;
   usageOf: (answer: Pick<ModelAnswer, 'model' | 'usage'>) => ModelUsage;
   now: () => number;
@@ -77,9 +78,10 @@ async function summarised(
   const summary = redactor.text(text);
   const tree = await readTreeState(workspaces, input);
   const kept = addVerbatim(registry, spec.toolset, request.carried, turns);
-  const carried = redactor.json({ ...kept, ...(tree && { tree }) });
   const through_turn = turns.at(-1)?.turn ?? 0;
   const left = history.turns.filter(({ turn }) => turn > through_turn);
+  const contents = await readRecentFiles({ workspaces, registry }, input, { turns, staying: left, budget });
+  const carried = redactor.json({ ...kept, ...(tree && { tree }), ...(contents.length > 0 && { contents }) });
   const standIn = tokensOf(summaryText(through_turn, carried, summary));
   const tokens = left.reduce((sum, turn) => sum + request.tokensAt(turn, request.capOf(turn)), request.fixed + standIn);
   return {

@@ -11,6 +11,7 @@ import {
   type TestEngine,
 } from '@holdpoint/engine/testing';
 import { createRegistry, defineTool, defineToolset } from '@holdpoint/tools';
+import { WorkspaceError } from '@holdpoint/workspace';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { type CountingModel, countingModel } from '../../testing/counting-model.ts';
@@ -59,6 +60,7 @@ function worker() {
       contents: async () => {},
       recentCommits: async () => [],
       diffStat: async () => ({ files: [], left_out: [] }),
+      read: () => Promise.reject(new WorkspaceError('EPATHMISSING', 'no tree')),
       locate: async () => Promise.reject(new Error('no tree')),
       newestEpoch: async () => 1,
       ignored: async () => new Set<string>(),

@@ -14,7 +14,7 @@ export interface InstructionSources extends Pick<MapSources, 'graphs'> {
   registry: Registry;
   workspaces: Pick<
     Workspaces,
-    'listing' | 'contents' | 'ignored' | 'recentCommits' | 'compare' | 'diffStat' | 'locate' | 'newestEpoch'
+    'listing' | 'contents' | 'ignored' | 'recentCommits' | 'compare' | 'diffStat' | 'locate' | 'newestEpoch' | 'read'
   >;
   /** The operator's own text for every run. */
   operatorText?: string | undefined;

@@ -14,6 +14,7 @@ import {
 import { handleTask, handleTurn, type Planner } from '@holdpoint/engine/worker';
 import type { ModelMessage } from '@holdpoint/models';
 import { createRegistry, defineTool, defineToolset } from '@holdpoint/tools';
+import { WorkspaceError } from '@holdpoint/workspace';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { z } from 'zod';
 import { countingModel } from '../../testing/counting-model.ts';
@@ -61,6 +62,7 @@ function worker(calls: object[], during: (turn: number) => Promise<unknown> = as
       contents: async () => {},
       recentCommits: async () => [],
       diffStat: async () => ({ files: [], left_out: [] }),
+      read: () => Promise.reject(new WorkspaceError('EPATHMISSING', 'no tree')),
       locate: async () => Promise.reject(new Error('no tree')),
       newestEpoch: async () => 1,
       ignored: async () => new Set<string>(),

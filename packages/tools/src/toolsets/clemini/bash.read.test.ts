@@ -115,6 +115,7 @@ test('only the same command counts as flagged', async () => {
   const asked: unknown[] = [];
   const past = (args: object): PastCalls => ({
     last: async () => undefined,
+    search: async () => ({ hits: [] }),
     had: async (call, code) => {
       asked.push(call);
       return code === 'ENEEDSCONFIRMATION' && JSON.stringify(call.args) === JSON.stringify(args);

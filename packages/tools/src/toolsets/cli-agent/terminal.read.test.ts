@@ -93,7 +93,11 @@ async function after(command: string | undefined, more: Partial<PastCall> = {}) 
     expect([tools, options]).toEqual([['run_in_terminal'], { begun: true }]);
     return past();
   };
-  return workspace().result('terminal_last_command', {}, { past: { last, had: async () => false } });
+  return workspace().result(
+    'terminal_last_command',
+    {},
+    { past: { last, had: async () => false, search: async () => ({ hits: [] }) } },
+  );
 }
 
 // covers S0-80, S0-81, S0-140

@@ -16,6 +16,7 @@ import { killShell } from './kill-shell.ts';
 import { definition, references, rename } from './language.ts';
 import { multiEdit } from './multi-edit.ts';
 import { readFile } from './read-file.ts';
+import { recall } from './recall.ts';
 import { holdpointSettings, withheldTools } from './settings.ts';
 import { submitPlan } from './submit-plan.ts';
 import { task } from './task.ts';
@@ -59,6 +60,7 @@ export function createHoldpointToolset({ search }: { search: SearchPort }): Tool
       createWebSearch(search),
       askUser,
       todoWrite,
+      recall,
       submitPlan,
     ],
   });
