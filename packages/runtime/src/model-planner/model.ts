@@ -102,7 +102,16 @@ async function decide(
     usageOf: (answer: Pick<ModelAnswer, 'model' | 'usage'>) => usageOf(answer, deps.prices),
   };
   if (request.tokens * request.scale > budget.request * parts.full) {
-    const compacted = await compact(shortening, { input, history, request, budget, like, showsImages, signal });
+    const compacted = await compact(shortening, {
+      input,
+      history,
+      request,
+      budget,
+      like,
+      showsImages,
+      hasOther,
+      signal,
+    });
     if (compacted !== undefined) return { kind: 'compacted', compacted };
   }
   try {
@@ -121,6 +130,7 @@ async function decide(
       budget: smaller,
       like,
       showsImages,
+      hasOther,
       signal,
     };
     const compacted = await compact(shortening, { ...given, learned: shown.learned });

@@ -1,7 +1,8 @@
-import type { ModelAnswer } from '@holdpoint/models';
+import { type ModelAnswer, ModelError } from '@holdpoint/models';
 import { expect, test } from 'vitest';
 import { plannedRun } from '../testing/planned-run.ts';
 import { afterFailure, readFailure } from './after-failure.ts';
+import { summarise } from './context/summarise.ts';
 import { WithheldError } from './withheld.ts';
 
 const usage = { input_tokens: 30, output_tokens: 4 };
@@ -38,4 +39,41 @@ test('a call beside the withheld words is made', async () => {
   });
   await run.run(1);
   expect(run.log.turns[0]?.steps).toMatchObject([{ tool: 'glob' }]);
+});
+
+/** Asks for a summary that the provider withholds, in an answer or by a refusal. */
+const summaryOf = (hasOther: boolean, generate: () => Promise<ModelAnswer>) =>
+  summarise(
+    { generate },
+    {
+      ...{ model: 'test/model', prompt: 'Do it.', before: '', turns: [], request: 1000, longest: 100, hasOther },
+      like: { system: '', tools: [], temperature: undefined, reasoningEffort: undefined, cacheKey: 'run_1' },
+      conversations: [[{ role: 'user', text: 'Do it.' }]],
+      redacted: { text: (one) => one, json: (one) => one },
+      images: { showsImages: false, read: async () => undefined },
+      usageOf: (answer) => answer.usage,
+      signal: new AbortController().signal,
+    },
+  );
+const refusing = () => Promise.reject(new ModelError({ code: 'EMODELPOLICY', message: 'not allowed', next: '' }));
+
+test.each([
+  ['withheld', async () => withheld, usage],
+  ['refused by policy', refusing, undefined],
+])('a summary that is %s asks the fallback, as a turn does', async (_, generate, counted) => {
+  const error = await summaryOf(true, generate).catch((thrown: unknown) => thrown);
+  const input = {
+    model: 'test/model',
+    modelsLeft: {},
+    modelWait: undefined,
+    spec: plannedRun({ model, settle, fallbacks: ['test/other'] }).spec,
+  };
+  const failure = readFailure(error, 'test/model', true);
+  if (failure === undefined) throw new Error('no other model is asked');
+  expect(afterFailure({ input, now: 0, random: () => 0 }, failure)).toMatchObject({
+    retrying: { next: 'test/other', usage: counted, reason: { code: 'EMODELPOLICY' } },
+  });
+  expect(await summaryOf(false, generate)).toMatchObject({
+    failed: { code: expect.stringMatching(/^EMODEL(POLICY|REFUSED)$/) },
+  });
 });

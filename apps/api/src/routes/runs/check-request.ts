@@ -101,7 +101,7 @@ function checkTask(deps: Pick<ApiDeps, 'catalog' | 'models'>, body: Omit<CreateR
     const asked = { model: checkModel(deps, model), fallbacks, options };
     const told = { system, instructions, context, images, output_schema };
     const goal = { planner: 'model' as const, prompt: prompt ?? '', ...asked, ...told };
-    checkWindow(deps, toolset, goal);
+    checkWindow(deps, body, goal);
     return goal;
   }
   checkPlan(deps, toolset, plan);

@@ -4,10 +4,11 @@ import { checkWindow } from './check-window.ts';
 
 const catalog = createRegistry(everyToolset);
 
-function check(window: number | undefined, goal: { prompt: string; system?: string }) {
+function check(window: number | undefined, goal: { prompt: string; system?: string }, allow: string[] = []) {
   const known = window === undefined ? {} : { 'openai-compatible/m': { window } };
   const model = 'openai-compatible/m';
-  checkWindow({ catalog, models: { known } as never }, 'holdpoint', { planner: 'model', model, ...goal });
+  const run = { toolset: 'holdpoint', settings: {}, network: { allow }, modes: {} };
+  checkWindow({ catalog, models: { known } as never }, run, { planner: 'model', model, ...goal });
 }
 
 const words = (count: number) => 'word '.repeat(count);
@@ -33,4 +34,16 @@ test.each([
   ['in an unknown window', undefined],
 ])('a long prompt %s is accepted', (_name, window) => {
   expect(() => check(window, { prompt: words(20_000) })).not.toThrow();
+});
+
+test('tools that the run is not offered take no place in the window', () => {
+  const tokensOf = (allow: string[]) => {
+    try {
+      check(100, { prompt: 'Do it.' }, allow);
+    } catch (error) {
+      return Number(/tools (\d+)/.exec(String(error))?.[1]);
+    }
+    return expect.unreachable();
+  };
+  expect(tokensOf([])).toBeLessThan(tokensOf(['example.com']));
 });

@@ -1,4 +1,4 @@
-import type { Goal } from '@holdpoint/contract';
+import { type Goal, hasNetwork, type RunSpec } from '@holdpoint/contract';
 import { describeModel, tokensOf, tokensOfTools } from '@holdpoint/models';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
@@ -7,20 +7,25 @@ import { ApiProblem } from '../../errors/api-problem.ts';
 const usualAnswer = 8192;
 
 /**
- * Refuses a prompt that cannot have a first turn: the tools, the instructions and the prompt alone fill the window of the model. Instructions
+ * Refuses a prompt that cannot have a first turn: the offered tools, the instructions and the prompt alone fill the window of the model. Instructions
  * of the operator and of the workspace's files come on top, so a request that passes may still be too long. A model with an unknown window
  * passes.
  * @throws ApiProblem `window_too_small`
  */
 export function checkWindow(
   { catalog, models }: Pick<ApiDeps, 'catalog' | 'models'>,
-  toolset: string,
+  {
+    toolset,
+    settings,
+    network,
+    modes,
+  }: Pick<RunSpec, 'toolset' | 'network'> & { settings: unknown; modes: { plan?: unknown } },
   goal: Extract<Goal, { planner: 'model' }>,
 ): void {
   const { window, maxOutput = usualAnswer } = describeModel(goal.model, models.known ?? {});
   if (window === undefined) return;
   const tools = catalog
-    .list(toolset)
+    .list(toolset, { model: goal.model, settings, network: hasNetwork(network), plans: modes.plan !== undefined })
     .map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema }));
   const tokens = {
     tools: Math.ceil(tokensOfTools(tools)),

@@ -32,6 +32,7 @@ interface Compacting {
   like: TurnRequest;
   /** Whether the model reads images. */
   showsImages: boolean;
+  hasOther: boolean;
   /** The window learned from a refusal. */
   learned?: WrittenCompaction['learned'];
   signal: AbortSignal;
@@ -57,7 +58,7 @@ export async function compact(deps: Deps, compacting: Compacting): Promise<Writt
 
 async function summarised(
   { model, registry, workspaces, redactor, usageOf, now }: Deps,
-  { input, history, request, budget, like, showsImages, signal }: Compacting,
+  { input, history, request, budget, like, showsImages, hasOther, signal }: Compacting,
   turns: readonly PastConversation['turns'][number][],
 ): Promise<Omit<WrittenCompaction, 'tokens_before'>> {
   const { spec } = input;
@@ -67,6 +68,7 @@ async function summarised(
     ...{ turns, request: budget.request, longest: longestSummary(budget), signal },
     ...{ like, conversations: conversationsFor({ request, turns, budget }), redacted: redactor },
     images: { showsImages, read: input.readContent },
+    ...{ hasOther, usageOf },
   });
   if (failed !== undefined && areTooMany(history.compactions)) {
     // The run pauses, so no compaction has the tokens of this answer.

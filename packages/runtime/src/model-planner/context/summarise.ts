@@ -1,4 +1,4 @@
-import type { Problem } from '@holdpoint/contract';
+import type { ModelUsage, Problem } from '@holdpoint/contract';
 import type { PastTurn } from '@holdpoint/engine/worker';
 import {
   type Model,
@@ -11,6 +11,7 @@ import {
 import type { Redactor } from '@holdpoint/secrets';
 import { decisionNote } from '../decision-note.ts';
 import { askWithImages, type ImageSource } from '../images.ts';
+import { WithheldError } from '../withheld.ts';
 import { capResult, cutText } from './cap-result.ts';
 
 /** The fields of a request for a turn. A request for a summary has the same, so a provider finds its beginning in the cache. */
@@ -39,6 +40,9 @@ interface Asked {
   redacted: Pick<Redactor, 'text' | 'json'>;
   /** As for a turn: other images would be another beginning. */
   images: ImageSource;
+  /** Whether the run may ask another model, when the provider of this one withholds the summary. */
+  hasOther: boolean;
+  usageOf: (answer: Pick<ModelAnswer, 'model' | 'usage'>) => ModelUsage;
   signal: AbortSignal;
 }
 
@@ -53,7 +57,7 @@ export interface Summary {
 /**
  * Summarises turns from their real results: the conversation itself with a question at its end, or else a transcript in a request without
  * tools. When the model writes no usable summary, a list of the calls replaces the turns.
- * @throws ModelError when the model cannot be asked at all, as for a turn
+ * @throws ModelError when the model cannot be asked at all, or withholds the summary and the run has another model, as for a turn
  */
 export async function summarise(model: Model, asked: Asked): Promise<Summary> {
   const { before, turns, longest } = asked;
@@ -72,12 +76,15 @@ export async function summarise(model: Model, asked: Asked): Promise<Summary> {
         spent = answer.usage;
         continue;
       }
+      if (answer.finish === 'content_filter' && asked.hasOther)
+        throw new WithheldError(asked.model, asked.usageOf(answer));
       const failed = problemOf(answer);
       return failed === undefined
         ? { text: answer.text.trim().slice(0, longest * charactersPerToken), answer }
         : { text: digest(before, turns, longest), answer, failed };
     } catch (error) {
       if (!(error instanceof ModelError) || isOfAnyRequest(error)) throw error;
+      if (error.code === 'EMODELPOLICY' && asked.hasOther) throw error;
       if (error.code === 'EMODELCONTEXT') continue;
       const { code, message, next } = error;
       return { text: digest(before, turns, longest), failed: { code, message, next } };
