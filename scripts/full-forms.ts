@@ -72,7 +72,7 @@ const ownSystems = [
   'apps/cli/src/commands/{audit.read,keys.create,limits.reject,open.create,policy-run.read,secrets.create,sessions.create}.test.ts',
   'apps/cli/src/commands/{open-run,approvals/decisions,policy/policies,run/follow-submitted}.create.test.ts',
   'tests/docs/client-example.create.test.ts',
-  'tests/runs/{absent-content,code-graph,model-approval}.read.test.ts',
+  'tests/runs/{absent-content,code-graph,model-approval,pdf}.read.test.ts',
   'tests/runs/language-servers.create.test.ts',
   'tests/runs/{caller,clemini,cli-agent,decision-path,permissions}.reject.test.ts',
   'tests/runs/{custom-tools,dry-run,registries,remembering,sage}.create.test.ts',

@@ -58,6 +58,7 @@ export const rooms = {
   ],
   'packages/client': ['open-run-backend client', 'resources', 'follow-run stream request errors'],
   'packages/mcp-server': ['serve', 'open-server', 'resources', 'tools', 'views define-tool bounds'],
+  'packages/documents': ['open-documents', 'inside', 'protocol'],
   'packages/language-servers': [
     'open-language-servers',
     'running-server server-program',

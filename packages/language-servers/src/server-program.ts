@@ -19,7 +19,10 @@ export const serverProgram = (): HostProgram => ({
   files: [
     { host: source, inside: `${inside}/src` },
     { host: join(source, '../package.json'), inside: `${inside}/package.json` },
-    { host: folderOf('vscode-jsonrpc/node', 'vscode-jsonrpc'), inside: '/opt/holdpoint/node_modules/vscode-jsonrpc' },
+    {
+      host: folderOf(require.resolve('vscode-jsonrpc/node'), 'vscode-jsonrpc'),
+      inside: '/opt/holdpoint/node_modules/vscode-jsonrpc',
+    },
     { host: dirname(require.resolve('typescript-language-server/package.json')), inside: bridgeInside },
   ],
   memory_bytes: 4096 * mebibyte,
@@ -30,7 +33,6 @@ export const serverProgram = (): HostProgram => ({
 });
 
 /** The folder of a package whose exports do not name its package.json. */
-function folderOf(module: string, name: string): string {
-  const path = require.resolve(module);
+function folderOf(path: string, name: string): string {
   return path.slice(0, path.lastIndexOf(`/node_modules/${name}/`) + `/node_modules/${name}`.length);
 }

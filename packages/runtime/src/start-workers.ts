@@ -1,6 +1,7 @@
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { openGraphs } from '@holdpoint/code-graph';
+import { openDocuments } from '@holdpoint/documents';
 import {
   newIdBy,
   openBlobStore,
@@ -136,6 +137,7 @@ export async function startWorkers(
   logger.info({ trees: copies === undefined ? 'layers' : 'copies', why: copies }, 'trees of runs');
   const texts = openTextThreads();
   const graphs = openGraphs({ sandbox, snapshots: workspaces });
+  const documents = openDocuments({ sandbox });
   const languageServers = openLanguageServers({ sandbox, most: config.languageServers });
   const { registry } = tools;
   const operator = await openOperatorPolicy(
@@ -177,7 +179,7 @@ export async function startWorkers(
     catalog: registry,
     executor: meterExecutor(
       createExecutor({
-        ...{ registry, workspaces, texts, graphs, languageServers, secrets, now, logger },
+        ...{ registry, workspaces, texts, graphs, languageServers, documents, secrets, now, logger },
         resultBytes: config.resultBytes,
         toolchains: openToolchains(sandbox, workspaces),
         sandbox: meterSandbox(sandbox, metrics),
@@ -276,6 +278,7 @@ export async function startWorkers(
     await texts.close();
     await graphs.close();
     await languageServers.close();
+    await documents.close();
     await sandbox[Symbol.asyncDispose]();
     await queues.close();
     clock.stop();

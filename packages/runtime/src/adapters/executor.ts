@@ -1,5 +1,6 @@
 import type { Graphs } from '@holdpoint/code-graph';
 import { FileError, type ProcessLimits, type SecretScope } from '@holdpoint/contract';
+import type { Documents } from '@holdpoint/documents';
 import { createGuard } from '@holdpoint/egress';
 import type { ExecutionContext, Executor } from '@holdpoint/engine/worker';
 import type { LanguageServers } from '@holdpoint/language-servers';
@@ -19,6 +20,7 @@ import { openGenerate, type ToolModels } from './generate-text.ts';
 import { longResult } from './long-result.ts';
 import { prepareKey } from './prepare-key.ts';
 import { redactExecutor } from './redact-executor.ts';
+import { runDocuments } from './run-documents.ts';
 import { runGraph } from './run-graph.ts';
 import { runLanguage } from './run-language.ts';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
@@ -31,6 +33,7 @@ interface Deps {
   texts: TextThreads;
   graphs: Graphs;
   languageServers: LanguageServers;
+  documents: Documents;
   toolchains: ProjectToolchains;
   secrets: Secrets;
   models: ToolModels;
@@ -46,8 +49,19 @@ interface Deps {
 
 /** The engine's executor: calls of the registry's tools, inside the sandbox, on the run's workspace. */
 export function createExecutor(deps: Deps): Executor {
-  const { registry, sandbox, workspaces, texts, graphs, languageServers, secrets, toolchains, allowAddresses, now } =
-    deps;
+  const {
+    registry,
+    sandbox,
+    workspaces,
+    texts,
+    graphs,
+    languageServers,
+    documents,
+    secrets,
+    toolchains,
+    allowAddresses,
+    now,
+  } = deps;
   /** `asks` and previews have no snapshot, so they query no graph. */
   const graphOf = (
     { runId, scope: { tenant }, rest: { snapshot, permissions, onGraphProgress: onProgress }, signal }: CallBounds,
@@ -78,6 +92,7 @@ export function createExecutor(deps: Deps): Executor {
       language: hasServers ? runLanguage(languageServers, { mount: workspace, files, signal }) : undefined,
       checkSyntax: ({ path, before, after }) =>
         graphs.checkSyntax({ runId: call.runId, owner: workspace, path, before, after, timeout_ms: syntaxMs }),
+      pages: runDocuments(documents, workspace),
       text: texts.of(call.runId, signal),
       graph: graphOf(call, workspace),
       signal,

@@ -7,7 +7,7 @@ import { fileText, oneLine, outputText, withoutEnd } from './shown-text.ts';
 /** The text of a file that was read, by what it is. */
 export const renderContent: RenderResult = (call) => {
   if (call.status !== 'succeeded') return renderLines(call);
-  return renderImage(call) ?? renderNotebook(call) ?? renderLines(call);
+  return renderImage(call) ?? renderNotebook(call) ?? renderPages(call) ?? renderLines(call);
 };
 
 const renderImage = renderValue(z.object({ image: keptImageSchema }), ({ image }) => ({
@@ -24,6 +24,24 @@ const notebook = z.object({
   cells: z.array(cell),
   next_offset: z.int().optional(),
 });
+
+const page = z.object({ page: z.int(), text: z.string(), cut: z.int().optional() });
+const document = z.object({ total_pages: z.int(), pages: z.array(page), next_offset: z.int().optional() });
+
+/** Every line of a page begins with a tab, so no page can pass for another one. */
+const renderPages = renderValue(z.object({ document }), ({ document: { total_pages, pages, next_offset } }) => {
+  const [first = 0, last = 0] = [pages[0]?.page, pages.at(-1)?.page];
+  const more = next_offset === undefined ? '' : `; continue with offset ${next_offset}`;
+  return {
+    head: `text of a PDF, pages ${first}-${last} of ${total_pages}${more}`,
+    body: pages.map(pageText).join('\n'),
+  };
+});
+
+function pageText({ page: number, text, cut }: z.output<typeof page>): string {
+  const title = cut === undefined ? `page ${number}` : `page ${number}; ${cut} characters at its end are left out`;
+  return text === '' ? `${title}, without text` : `${title}\n${indented(fileText(text))}`;
+}
 
 /** Every line of a cell begins with a tab, so no cell can pass for another one. */
 const renderNotebook = renderValue(z.object({ notebook }), ({ notebook }) => {

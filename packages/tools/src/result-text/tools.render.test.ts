@@ -290,6 +290,24 @@ const values: [name: string, tool: string, value: Json][] = [
       searched_from: 3,
     },
   ],
+  [
+    'read-file-pdf',
+    'read_file',
+    {
+      path: 'a.pdf',
+      document: {
+        total_pages: 9,
+        pages: [
+          { page: 3, text: 'Title\npage 4' },
+          { page: 4, text: '' },
+          { page: 5, text: 'long', cut: 700 },
+        ],
+        next_offset: 6,
+      },
+      bytes: 900,
+      sha256: 'ab',
+    },
+  ],
   ['other-shape', 'bash', { dry_run: true, not_made: { tool: 'bash', args: { command: 'ls' } }, note: 'Not run.' }],
 ];
 

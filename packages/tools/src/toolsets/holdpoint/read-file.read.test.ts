@@ -3,6 +3,7 @@ import { symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { useWorkspace } from '../../testing/workspace.ts';
+import type { ToolContext } from '../../tool.ts';
 
 const workspace = useWorkspace();
 const read = (args: unknown) => workspace().call('read_file', args);
@@ -165,6 +166,35 @@ describe('read_file', () => {
       status: 'failed',
       error: { code: 'EPDF', next: expect.stringContaining('pdftoppm') },
     });
+  });
+
+  it('reads pages of a PDF, and says when there are none to read', async () => {
+    await workspace().put('paper.txt', '%PDF-1.7\n1 0 obj\n');
+    const asked: object[] = [];
+    const pages: ToolContext['pages'] = async ({ data, ...range }) => {
+      asked.push({ ...range, text: data.toString() });
+      const all = ['one', 'two', ' '].map((text, at) => ({ page: at + 1, text }));
+      return { total_pages: 3, pages: all.slice(range.offset - 1, range.offset - 1 + range.limit) };
+    };
+    const call = (more: object) => workspace().call('read_file', { path: 'paper.txt', ...more }, { pages });
+    expect(await call({ offset: 2, limit: 1 })).toMatchObject({
+      value: { document: { total_pages: 3, pages: [{ page: 2, text: 'two' }], next_offset: 3 }, bytes: 17 },
+    });
+    expect(asked).toEqual([{ offset: 2, limit: 1, text: '%PDF-1.7\n1 0 obj\n' }]);
+    expect(await call({ offset: 4 })).toMatchObject({ error: { code: 'ERANGE' } });
+    expect(await call({ offset: 3 })).toMatchObject({
+      error: { code: 'EPDF', next: expect.stringContaining('pdftoppm') },
+    });
+  });
+
+  it.each(['password', 'broken', 'late'] as const)('refuses a PDF that is no text: %s', async (problem) => {
+    await workspace().put('paper.txt', '%PDF-1.7\n');
+    const outcome = await workspace().call(
+      'read_file',
+      { path: 'paper.txt' },
+      { pages: async () => ({ problem, message: 'x' }) },
+    );
+    expect(outcome).toMatchObject({ status: 'failed', error: { code: 'EPDF' } });
   });
 
   it('reads the cells of a notebook, and other JSON of that name as text', async () => {
