@@ -134,6 +134,17 @@ test('a run of a model has its requests to the provider, and parallel calls', as
     'gen_ai.provider.name': 'anthropic',
     'gen_ai.request.model': 'claude-test',
   });
+  // Each request counts once: as a client's span from the log, with its tokens.
+  const chats = spans.filter(({ attributes }) => attributes['gen_ai.operation.name'] === 'chat');
+  expect(chats.map(({ kind, attributes }) => [kind, attributes['holdpoint.turn.number']])).toEqual([
+    [3, 1],
+    [3, 2],
+  ]);
+  const counted = spans.filter(
+    ({ attributes }) =>
+      'gen_ai.usage.output_tokens' in attributes && attributes['gen_ai.operation.name'] !== 'invoke_agent',
+  );
+  expect(counted).toHaveLength(2);
 });
 
 test('a sub-agent has a trace of its own, and both are linked', async () => {

@@ -17,12 +17,21 @@ export interface McpServerDeps extends ToolDeps {
   onError(error: Error): void;
 }
 
-/** A server for a connection, or for a single request over HTTP. Both revisions of the protocol have the same tools. */
-export function openMcpServer({ version, ...deps }: McpServerDeps): McpServer {
+/**
+ * A server for a connection, or for a single request over HTTP. Both revisions of the protocol have the same tools.
+ * @param only the tool of a request that needs no other part: all tools together take most of the time of a short call
+ */
+export function openMcpServer({ version, ...deps }: McpServerDeps, only?: ToolDefinition): McpServer {
   const server = new McpServer({ name: 'holdpoint', title: 'Holdpoint', version }, { instructions });
-  for (const tool of tools) addTool(server, tool, deps);
-  addResources(server, deps);
+  for (const tool of only === undefined ? tools : [only]) addTool(server, tool, deps);
+  if (only === undefined) addResources(server, deps);
   return server;
+}
+
+/** The tool that a request calls; undefined for every other request, and for an unknown tool. */
+export function calledTool(request: unknown): ToolDefinition | undefined {
+  const { method, params } = (request ?? {}) as { method?: unknown; params?: { name?: unknown } };
+  return method === 'tools/call' ? tools.find(({ name }) => name === params?.name) : undefined;
 }
 
 function addTool(server: McpServer, tool: ToolDefinition, deps: Omit<McpServerDeps, 'version'>): void {

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { attribute, genAi, genAiModel, genAiOperation, spanName } from '@holdpoint/contract';
 import { type Planner, spanKeys, type WorkerDeps, type WorkspacePort } from '@holdpoint/engine/worker';
 import type { Model } from '@holdpoint/models';
@@ -35,19 +36,28 @@ export function openWorkerTraces(redis: Redis, traces: Traces | undefined): Work
   };
 }
 
-/** The same model: each request to the provider is a span. Tokens and cost are on the span of the asking turn or step. */
+/** Set while a planner works. The log makes the `chat` span of each of its requests. */
+const planning = new AsyncLocalStorage<true>();
+
+/**
+ * The same model: each request to the provider is a span. A request of a planner has its `chat` span from the log, so the live span has neither
+ * operation nor tokens: each request counts once. A request of a tool has this span alone.
+ */
 const traceModel = (model: Model, live: LiveSpans): Model =>
   observe(model, {
     generate: (act) => (request) => {
       const { provider, model: name } = genAiModel(request.model);
+      const isOfTool = planning.getStore() === undefined;
       const attributes = {
-        [genAi.operation]: genAiOperation.chat,
+        ...(isOfTool && { [genAi.operation]: genAiOperation.chat }),
         [genAi.provider]: provider,
         [genAi.requestModel]: name,
       };
       return live.during({ name: 'model request', kind: 'client', attributes }, async (set) => {
         const answer = await act(request);
-        set({ [genAi.finishReasons]: [answer.finish], [genAi.outputTokens]: answer.usage.output_tokens });
+        const { input_tokens, output_tokens } = answer.usage;
+        const tokens = { [genAi.inputTokens]: input_tokens, [genAi.outputTokens]: output_tokens };
+        set({ [genAi.finishReasons]: [answer.finish], ...(isOfTool && tokens) });
         return answer;
       });
     },
@@ -59,7 +69,7 @@ const tracePlanner = (planner: Planner, live: LiveSpans, places: RunPlaces): Pla
     next: (act) => async (input, signal) => {
       const placeOf = await places.of(input.runId);
       const place = () => ({ ...placeOf(spanKeys.run()), attributes: { [attribute.turn]: input.turn } });
-      return live.within(place, () => act(input, signal));
+      return planning.run(true, () => live.within(place, () => act(input, signal)));
     },
   });
 

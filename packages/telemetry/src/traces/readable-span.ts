@@ -1,4 +1,5 @@
 import type { EndedSpans, TraceSpan } from '@holdpoint/contract';
+import { genAi, genAiOperation } from '@holdpoint/contract/names';
 import { type HrTime, type SpanContext, SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace';
 
@@ -18,7 +19,8 @@ export function readableSpan(origin: SpanOrigin, trace: SpanTrace, span: TraceSp
   return {
     ...origin,
     name: span.name,
-    kind: SpanKind.INTERNAL,
+    // A request to a model, as the GenAI conventions have it.
+    kind: span.attributes[genAi.operation] === genAiOperation.chat ? SpanKind.CLIENT : SpanKind.INTERNAL,
     spanContext: () => own,
     ...(span.parent_id === null ? {} : { parentSpanContext: at(span.parent_id, span.kind === 'run') }),
     ...{ startTime, endTime, duration: between(startTime, endTime), ended: true },
