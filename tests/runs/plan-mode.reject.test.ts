@@ -23,6 +23,9 @@ const tried: Record<string, Step['args']> = {
   glob: { pattern: '**' },
   grep: { pattern: 'person' },
   code_graph: { query: 'files' },
+  definition: { path: 'note.txt', line: 1, symbol: 'person' },
+  references: { path: 'note.txt', line: 1, symbol: 'person' },
+  rename: { path: 'note.txt', line: 1, symbol: 'person', new_name: 'x' },
   bash: {
     command:
       'cat note.txt; echo x > note.txt; echo x > made.txt; rm -f note.txt; ln -s / link; touch /workspace/t; true',
@@ -33,6 +36,7 @@ const tried: Record<string, Step['args']> = {
   task_merge: { task_id: 'task_0' },
   web_fetch: { url: 'https://example.invalid/' },
   web_search: { query: 'x' },
+  recall: { query: 'person' },
   todo_write: { todos: [{ content: 'Change it', status: 'in_progress' }] },
 };
 const held = ['ask_user', 'submit_plan'];

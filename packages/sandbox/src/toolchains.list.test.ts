@@ -19,11 +19,12 @@ function program(path: string): string {
 }
 
 test('runtimes are grouped by the directory to mount', () => {
-  const go = program('go/bin/go');
+  // Not among the system's programs of a usual machine.
+  const go = program('go/bin/swift');
   const home = program('home/.local/bin/zig');
   program('home/.local/bin/uv');
   expect(findToolchains([go, home, '/usr/bin', 'relative', ''].join(':'))).toEqual([
-    { directory: join(root, 'go'), show: [join(root, 'go')], programs: ['go'] },
+    { directory: join(root, 'go'), show: [join(root, 'go')], programs: ['swift'] },
     { directory: join(root, 'home/.local'), show: [join(root, 'home/.local')], programs: ['uv', 'zig'] },
   ]);
 });
