@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { todaysOf } from '../../scripts/full-forms.ts';
 import { type ModelServer, openModelServer } from '../harness/model-server.ts';
@@ -47,6 +48,11 @@ test('there are twenty tasks, in several languages and of every kind', () => {
   expect(Object.keys(Object.groupBy(tasks, ({ kind }) => kind)).toSorted()).toEqual(['bug', 'feature', 'migration']);
   expect(tasks.filter(({ wrong }) => Object.keys(wrong).length === 0)).toEqual([]);
   expect(new Set(tasks.map(({ prompt }) => prompt)).size).toBe(20);
+});
+
+test('every file of a task is in the repository: git leaves none out', () => {
+  const args = ['ls-files', '--others', '--ignored', '--exclude-standard', '--', 'tests/tasks', 'examples'];
+  expect(spawnSync('git', args, { encoding: 'utf8' }).stdout).toBe('');
 });
 
 describe.for(today)('$name', (task) => {

@@ -7,15 +7,14 @@ import { renderPlaces } from '../../result-text/places.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
 const named = {
-  path: pathArgument.describe('File, relative to the workspace root'),
-  line: z.int().min(1).describe('Line of the file that has the name'),
-  symbol: z.string().min(1).max(200).describe('The name, as on that line'),
+  path: pathArgument,
+  line: z.int().min(1).max(1_000_000_000).describe('Line that has the name'),
+  symbol: z.string().min(1).max(200).describe('The name'),
 };
 
 export const definition = builtInTool({
   name: 'definition',
-  description:
-    "Finds where a name is declared, by the project's language server, also in libraries. Needs a server for the language: code_graph and grep work without.",
+  description: "Finds where a name is declared, also in libraries, by the project's language server.",
   effect: 'read',
   risk: 'low',
   input: z.strictObject(named),
@@ -26,8 +25,7 @@ export const definition = builtInTool({
 
 export const references = builtInTool({
   name: 'references',
-  description:
-    "Finds every use of a name, by the project's language server: no other thing with the same name is among them.",
+  description: "Finds every use of a name, and of no other thing with the same name, by the project's language server.",
   effect: 'read',
   risk: 'low',
   input: z.strictObject(named),
@@ -42,7 +40,7 @@ const identifier = /^#?[\p{ID_Start}_$][\p{ID_Continue}$]*$/u;
 export const rename = builtInTool({
   name: 'rename',
   description:
-    "Renames a symbol at all of its places in all files, by the project's language server: all of them, or none. Text in strings and comments stays. The result shows the changes as a diff.",
+    "Renames a symbol in all files at once, by the project's language server. Strings and comments stay as they are.",
   effect: 'workspace',
   risk: 'medium',
   input: z.strictObject({

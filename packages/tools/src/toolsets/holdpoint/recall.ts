@@ -6,7 +6,8 @@ const mostHits = 20;
 
 export const recall = builtInTool({
   name: 'recall',
-  description: `Searches the earlier turns of this run: your answers, messages of people, and calls with their results, also those that a summary replaced. Finds what has every word of the query, the latest first, at most ${mostHits}.`,
+  description:
+    'Searches the earlier turns of this run, also those that a summary replaced: answers, messages of people, calls and results with every word of the query, the latest first.',
   effect: 'read',
   risk: 'low',
   input: z.strictObject({
@@ -15,7 +16,7 @@ export const recall = builtInTool({
       .min(2)
       .max(500)
       .refine((query) => query.trim() !== '', 'has no word')
-      .describe('Words that all have to occur, such as a name and a file'),
+      .describe('Words, such as a name and a file'),
   }),
   render: renderHits,
   async execute({ past }, { query }) {
