@@ -1,4 +1,5 @@
-import type { ToolOutcome } from '@holdpoint/contract';
+import { createHash } from 'node:crypto';
+import { type KeptImage, readImageFacts, type ToolOutcome } from '@holdpoint/contract';
 import type { ToolContext } from '../tool.ts';
 import { failure } from './cut-short.ts';
 import type { LineRange } from './read-lines.ts';
@@ -19,11 +20,26 @@ export async function readNotebookCells(
     const said = `${path} has ${found.total_cells} cells; cell ${offset} is past its end.`;
     return failure('ERANGE', said, 'Choose a smaller offset.', { total_cells: found.total_cells });
   }
-  const { past: _, ...notebook } = found;
+  const { past: _, pictures, ...notebook } = found;
   const end = offset - 1 + notebook.cells.length;
   const next = end < notebook.total_cells && { next_offset: end + 1 };
+  const contents = pictures.map((one) => Buffer.from(one.data.buffer, one.data.byteOffset, one.data.byteLength));
+  const images = contents.flatMap(keptImage);
   return {
     status: 'succeeded',
-    value: { path: relativePath(path), notebook: { ...notebook, ...next }, bytes, sha256 },
+    value: {
+      path: relativePath(path),
+      notebook: { ...notebook, ...next, ...(images.length > 0 && { images }) },
+      bytes,
+      sha256,
+    },
+    ...(images.length > 0 && { contents }),
   };
+}
+
+/** The thread has looked at the bytes before. */
+function keptImage(data: Buffer): KeptImage[] {
+  const facts = readImageFacts(data);
+  if (facts === undefined) return [];
+  return [{ ...facts, bytes: data.length, sha256: createHash('sha256').update(data).digest('hex') }];
 }

@@ -23,6 +23,7 @@ const notebook = z.object({
   total_cells: z.int(),
   cells: z.array(cell),
   next_offset: z.int().optional(),
+  images: z.array(keptImageSchema).optional(),
 });
 
 const page = z.object({ page: z.int(), text: z.string(), cut: z.int().optional() });
@@ -45,13 +46,14 @@ function pageText({ page: number, text, cut }: z.output<typeof page>): string {
 
 /** Every line of a cell begins with a tab, so no cell can pass for another one. */
 const renderNotebook = renderValue(z.object({ notebook }), ({ notebook }) => {
-  const { language, start_cell, total_cells, cells, next_offset } = notebook;
+  const { language, start_cell, total_cells, cells, next_offset, images } = notebook;
   const shown =
     cells.length === 0 ? 'no cells' : `cells ${start_cell}-${start_cell + cells.length - 1} of ${total_cells}`;
   const more = next_offset === undefined ? '' : `; continue with offset ${next_offset}`;
   return {
     head: `notebook (${oneLine(language)}), ${shown}${more}. To change it, edit its JSON: bash shows that`,
     body: cells.map(cellText).join('\n'),
+    ...(images !== undefined && { images }),
   };
 });
 

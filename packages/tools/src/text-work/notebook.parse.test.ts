@@ -24,7 +24,32 @@ test('cells have their source and what their outputs say, a picture by its type'
         outputs: ['a\nb', '<Figure>\n[image/png, 5002 bytes]', "KeyError: 'x'"],
       },
     ],
+    pictures: [],
   });
+});
+
+const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+const plot = (data: unknown) => code('plot()', [{ data: { 'image/png': data, 'text/plain': '<Figure>' } }]);
+
+test('the first pictures that a provider reads are shown, others are named by their type', () => {
+  const lines = [png.slice(0, 40), png.slice(40)];
+  const svg = code('draw()', [{ data: { 'image/svg+xml': '<svg/>', 'image/png': png.slice(0, -40) } }]);
+  const part = read(notebook([plot(lines), svg, ...Array.from({ length: 5 }, () => plot(png))]));
+  if (part === undefined || part.past) throw new Error('nothing was read');
+  expect(part.pictures.map(({ cell }) => cell)).toEqual([1, 3, 4, 5]);
+  for (const { data } of part.pictures) expect(data.equals(Buffer.from(png, 'base64'))).toBe(true);
+  const outputs = part.cells.map((one) => one.outputs);
+  expect(outputs[0]).toEqual(['<Figure>\n[image/png: image 1 below]']);
+  expect(outputs[1]).toEqual(['[image/svg+xml, 8 bytes]\n[image/png, 58 bytes]']);
+  expect(outputs[5]).toEqual([`<Figure>\n[image/png, ${png.length + 2} bytes]`]);
+});
+
+test('a picture that is too large, and one of a cell that is left out, are not shown', () => {
+  const large = Buffer.concat([Buffer.from(png, 'base64'), Buffer.alloc(1024 * 1024)]).toString('base64');
+  expect(read(notebook([plot(large)]))).toMatchObject({ pictures: [] });
+  const long = Array.from({ length: 4 }, () => code('x'.repeat(16 * 1024)));
+  const part = read(notebook([...long, plot(png)]));
+  expect(part).toMatchObject({ pictures: [] });
 });
 
 test('JSON that is no notebook, and no JSON, are none', () => {

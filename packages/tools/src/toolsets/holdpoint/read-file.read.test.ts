@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import { symlink, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Json } from '@holdpoint/contract';
 import { describe, expect, it } from 'vitest';
+import { createRegistry } from '../../registry/registry.ts';
 import { useWorkspace } from '../../testing/workspace.ts';
 import type { ToolContext } from '../../tool.ts';
+import { holdpoint } from './toolset.ts';
 
 const workspace = useWorkspace();
 const read = (args: unknown) => workspace().call('read_file', args);
@@ -195,6 +198,24 @@ describe('read_file', () => {
       { pages: async () => ({ problem, message: 'x' }) },
     );
     expect(outcome).toMatchObject({ status: 'failed', error: { code: 'EPDF' } });
+  });
+
+  it('shows the pictures in the outputs of a notebook', async () => {
+    const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+    const cells = [{ cell_type: 'code', source: 'plot()', outputs: [{ data: { 'image/png': png } }] }];
+    await workspace().put('a.ipynb', JSON.stringify({ nbformat: 4, metadata: {}, cells }));
+    const outcome = await workspace().call('read_file', { path: 'a.ipynb' });
+    const data = Buffer.from(png, 'base64');
+    const sha256 = createHash('sha256').update(data).digest('hex');
+    const image = { media_type: 'image/png', width: 1, height: 1, bytes: data.length, sha256 };
+    expect(outcome).toMatchObject({ value: { notebook: { images: [image] } }, contents: [data] });
+    const { value } = outcome as { value: Json };
+    const text = createRegistry([holdpoint]).render('holdpoint', {
+      tool: 'read_file',
+      status: 'succeeded',
+      result: value,
+    });
+    expect(text).toMatchObject({ images: [image], body: expect.stringContaining('[image/png: image 1 below]') });
   });
 
   it('reads the cells of a notebook, and other JSON of that name as text', async () => {
