@@ -29,7 +29,7 @@ export type Notebook =
       pictures: Picture[];
     };
 
-export interface Picture {
+interface Picture {
   /** The number of its cell. */
   cell: number;
   data: Buffer;
