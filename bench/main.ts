@@ -24,6 +24,7 @@ const benches = {
   telemetry: () => import('./telemetry.ts'),
   console: () => import('./console.ts'),
   mcp: () => import('./mcp.ts'),
+  'language-servers': () => import('./language-servers.ts'),
 };
 
 const name = process.argv[2] ?? '';

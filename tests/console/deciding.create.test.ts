@@ -38,6 +38,32 @@ const dialog = (page: Page) => page.getByRole('dialog');
 const confirm = (page: Page, name: string | RegExp) => dialog(page).getByRole('button', { name });
 
 withBrowser('deciding', () => {
+  test('a plan shows its text and its todos before it is approved, and hostile text stays text', async () => {
+    const args = {
+      title: 'Repair the sum',
+      plan: 'add subtracts.\n<img src=x onerror=alert(1)>',
+      todos: [{ content: 'Repair add in src/add.js' }, { content: 'Run the tests' }],
+    };
+    const { run } = await it.client.createRun({
+      title: 'Plan first',
+      plan: { groups: [{ steps: [{ tool: 'submit_plan', args }] }, { steps: [write('done.txt')] }] },
+      modes: { plan: true },
+    } as CreateRun);
+    const approval = await pending(run.id);
+    const page = await it.open(`/approvals/${approval.id}`);
+    const text = page.locator('pre', { hasText: '[ ] Run the tests' });
+    await text.waitFor();
+    expect(await text.textContent()).toContain('[ ] Repair add in src/add.js\n[ ] Run the tests');
+    expect(await text.textContent()).toContain('<img src=x onerror=alert(1)>');
+    await checkAccess(page);
+    await button(page, 'Approve').click();
+    await confirm(page, /^Approve/).click();
+    await dialog(page).getByText('Decided').waitFor();
+    await finished(it.client, run.id);
+    const events = await it.client.listEvents(run.id);
+    expect(events.data.map(({ type }) => type)).toContain('run.plan_approved');
+  });
+
   test('a call and then a publish are approved from the inbox, which learns of the publish by itself', async () => {
     const path = mkdtempSync(join(tmpdir(), 'console-source-'));
     try {
