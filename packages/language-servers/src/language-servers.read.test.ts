@@ -115,3 +115,29 @@ test('without a server there are no problems and no answers, and nothing is star
   const served = host.run(project, typescripts[1][1]);
   await expect(none.definition(served.named('src/use.ts', 3, 'sum'))).rejects.toMatchObject({ code: 'ENOSERVER' });
 });
+
+const wrong = use.replace('sum(1, 2)', "sum(1, '2')");
+const problem = { path: 'src/use.ts', line: 3 };
+
+test('an edit takes no place from a server that other runs edit with; a question does', async () => {
+  const packages = typescripts[1][1];
+  const [first, second] = [host.run(project, packages), host.run(project, packages)];
+  const servers = host.reopen({ most: 1, keptMs: 2000 });
+  expect(await first.diagnose('src/use.ts', use, wrong, servers)).toMatchObject([problem]);
+  expect(await second.diagnose('src/use.ts', use, wrong, servers)).toEqual([]);
+  expect(await first.diagnose('src/use.ts', use, wrong, servers)).toMatchObject([problem]);
+  expect(await servers.definition(second.named('src/use.ts', 3, 'sum'))).toMatchObject({ total: 1 });
+  expect(await first.diagnose('src/use.ts', use, wrong, servers)).toEqual([]);
+  await new Promise((resolve) => setTimeout(resolve, 2100));
+  expect(await first.diagnose('src/use.ts', use, wrong, servers)).toMatchObject([problem]);
+});
+
+test('of many edits at once the later ones go without, and hold up no question', async () => {
+  const run = host.run(project, typescripts[1][1]);
+  const servers = host.reopen();
+  const edits = Array.from({ length: 30 }, () => run.diagnose('src/use.ts', use, wrong, servers));
+  const answered = (await Promise.all(edits)).filter((found) => found.length > 0);
+  expect(answered.length).toBeGreaterThan(0);
+  expect(answered.length).toBeLessThan(30);
+  expect(await servers.references(run.named('src/sum.ts', 1, 'sum'))).toMatchObject({ total: 3 });
+});

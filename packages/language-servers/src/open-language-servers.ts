@@ -10,6 +10,8 @@ export interface LanguageServersOptions {
   sandbox: Pick<Sandbox, 'serve' | 'run' | 'capabilities'>;
   /** Most servers of this worker at once. The server without a question for the longest time ends. 0: none. @default 4 */
   most?: number;
+  /** An edit starts no server in the place of a server that was asked within this many milliseconds. @default 60 s */
+  keptMs?: number;
   /** @default the program of this package */
   program?: HostProgram;
 }
@@ -48,6 +50,7 @@ export interface LanguageServers {
 export function openLanguageServers({
   sandbox,
   most = 4,
+  keptMs = 60_000,
   program = serverProgram(),
 }: LanguageServersOptions): LanguageServers {
   const running = new Map<string, RunningServer>();
@@ -62,8 +65,15 @@ export function openLanguageServers({
     return onHost;
   };
 
-  /** Undefined without a server for the file. */
-  const serverOf = async (path: string, { mount, files }: ServedTree): Promise<RunningServer | undefined> => {
+  /**
+   * Undefined without a server for the file. The start of a server takes seconds of a processor: many runs that edit at once would end each
+   * other's servers and start them again, so a mere edit goes without a server instead.
+   */
+  const serverOf = async (
+    path: string,
+    { mount, files }: ServedTree,
+    { isEdit = false } = {},
+  ): Promise<RunningServer | undefined> => {
     if (most === 0 || sandbox.capabilities.driver !== 'bubblewrap' || !hasServer(path)) return undefined;
     const looking: Looking = {
       node: nodeInside,
@@ -73,7 +83,10 @@ export function openLanguageServers({
     const start = await findServer(path, looking);
     if (start === undefined) return undefined;
     const key = JSON.stringify([mount.id, mount.path, start]);
-    const server = running.get(key) ?? new RunningServer(start, () => sandbox.serve(mount, program));
+    const known = running.get(key);
+    const isFull = running.size >= most && [...running.values()].every((one) => one.idleMs < keptMs);
+    if (isEdit && (known === undefined ? isFull : known.waiting >= mostWaiting)) return undefined;
+    const server = known ?? new RunningServer(start, () => sandbox.serve(mount, program));
     running.delete(key);
     running.set(key, server);
     for (const [oldest, one] of running) {
@@ -103,7 +116,7 @@ export function openLanguageServers({
   const diagnoseAll: LanguageServers['diagnose'] = async ({ changes, wait_ms, ...tree }) => {
     const byServer = new Map<RunningServer, ChangedText[]>();
     for (const one of changes) {
-      const server = await serverOf(one.path, tree);
+      const server = await serverOf(one.path, tree, { isEdit: true });
       if (server !== undefined) byServer.set(server, [...(byServer.get(server) ?? []), one]);
     }
     const asked = [...byServer].map(async ([server, files]) => {
@@ -129,6 +142,9 @@ export function openLanguageServers({
     },
   };
 }
+
+/** An edit behind this many other questions goes without an answer: it would come too late, and hold up the questions behind it. */
+const mostWaiting = 2;
 
 /** Path of Node inside. */
 const nodeInside = '/opt/holdpoint/node/bin/node';

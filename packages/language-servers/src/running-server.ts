@@ -17,6 +17,8 @@ export class RunningServer {
   #process: ProgramProcess | undefined;
   #started: Promise<ProgramProcess> | undefined;
   #failures = 0;
+  #waiting = 0;
+  #askedAt = performance.now();
 
   constructor(start: ServerStart, startProcess: () => ProgramProcess) {
     this.#start = start;
@@ -27,8 +29,28 @@ export class RunningServer {
     return this.#start.name;
   }
 
+  /** Questions without an answer yet. */
+  get waiting(): number {
+    return this.#waiting;
+  }
+
+  /** Milliseconds since the last question, or 0 while one waits. */
+  get idleMs(): number {
+    return this.#waiting > 0 ? 0 : performance.now() - this.#askedAt;
+  }
+
   /** @throws LanguageServerError, also for an answer that breaks the protocol; SandboxError when no process can be started */
   async ask(request: ServerRequest): Promise<Exclude<ServerReply, { problem: unknown }>> {
+    this.#waiting += 1;
+    try {
+      return await this.#askOnce(request);
+    } finally {
+      this.#waiting -= 1;
+      this.#askedAt = performance.now();
+    }
+  }
+
+  async #askOnce(request: ServerRequest): Promise<Exclude<ServerReply, { problem: unknown }>> {
     if (this.#failures >= mostFailures) throw new LanguageServerError('ESERVER', `${this.name} ended before, twice.`);
     try {
       const process = await this.#running();

@@ -22,7 +22,7 @@ export interface ServedRun {
   mount: WorkspaceMount;
   /** Writes files, and removes those that are null. */
   write(files: Record<string, string | null>): void;
-  diagnose(path: string, before: string, after: string): ReturnType<LanguageServers['diagnose']>;
+  diagnose(path: string, before: string, after: string, on?: LanguageServers): ReturnType<LanguageServers['diagnose']>;
   named(path: string, line: number, symbol: string): Parameters<LanguageServers['definition']>[0];
 }
 
@@ -44,7 +44,8 @@ export function useServerHost(): ServerHost {
     const stateDir = join(directory, 'state');
     const sandbox = await openSandbox({ policy: 'require', allowUnsandboxed: false, stateDir, bwrapPath });
     const reopen = (more: Partial<LanguageServersOptions> = {}) => {
-      const servers = openLanguageServers({ sandbox, ...more });
+      // A test needs a place for each of its runs.
+      const servers = openLanguageServers({ sandbox, most: 16, ...more });
       opened.push(servers);
       return servers;
     };
@@ -81,9 +82,9 @@ function runsOf(host: ServerHost): ServerHost['run'] {
     return {
       mount,
       write,
-      async diagnose(name, before, after) {
+      async diagnose(name, before, after, on = host.servers) {
         write({ [name]: after });
-        return host.servers.diagnose({ ...tree, changes: [{ path: name, before, after }], wait_ms: 60_000 });
+        return on.diagnose({ ...tree, changes: [{ path: name, before, after }], wait_ms: 60_000 });
       },
       named: (name, line, symbol) => ({
         ...tree,
