@@ -234,7 +234,7 @@ it('shows what runs now', async () => {
   await expect.poll(mine, { timeout: 30_000, interval: 250 }).toMatchObject({ what: 'bash', attempt: 1 });
   const { stdout } = await holdpoint('top');
   expect(stdout).toMatch(/^runs: 1 running/);
-  expect(stdout).toMatch(new RegExp(`${run.id} +bash +\\d+ s +1$`, 'm'));
+  expect(stdout).toMatch(new RegExp(`${run.id} +1 groups? of tool calls +\\d+ s +bash +\\d+ s +1$`, 'm'));
   await holdpoint('runs', 'cancel', run.id);
 });
 

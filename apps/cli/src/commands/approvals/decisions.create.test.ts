@@ -138,6 +138,9 @@ it('says who decides, and lets another caller decide', async () => {
   const voted = await holdpoint('approvals', 'approve', approval.id, '--digest', approval.action_digest);
   expect(voted.stdout).toBe(`${approval.id} is pending\n`);
   expect((await holdpoint('approvals', 'show', approval.id)).stdout).toContain('approved so far: 1 of 2, by admin');
+  // Its second vote would stay open for the tests behind.
+  await holdpoint('runs', 'cancel', approval.run_id);
+  await expect.poll(async () => (await holdpoint('approvals', '--json')).stdout).not.toContain(approval.id);
 });
 
 it('says at which page a call is released that needs a passkey, and a rejection needs none', async () => {

@@ -79,8 +79,10 @@ const titleLength = 80;
 
 function titleOf(spec: RunSpec): string {
   if (spec.title !== undefined) return spec.title;
-  if (spec.goal.planner === 'scripted') return `${spec.goal.plan.groups.length} groups of tool calls`;
+  if (spec.goal.planner === 'scripted') return groupsText(spec.goal.plan.groups.length);
   if (spec.goal.planner === 'open') return 'Calls of its caller';
   const line = spec.goal.prompt.trim().split('\n', 1)[0] ?? '';
   return line.length > titleLength ? `${line.slice(0, titleLength - 1)}…` : line;
 }
+
+const groupsText = (count: number): string => `${count} ${count === 1 ? 'group' : 'groups'} of tool calls`;
