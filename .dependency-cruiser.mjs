@@ -16,7 +16,7 @@ const packages = {
   secrets: { imports: ['contract', 'process'] },
   workspace: { imports: ['contract', 'process'] },
   'code-graph': { imports: ['contract', 'policy', 'process', 'sandbox'], tests: ['workspace'] },
-  documents: { imports: ['contract', 'sandbox'] },
+  documents: { imports: ['sandbox'] },
   'language-servers': { imports: ['contract', 'sandbox'] },
   models: { imports: ['contract'] },
   tools: { imports: ['contract', 'process'], tests: ['egress', 'sandbox', 'workspace'] },

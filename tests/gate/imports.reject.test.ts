@@ -18,11 +18,15 @@ const layers = [
   ['sandbox', 'workspace', 'engine', 'a.test.ts'],
   ['secrets', 'engine', 'engine', 'a.test.ts'],
   ['workspace', 'sandbox', 'sandbox', 'testing/a.ts'],
+  ['code-graph', 'engine', 'engine', 'a.test.ts'],
+  ['documents', 'contract', 'contract', 'a.test.ts'],
+  ['language-servers', 'tools', 'tools', 'a.test.ts'],
   ['models', 'tools', 'tools', 'a.test.ts'],
   ['callers', 'engine', 'engine', 'a.test.ts'],
   ['tools', 'sandbox', 'engine', 'a.test.ts'],
   ['engine', 'tools', 'tools', 'testing/a.ts'],
   ['client', 'engine', 'engine', 'a.test.ts'],
+  ['mcp-server', 'engine', 'engine', 'a.test.ts'],
   ['runtime', 'client', 'client', 'a.test.ts'],
 ];
 /** A new file of a package, in a room if the package has rooms. */
@@ -41,7 +45,11 @@ const fileOf = (name: string, room: string): string => {
 
 /** Each room imports from the room before it, and a new file has no room. */
 const plantedRooms = Object.entries(rooms).flatMap(([name, order]) => [
-  [`rooms-${name}-listed`, `${name}/src/new.ts`, ...door('contract')] as const,
+  [
+    `rooms-${name}-listed`,
+    `${name}/src/new.ts`,
+    ...door(name === 'packages/documents' ? 'sandbox' : 'contract'),
+  ] as const,
   ...order.slice(1).map((room, n): readonly [string, string, string, string] => {
     const [from, to] = [fileOf(name, room), fileOf(name, order[n] ?? '')];
     const specifier = path.relative(path.dirname(from), to);
