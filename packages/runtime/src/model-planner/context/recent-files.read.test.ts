@@ -69,6 +69,17 @@ test('a long file is cut, and all of them fit into a twentieth of a small window
   expect(small.reduce((sum, { text }) => sum + text.length, 0)).toBe(2000);
 });
 
+test('folders and missing files take no place of a file', async ({ t }) => {
+  const { id: snapshot } = await t.begin(t.source(files));
+  const looked = ['src', 'none', 'none/a', 'none/b', 'none/c', 'none/d'].map((path): [string, string] => [
+    'read_file',
+    path,
+  ]);
+  const turns = [turnOf(1, ['read_file', 'a.ts'], ...looked)];
+  const found = await readRecentFiles({ ...t, registry }, { runId, snapshot, spec }, { turns, staying: [], budget });
+  expect(found.map((one) => one.path)).toEqual(['a.ts']);
+});
+
 test('a snapshot that is gone leaves the summary without files', async ({ t }) => {
   const input = { runId: 'run_none', snapshot: 'f'.repeat(40), spec };
   const turns = [turnOf(1, ['read_file', 'a.ts'])];

@@ -7,6 +7,8 @@ import { fenced, readable } from '../instructions/fenced.ts';
 import type { Budget } from './budget.ts';
 
 const mostFiles = 5;
+/** Folders and missing files are among the paths of calls, and have no content. */
+const mostTried = 40;
 const mostBytes = 24 * 1024;
 const mostOfFile = 8 * 1024;
 /** A larger file is read again in parts, where the model needs it. */
@@ -34,10 +36,11 @@ export async function readRecentFiles(
   const isReadable = readablePaths(spec.permissions) ?? (() => true);
   const shown = new Set(pathsOf(registry, spec.toolset, staying));
   const paths = [...new Set(pathsOf(registry, spec.toolset, turns).toReversed())];
-  const wanted = paths.filter((path) => !shown.has(path) && isReadable(path)).slice(0, mostFiles);
+  const wanted = paths.filter((path) => !shown.has(path) && isReadable(path)).slice(0, mostTried);
   let left = Math.min(mostBytes, Math.floor(budget.request * share * bytesPerToken));
   const files: RecentFiles = [];
   for (const path of wanted) {
+    if (files.length === mostFiles) break;
     const content = await contentOf(workspaces, { runId, snapshot, path });
     if (content === undefined) continue;
     const { text, cut } = readable(content, content.byteLength, Math.min(left, mostOfFile));

@@ -40,7 +40,7 @@ interface Asked {
   redacted: Pick<Redactor, 'text' | 'json'>;
   /** As for a turn: other images would be another beginning. */
   images: ImageSource;
-  /** Whether the run may ask another model, when the provider of this one withholds the summary. */
+  /** True when the run may ask another model after its provider withholds the summary. */
   hasOther: boolean;
   usageOf: (answer: Pick<ModelAnswer, 'model' | 'usage'>) => ModelUsage;
   signal: AbortSignal;
