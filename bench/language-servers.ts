@@ -1,5 +1,5 @@
 /**
- * What an edit waits for its type errors, in a generated TypeScript project: without a server, at the first edit with one, and at the next ones;
+ * The wait of an edit for its type errors, in a generated TypeScript project: without a server, at the first edit with one, and at the next ones;
  * beside `tsc --noEmit` over the project in the same sandbox, which an agent would run otherwise.
  *
  * npm run bench -- language-servers [--files 3000] [--rounds 20]

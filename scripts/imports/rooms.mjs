@@ -62,7 +62,7 @@ export const rooms = {
   'packages/language-servers': [
     'open-language-servers',
     'running-server server-program',
-    'servers replies errors',
+    'servers errors',
     'inside',
     'protocol',
   ],

@@ -7,7 +7,7 @@ const everyMs = 1000;
 const slowest = 4;
 
 export interface SpeedWatch {
-  /** How many times as much processor time the same work takes here as on a quiet machine, from 1 to 4: the upper quartile so far. */
+  /** Processor time of the work here, in multiples of a quiet machine's, from 1 to 4: the upper quartile so far. */
   slowness(): number;
   stop(): void;
 }

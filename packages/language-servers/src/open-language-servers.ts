@@ -38,7 +38,7 @@ export interface LanguageServers {
    * The errors that a change brought into its files, by the server of their language; none after `wait_ms`, or without a server. Never rejects.
    */
   diagnose(asked: ServedTree & { changes: readonly ChangedText[]; wait_ms: number }): Promise<TypeProblem[]>;
-  /** Where a name is declared. @throws LanguageServerError */
+  /** The declaration of a name. @throws LanguageServerError */
   definition(named: Named): Promise<{ places: Place[]; total: number }>;
   /** All places of a name, its declaration among them. @throws LanguageServerError */
   references(named: Named): Promise<{ places: Place[]; total: number }>;
@@ -76,7 +76,6 @@ export function openLanguageServers({
   ): Promise<RunningServer | undefined> => {
     if (most === 0 || sandbox.capabilities.driver !== 'bubblewrap' || !hasServer(path)) return undefined;
     const looking: Looking = {
-      node: nodeInside,
       read: (one) => textOf(files, one),
       onHost: async (name) => (await hostPrograms(mount)).get(name),
     };
@@ -145,9 +144,6 @@ export function openLanguageServers({
 
 /** An edit behind this many other questions goes without an answer: it would come too late, and hold up the questions behind it. */
 const mostWaiting = 2;
-
-/** Path of Node inside. */
-const nodeInside = '/opt/holdpoint/node/bin/node';
 
 const maxManifest = 1024 * 1024;
 

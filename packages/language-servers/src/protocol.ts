@@ -2,6 +2,7 @@
 export interface ServerStart {
   /** The server's own name, for errors. */
   name: string;
+  /** The program `node` is the Node of the program inside. */
   argv: readonly [program: string, ...args: string[]];
   env: Readonly<Record<string, string>>;
   /** The folder with the project: absolute. */

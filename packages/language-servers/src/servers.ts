@@ -2,15 +2,13 @@ import { posix } from 'node:path';
 import { arch, platform } from 'node:process';
 import type { ServerStart } from './protocol.ts';
 
-/** Where a program of Holdpoint has typescript-language-server, inside. */
+/** Folder of typescript-language-server inside the sandbox. */
 export const bridgeInside = '/opt/holdpoint/node_modules/typescript-language-server';
 
-/** What finding a server needs to know. Paths are relative to the workspace. */
+/** The files and programs among which a server is looked for. Paths are relative to the workspace. */
 export interface Looking {
   /** The text of a file of the workspace; undefined when there is none. */
   read(path: string): Promise<string | undefined>;
-  /** Path of Node inside. */
-  node: string;
   /** Path inside of a program of the host; undefined when the host has none. */
   onHost(program: string): Promise<string | undefined>;
 }
@@ -25,12 +23,12 @@ interface Language {
 const workspace = '/workspace';
 const inside = (path: string): string => posix.join(workspace, path);
 
-/** What every server gets: nothing to write outside of /tmp. */
+/** Variables of every server: caches lie in /tmp, the only place to write. */
 const env = { HOME: '/tmp', XDG_CACHE_HOME: '/tmp/cache', NO_COLOR: '1' };
 
 const ecmascript: Language = {
   endings: ['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs'],
-  async find(folder, { read, node }) {
+  async find(folder, { read }) {
     const packages = posix.join(folder, 'node_modules');
     const version = versionIn(await read(posix.join(packages, 'typescript/package.json')));
     if (version === undefined) return undefined;
@@ -53,11 +51,11 @@ const ecmascript: Language = {
     return {
       ...shared,
       name: 'typescript-language-server',
-      argv: [node, `${bridgeInside}/lib/cli.mjs`, '--stdio'],
+      argv: ['node', `${bridgeInside}/lib/cli.mjs`, '--stdio'],
       options: {
         // Without the project, its second server would take an import for the declaration.
         tsserver: { path: inside(posix.join(packages, 'typescript/lib/tsserver.js')), useSyntaxServer: 'never' },
-        // It would look for types in the registry.
+        // Acquisition of types asks the registry.
         disableAutomaticTypingAcquisition: true,
         maxTsServerMemory: 1536,
       },
@@ -67,7 +65,7 @@ const ecmascript: Language = {
 
 const python: Language = {
   endings: ['.py', '.pyi'],
-  async find(folder, { read, node, onHost }) {
+  async find(folder, { read, onHost }) {
     const shared = {
       env,
       root: workspace,
@@ -77,7 +75,7 @@ const python: Language = {
     };
     const pyright = posix.join(folder, 'node_modules/pyright');
     if ((await read(posix.join(pyright, 'package.json'))) !== undefined)
-      return { ...shared, name: 'pyright', argv: [node, inside(`${pyright}/langserver.index.js`), '--stdio'] };
+      return { ...shared, name: 'pyright', argv: ['node', inside(`${pyright}/langserver.index.js`), '--stdio'] };
     if (folder !== '.') return undefined;
     for (const name of ['basedpyright-langserver', 'pyright-langserver']) {
       const program = await onHost(name);
@@ -130,7 +128,7 @@ const languages = [ecmascript, python, go, rust];
 /** Names of programs to look for on the host. */
 export const hostServers = ['basedpyright-langserver', 'pyright-langserver', 'gopls', 'rust-analyzer'] as const;
 
-/** Whether a server may exist for files of this name. */
+/** True for a file of a language with a server in the table. */
 export const hasServer = (path: string): boolean => languages.some((one) => one.endings.includes(posix.extname(path)));
 
 /** The server of a file's language that is nearest to the file: in its folder or above. */

@@ -17,8 +17,7 @@ import type {
   PublishDiagnosticsParams,
   ServerCapabilities,
 } from 'vscode-languageserver-protocol';
-import type { ServerStart } from '../protocol.ts';
-import { NoAnswer } from './no-answer.ts';
+import type { ServerProblem, ServerStart } from '../protocol.ts';
 import { pathOf, readTextFile, uriOf } from './text-file.ts';
 import { TreeChanges } from './tree-changes.ts';
 
@@ -42,6 +41,17 @@ interface OpenDocument {
 interface Published {
   items: readonly Diagnostic[];
   version: number | undefined;
+}
+
+/** The question has no answer. */
+export class NoAnswer extends Error {
+  override readonly name = 'NoAnswer';
+  readonly code: ServerProblem['code'];
+
+  constructor(code: ServerProblem['code'], message: string) {
+    super(message);
+    this.code = code;
+  }
 }
 
 /** A running language server, and its view of the tree. */
@@ -74,7 +84,10 @@ export class LanguageServer {
     this.#start = start;
     this.#changes = new TreeChanges(start.root, start.watches);
     const [program, ...args] = start.argv;
-    this.#process = spawn(program, args, { cwd: start.root, env: { ...process.env, ...start.env } });
+    this.#process = spawn(program === 'node' ? process.execPath : program, args, {
+      cwd: start.root,
+      env: { ...process.env, ...start.env },
+    });
     const { stdin, stdout, stderr } = this.#process;
     if (stdin === null || stdout === null || stderr === null) throw new Error('the server has no streams');
     stderr.on('data', (chunk: Buffer) => {

@@ -1,8 +1,7 @@
 import { createInterface } from 'node:readline';
 import type { ServerReply, ServerRequest } from '../protocol.ts';
-import { LanguageServer } from './language-server.ts';
+import { LanguageServer, NoAnswer } from './language-server.ts';
 import { findPlaces, renameSymbol } from './names.ts';
-import { NoAnswer } from './no-answer.ts';
 import { newProblems } from './problems.ts';
 
 /** Reads a request from each line, and answers with a line, in order, until stdin ends or the server does. */

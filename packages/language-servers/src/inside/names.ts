@@ -7,8 +7,7 @@ import type {
   WorkspaceEdit,
 } from 'vscode-languageserver-protocol';
 import type { FileRename, NamedPlace, Place, ServerReply } from '../protocol.ts';
-import type { LanguageServer } from './language-server.ts';
-import { NoAnswer } from './no-answer.ts';
+import { type LanguageServer, NoAnswer } from './language-server.ts';
 import { lineStarts, linesOf, pathOf, readTextFile, uriOf } from './text-file.ts';
 
 /** Most places of an answer, and lines of a declaration. */
@@ -16,7 +15,7 @@ const maxPlaces = 500;
 const maxLines = 20;
 const maxLineLength = 300;
 
-/** Where a name is declared, or all places of the name. */
+/** The declaration of a name, or all places of the name. */
 export async function findPlaces(
   server: LanguageServer,
   { ask, ...named }: NamedPlace & { ask: 'definition' | 'references' },

@@ -41,7 +41,7 @@ interface TypeProblem {
 export interface LanguagePort {
   /** The errors that a change brought, by the servers of the files' languages; none where they are not known in time. Never rejects. */
   diagnose(changes: readonly { path: string; before: Buffer; after: Buffer }[]): Promise<readonly TypeProblem[]>;
-  /** Where a name is declared. @throws LanguageError */
+  /** The declaration of a name. @throws LanguageError */
   definition(named: NamedPlace): Promise<Places>;
   /** All places of a name, its declaration among them. @throws LanguageError */
   references(named: NamedPlace): Promise<Places>;
