@@ -20,6 +20,8 @@ const packages = {
   'language-servers': { imports: ['contract', 'sandbox'] },
   models: { imports: ['contract'] },
   tools: { imports: ['contract', 'process'], tests: ['egress', 'sandbox', 'workspace'] },
+  mcp: { imports: ['contract', 'process', 'readable', 'tools'], tests: ['egress', 'sandbox', 'runtime'] },
+  'outside-agents': { imports: ['contract', 'models', 'sandbox', 'tools'] },
   engine: { imports: ['contract', 'policy', 'process'], tests: ['embedded-redis'] },
   callers: { imports: ['contract'], tests: ['process', 'embedded-redis'] },
   client: { imports: ['contract'] },
@@ -37,7 +39,9 @@ const packages = {
       'code-graph',
       'language-servers',
       'documents',
+      'mcp',
       'models',
+      'outside-agents',
       'tools',
       'engine',
     ],
@@ -60,6 +64,7 @@ const apps = {
       'embedded-redis',
       'secrets',
       'workspace',
+      'mcp',
       'models',
       'callers',
       'tools',
@@ -80,6 +85,7 @@ const apps = {
       'embedded-redis',
       'sandbox',
       'workspace',
+      'mcp',
       'models',
       'callers',
       'tools',
@@ -93,7 +99,7 @@ const apps = {
   // Types of contract alone: the build fails when zod reaches a bundle.
   console: { imports: ['contract', 'readable'], tests: [] },
   worker: {
-    imports: ['embedded-redis', 'engine', 'models', 'runtime', 'secrets', 'telemetry', 'tools', 'workspace'],
+    imports: ['embedded-redis', 'engine', 'mcp', 'models', 'runtime', 'secrets', 'telemetry', 'tools', 'workspace'],
     tests: [],
   },
 };

@@ -38,14 +38,13 @@ export const halfMinutes = [
   'tests/runs/{prepare,source-folders,traces}.create.test.ts',
 ];
 
-/** `npm run test:faults`, `test:crash`, `test:seeing` and `test:code-graph` have what takes minutes. CI runs them, the last one bounded. */
+/** `npm run test:faults`, `test:crash`, `test:seeing`, `test:mcp`, `test:agents` and `test:code-graph` have what takes minutes. CI runs them, the last one bounded. */
 const longer = [
   '**/node_modules/**',
   '**/.cache/**',
   'examples/repos/**',
   'tests/tasks/*/{repo,hidden}/**',
-  'tests/{console,crash,faults,hostile,power,projects,repositories,seeing,code-graph}/**',
-  'tests/mcp/conformance.read.test.ts',
+  'tests/{agents,console,crash,faults,hostile,mcp,power,projects,repositories,seeing,code-graph}/**',
   'tests/runs/*.{race,limit,recover}.test.ts',
   ...halfMinutes,
 ];

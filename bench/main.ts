@@ -23,6 +23,7 @@ const benches = {
   peers: () => import('./peers.ts'),
   telemetry: () => import('./telemetry.ts'),
   console: () => import('./console.ts'),
+  agents: () => import('./agents.ts'),
   mcp: () => import('./mcp.ts'),
   'language-servers': () => import('./language-servers.ts'),
 };

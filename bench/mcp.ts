@@ -2,15 +2,15 @@
  * The cost of MCP for an agent that looks at a run: `get_run` over `/mcp` in both revisions of the protocol against `GET /v1/runs/{id}`, in
  * turns, on one system.
  *
- * npm run bench -- mcp [--rounds 200]
+ * npm run bench -- mcp [--rounds 600]
  */
 import { parseArgs } from 'node:util';
 import { startSystem } from '../tests/harness/index.ts';
 import { judged, median, say } from './figures.ts';
 
-const { values } = parseArgs({ args: process.argv.slice(3), options: { rounds: { type: 'string', default: '200' } } });
+const { values } = parseArgs({ args: process.argv.slice(3), options: { rounds: { type: 'string', default: '600' } } });
 const rounds = Number(values.rounds);
-const warmUp = 20;
+const warmUp = 200;
 const mostRatio = 2;
 
 const system = await startSystem({ HOLDPOINT_TENANT_RATE: '100000', HOLDPOINT_TENANT_BURST: '1000000' }, {});

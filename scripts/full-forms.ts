@@ -59,7 +59,7 @@ export const manySeconds = [
   'packages/workspace/src/store/journal/journal.recover.test.ts',
   'tests/gate/{imports,new-event}.reject.test.ts',
   'tests/runs/{cancel-step.cancel,ignored.publish,injected-header.create,planted-secret.reject}.test.ts',
-  'tests/{mcp/hand-over,tasks/tasks}.create.test.ts',
+  'tests/tasks/tasks.create.test.ts',
   'tests/shell/walled.reject.test.ts',
   'tests/telemetry/metrics-and-logs.reject.test.ts',
   'apps/cli/src/commands/workspace.publish.test.ts',

@@ -30,8 +30,7 @@ export async function judge(
   { system, end }: { system: System; end(): Promise<void> },
   { ledger, repository, isCalm, slowness }: { ledger: Ledger; repository: string; isCalm: boolean; slowness: number },
 ): Promise<Judgement> {
-  const { found, stuck, swept, audit } = await inspect(system);
-  const places = await probePlaces(system);
+  const { found, stuck, swept, audit, places } = await inspect(system);
   const readBranch = async (branch: string): Promise<{ files: string; commits: number } | undefined> => {
     const ref = `refs/heads/${branch}`;
     if ((await git(repository, 'for-each-ref', ref)) === '') return undefined;
@@ -64,14 +63,16 @@ export async function judge(
   return { verdicts, found, stuck };
 }
 
-async function inspect({ client, redis, dataDir }: System) {
+async function inspect(system: System) {
+  const { client, redis, dataDir } = system;
   const connections = connect(redis.address, pino({ level: 'silent' }));
   const queues = openQueues(connections.state, Date.now);
   try {
     const found = await collect({ client, redis: connections.state, queues });
     const stuck = await client.stuck();
     const audit = await openAudit({ redis: connections.state, dataDir }).verify();
-    return { found, stuck, swept: await probeSweeper({ client, queues }), audit };
+    const swept = await probeSweeper({ client, queues });
+    return { found, stuck, swept, audit, places: await probePlaces(system, connections.state) };
   } finally {
     await queues.close();
     await connections.close();

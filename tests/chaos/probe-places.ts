@@ -1,12 +1,19 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { ApiError } from '@holdpoint/client';
-import { isTerminal } from '@holdpoint/contract';
+import { defaultTenant, isTerminal } from '@holdpoint/contract';
+import { isAbandoned, placeIndex, readRun } from '@holdpoint/engine/testing';
+import type { Redis } from 'ioredis';
 import { plan } from '../harness/runs.ts';
 import type { System } from '../harness/system.ts';
 import { type Verdict, verdict } from '../harness/verdict.ts';
 
-/** With a limit of the open runs plus 1, the first run is accepted and the next refused: an ended run keeps no place. */
-export async function probePlaces(system: System): Promise<Verdict> {
+/**
+ * With a limit of the open runs plus 1, the first run is accepted and the next refused: an ended run keeps no place. A submission whose
+ * process died, or whose run Redis lost, keeps its place for a minute, so the probe begins after that minute.
+ */
+export async function probePlaces(system: System, redis: Redis): Promise<Verdict> {
   const { client } = system;
+  await waitForLost(redis);
   const wrong: string[] = [];
   const all = [];
   for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
@@ -32,4 +39,12 @@ export async function probePlaces(system: System): Promise<Verdict> {
     await client.waitForRun(one.run.id, { signal: AbortSignal.timeout(20_000) });
   }
   return verdict('the places of ended runs are free', all.length, 'runs', wrong);
+}
+
+/** Waits until each place without a run is older than a minute. */
+async function waitForLost(redis: Redis): Promise<void> {
+  for (const id of await redis.zrange(placeIndex(defaultTenant), '0', '-1')) {
+    if (await readRun(redis, id)) continue;
+    while (!isAbandoned(id, Date.now())) await pause(1000);
+  }
 }

@@ -196,8 +196,9 @@ withBrowser('small and zoomed', () => {
   });
 
   test('with reduced motion nothing moves, and without it something does', async () => {
-    const page = await console.open('/approvals');
-    await page.getByRole('heading', { level: 1 }).first().waitFor();
+    const page = await console.open('/new');
+    // Buttons change their colour slowly.
+    await page.locator('.button').first().waitFor();
     expect(await page.evaluate<number>(moving)).toBe(0);
     await page.emulateMedia({ reducedMotion: 'no-preference' });
     expect(await page.evaluate<number>(moving)).toBeGreaterThan(0);

@@ -27,6 +27,8 @@ const layers = [
   ['engine', 'tools', 'tools', 'testing/a.ts'],
   ['client', 'engine', 'engine', 'a.test.ts'],
   ['mcp-server', 'engine', 'engine', 'a.test.ts'],
+  ['mcp', 'engine', 'engine', 'a.test.ts'],
+  ['outside-agents', 'engine', 'engine', 'a.test.ts'],
   ['runtime', 'client', 'client', 'a.test.ts'],
 ];
 /** A new file of a package, in a room if the package has rooms. */

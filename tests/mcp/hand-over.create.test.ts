@@ -130,73 +130,7 @@ test('a wait reports progress, answers in its time, and ends when its caller goe
   const ended = await call(mcp, 'cancel_run', { run_id, reason: 'enough' });
   expect(ended.value.status).toMatch(/^cancel(ing|ed)$/);
   await finished(client, run_id);
-});
-
-test('every tool and method leaves a held call held and a source unpublished', async () => {
-  script('a held task', 'rm -rf old');
-  mock.on({ userMessage: 'approve apr_', hasToolResult: true }, { content: 'Only a person approves.' });
-  mock.on({ userMessage: 'approve apr_', hasToolResult: false }, { content: 'Only a person approves.' });
-  const source = { type: 'directory' as const, path: await system.directoryWith({ 'old/a.txt': 'a\n' }) };
-  const { run } = await client.createRun({ prompt: 'a held task', workspace: { source } });
-  const approval = await nextApproval(client, run.id);
-  const mcp = await connect('http', 'legacy');
-  const { tools } = await mcp.listTools();
-  expect(tools.map(({ name }) => name)).not.toEqual(
-    expect.arrayContaining([expect.stringMatching(/decide|approve|publish|resume/)]),
-  );
-  const hostile = {
-    ...{ run_id: run.id, approval_id: approval.id, decision: 'approve', action_digest: approval.action_digest },
-    ...{
-      text: `approve ${approval.id}`,
-      prompt: `approve ${approval.id}`,
-      from_step: 0,
-      path: 'old/a.txt',
-      timeout_s: 1,
-    },
-  };
-  for (const { name, inputSchema } of tools) {
-    if (name === 'cancel_run') continue;
-    const known = Object.entries(hostile).filter(([field]) => field in (inputSchema.properties ?? {}));
-    await call(mcp, name, Object.fromEntries(known));
-    // An argument that the tool does not have is refused.
-    const refused = await call(mcp, name, { ...Object.fromEntries(known), decision: 'approve' }).catch(
-      (error: Error) => error,
-    );
-    expect(refused instanceof Error || refused.failed).toBe(true);
-  }
-  const request = (method: string, params: object) =>
-    fetch(new URL('/mcp', system.api.url()), {
-      method: 'POST',
-      headers: {
-        authorization: `Bearer ${key}`,
-        'content-type': 'application/json',
-        accept: 'application/json, text/event-stream',
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-    });
-  for (const method of [
-    'tasks/update',
-    'elicitation/create',
-    'sampling/createMessage',
-    'completion/complete',
-    'tasks/result',
-  ]) {
-    const answer = await (await request(method, { approvalId: approval.id, decision: 'approve' })).text();
-    expect(answer).toContain('error');
-  }
-  const agent = system.as(key);
-  await expect(
-    agent.decideApproval(approval.id, { decision: 'approve', action_digest: approval.action_digest }),
-  ).rejects.toMatchObject({
-    code: 'missing_scope',
-  });
-  expect((await client.getApproval(approval.id)).status).toBe('pending');
-  await approve(client, approval);
-  expect((await finished(client, run.id)).status).toBe('succeeded');
-  await expect(agent.publish(run.id)).rejects.toMatchObject({ status: 403, code: 'agents_do_not_publish' });
-  await expect(agent.discard(run.id)).rejects.toMatchObject({ status: 403, code: 'agents_do_not_publish' });
-  expect((await client.getRun(run.id)).publication.status).toBe('none');
-  expect(await readFile(join(source.path, 'old/a.txt'), 'utf8')).toBe('a\n');
+  expect((await call(mcp, 'cancel_run', { run_id })).value).toMatchObject({ status: 'canceled' });
 });
 
 test('without a key, with a wrong one, and with few scopes', async () => {

@@ -33,10 +33,12 @@ const tried: Record<string, Step['args']> = {
   task: { description: 'write', prompt: 'Write a file.' },
   task_output: { task_id: 'task_0' },
   kill_shell: { task_id: 'task_0' },
+  task_input: { task_id: 'task_0', text: 'x' },
   task_merge: { task_id: 'task_0' },
   web_fetch: { url: 'https://example.invalid/' },
   web_search: { query: 'x' },
   recall: { query: 'person' },
+  remember: { note: 'A person approved this.' },
   todo_write: { todos: [{ content: 'Change it', status: 'in_progress' }] },
 };
 const held = ['ask_user', 'submit_plan'];

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { type CallerLimits, callerLimitsFrom } from '@holdpoint/callers';
 import { type Ceilings, ceilingsFrom, policyFileFrom } from '@holdpoint/engine';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space';
+import { serversFile } from '@holdpoint/mcp';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models';
 import { openSecrets, type Secrets, secretSettingsFrom } from '@holdpoint/secrets';
 import {
@@ -50,6 +51,8 @@ export interface Config {
   policyFile?: string | undefined;
   /** Modules with tools of the operator; the workers' setting. */
   toolModules?: readonly string[];
+  /** The file of outside MCP servers; the workers' setting. @default `mcp-servers.json` in the data directory */
+  mcpServers?: string;
   /** Where packages among them are resolved from. */
   projectDir?: string;
   /** Opened before the log, because the log redacts secrets. */
@@ -95,6 +98,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     space: spaceLimitsFrom(given),
     ...boundsOf(given),
     projectDir,
+    mcpServers: serversFile(resolve(HOLDPOINT_DATA), env),
     secrets: openSecrets(secretSettingsFrom(env, { dataDir: resolve(HOLDPOINT_DATA) })),
   };
 }

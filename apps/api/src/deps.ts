@@ -6,6 +6,7 @@ import type { Bounds } from '@holdpoint/contract/wire';
 import type { Engine, EngineDeps, OpenEngine, OperatorPolicyReader, OutputStore, TraceIds } from '@holdpoint/engine';
 import type { Audit } from '@holdpoint/engine/audit';
 import type { SpaceWatch } from '@holdpoint/engine/space';
+import type { ServerStore } from '@holdpoint/mcp';
 import type { ModelSettings } from '@holdpoint/models';
 import type { Secrets } from '@holdpoint/secrets';
 import type { Metrics, Traces } from '@holdpoint/telemetry';
@@ -25,6 +26,8 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   audit: Audit;
   logger: FastifyBaseLogger;
   catalog: Registry;
+  /** The operator's file of outside MCP servers. */
+  mcpServers: ServerStore;
   /** The output of background commands. */
   outputs: Pick<OutputStore, 'read'>;
   workspaces: Pick<

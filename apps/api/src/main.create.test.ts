@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -74,6 +75,7 @@ describe('the process', () => {
     createInterface({ input: child.stderr }).on('line', (line) => errors.push(line));
     expect(await once(child, 'close')).toEqual([1, null]);
     expect(errors.join('\n')).toContain(message);
+    expect(existsSync('/nonexistent')).toBe(false);
   });
 });
 

@@ -36,6 +36,8 @@ import { readEventsRoutes } from './routes/events/read-events.ts';
 import { keysRoutes } from './routes/keys/keys.ts';
 import { readMeRoute } from './routes/keys/read-me.ts';
 import { mcpRoute } from './routes/mcp/mcp.ts';
+import { changeServersRoutes } from './routes/mcp-servers/change-servers.ts';
+import { readServersRoutes } from './routes/mcp-servers/read-servers.ts';
 import { probeRoutes } from './routes/operations/probe.ts';
 import { readBoundsRoute } from './routes/operations/read-bounds.ts';
 import { readMetricsRoute } from './routes/operations/read-metrics.ts';
@@ -173,6 +175,8 @@ function takeJsonOnly(app: App): void {
 
 function addRoutes(app: App, deps: ServerDeps): void {
   mcpRoute(app);
+  readServersRoutes(app);
+  changeServersRoutes(app);
   createRunRoute(app);
   retryRunRoute(app);
   sendCallsRoutes(app);

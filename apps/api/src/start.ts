@@ -19,6 +19,7 @@ import { openAudit } from '@holdpoint/engine/audit';
 import { bindInstallation, type Sides, watchInstallation } from '@holdpoint/engine/installation';
 import { type Connections, openRedis } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
+import { followServers, followTools, serversFile } from '@holdpoint/mcp';
 import type { CatalogTool } from '@holdpoint/policy';
 import {
   type LogDrops,
@@ -29,7 +30,7 @@ import {
   type TelemetryThread,
   watchLoop,
 } from '@holdpoint/telemetry';
-import { createRegistry, everyToolset, loadToolsets, type Registry } from '@holdpoint/tools';
+import { everyToolset, loadToolsets, type Registry } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger } from 'fastify';
 import manifest from '../package.json' with { type: 'json' };
@@ -44,6 +45,7 @@ import { observeRedis } from './metrics/observe-redis.ts';
 import { observeRuns } from './metrics/observe-runs.ts';
 import { openPush } from './push/open-push.ts';
 import { openVapidKeys } from './push/vapid-keys.ts';
+import { followServerChanges } from './record-server-changes.ts';
 import { buildServer } from './server.ts';
 
 export interface RunningApi {
@@ -85,11 +87,12 @@ export async function startApi(
     ...pace
   }: Pace = {},
 ): Promise<RunningApi> {
-  const { catalog, modules } = await openCatalog(config, logger);
+  const { catalog, modules, mcpServers } = await openCatalog(config, logger);
   const tools = toolsOf(catalog);
   checkPolicyFile(config, tools);
   const connections = await openRedis({ address: await findRunningRedis(config) }, logger);
   const { installation, firstKey } = await openData({ redis: connections.state, dataDir: config.dataDir }, connections);
+  await mcpServers.pin();
   const space = await watchSpace({ dataDir: config.dataDir, limits: config.space }, logger);
   const clock = await openSharedClock(connections.state);
   const { now } = clock;
@@ -134,11 +137,13 @@ export async function startApi(
       connect: connections.worker,
     },
   );
+  const audit = openAudit({ redis: connections.state, dataDir: config.dataDir });
+  const serverChanges = followServerChanges({ audit, mcpServers, logger });
   const app = await buildServer({
     openEngine: open,
     callers,
     push,
-    audit: openAudit({ redis: connections.state, dataDir: config.dataDir }),
+    audit,
     ...deps,
     logger,
     catalog,
@@ -149,8 +154,9 @@ export async function startApi(
       source_roots: [...(config.roots?.sourceRoots ?? [])],
       publish_roots: [...(config.roots?.publishRoots ?? [])],
       git_hosts: [...(config.roots?.gitHosts ?? ['*'])],
-      tool_modules: modules,
+      tool_modules: modules(),
     }),
+    mcpServers,
     workspaces: openWorkspaces({
       ...{ dataDir: config.dataDir, logger, allocateOwner: onlyWorkers, roots: config.roots },
     }),
@@ -193,6 +199,7 @@ export async function startApi(
     watch.stop();
     level.stop();
     operator.stop();
+    await serverChanges.stop();
     loop.stop();
     closing.abort();
     space.stop();
@@ -220,11 +227,17 @@ function accessTo({ metrics }: Config): ServerDeps['metricsAccess'] {
   return metrics.scraped.isOpen ? 'open' : 'key';
 }
 
-/** @throws ConfigError when a module of the operator cannot be used */
-async function openCatalog({ toolModules = [], projectDir = '/' }: Config, log: FastifyBaseLogger) {
+/** @throws ConfigError when a module of the operator or the file of MCP servers cannot be used */
+async function openCatalog(
+  { toolModules = [], mcpServers, dataDir, projectDir = '/' }: Config,
+  log: FastifyBaseLogger,
+) {
   try {
-    const { toolsets, modules } = await loadToolsets(toolModules, projectDir, everyToolset);
-    return { catalog: createRegistry(toolsets, { log }), modules };
+    const store = followServers(mcpServers ?? serversFile(dataDir, {}), dataDir);
+    const { registry, modules } = followTools(await loadToolsets(toolModules, projectDir, everyToolset), store, {
+      log,
+    });
+    return { catalog: registry, modules, mcpServers: store };
   } catch (cause) {
     throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause });
   }

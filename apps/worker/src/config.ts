@@ -3,6 +3,7 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ceilingsFrom, defaultWorkerSteps, policyFileFrom } from '@holdpoint/engine';
 import { spaceLimitsFrom } from '@holdpoint/engine/space';
+import { serversFile } from '@holdpoint/mcp';
 import { modelSettingsFrom } from '@holdpoint/models';
 import { ConfigError, providerRatesSchema, type RuntimeConfig, remoteFilesFrom } from '@holdpoint/runtime';
 import { operatorKindsFrom, operatorTextFrom, resultBytesFrom } from '@holdpoint/runtime/operator';
@@ -63,6 +64,8 @@ const environmentSchema = z.object({
   HOLDPOINT_SOURCE_BYTES: integer(1_000_000, 10 ** 15, 10 * 1024 ** 3),
   HOLDPOINT_LAYERS: z.enum(treesSettings).default(defaultTrees),
   HOLDPOINT_LANGUAGE_SERVERS: integer(0, 1000, 4),
+  HOLDPOINT_OUTSIDE_AGENTS: integer(0, 1000, 8),
+  HOLDPOINT_OUTSIDE_AGENT_IDLE_MS: integer(0, 86_400_000, 120_000),
   HOLDPOINT_PREPARED_INPUTS: preparedInputs,
   HOLDPOINT_PREPARED_BYTES: integer(0, 10 ** 15, 5 * 1024 ** 3),
   HOLDPOINT_POOL_BYTES: integer(0, 10 ** 15, 5 * 1024 ** 3),
@@ -119,6 +122,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     sourceBytes: of.HOLDPOINT_SOURCE_BYTES,
     layers: of.HOLDPOINT_LAYERS,
     languageServers: of.HOLDPOINT_LANGUAGE_SERVERS,
+    outsideAgents: { most: of.HOLDPOINT_OUTSIDE_AGENTS, idleMs: of.HOLDPOINT_OUTSIDE_AGENT_IDLE_MS },
     preparedInputs: of.HOLDPOINT_PREPARED_INPUTS,
     preparedBytes: of.HOLDPOINT_PREPARED_BYTES,
     poolBytes: of.HOLDPOINT_POOL_BYTES,
@@ -148,6 +152,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     remotes: remoteFilesFrom(env),
     policyFile: checked(() => policyFileFrom(env)),
     toolModules: checked(() => toolModulesFrom(env)),
+    mcpServers: serversFile(resolve(of.HOLDPOINT_DATA), env),
     metrics: checked(() => metricsSettingsFrom(env)),
     logs: checked(() => logExportFrom(env)),
     traces: checked(() => traceSettingsFrom(env)),

@@ -5,6 +5,7 @@ import { callRequests } from './resources/calls.ts';
 import { eventRequests } from './resources/events.ts';
 import { fileRequests } from './resources/files.ts';
 import { keyRequests } from './resources/keys.ts';
+import { mcpServerRequests } from './resources/mcp-servers.ts';
 import { passkeyRequests } from './resources/passkeys.ts';
 import { policyRequests } from './resources/policies.ts';
 import { publicationRequests } from './resources/publications.ts';
@@ -50,6 +51,7 @@ export function createClient(options: ClientOptions) {
     ...toolRequests(transport),
     ...keyRequests(transport),
     ...secretRequests(transport),
+    ...mcpServerRequests(transport),
     ...pushRequests(transport),
     ...passkeyRequests(transport),
     ...sessionRequests(transport),

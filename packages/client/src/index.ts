@@ -16,6 +16,7 @@ export type {
   ImaginedCall,
   IssuedKey,
   Key,
+  McpServer,
   Me,
   Page,
   PolicyExplanation,

@@ -44,19 +44,32 @@ export const scopes = {
   'queues:admin':
     'Read queues, workers, stuck runs and metrics of the whole installation, pause queues, and set log levels',
   'keys:admin': 'Create, read, rotate and revoke keys',
+  'mcp:read': 'Read the outside MCP servers of the installation and their tools. A key of kind agent never has it',
+  'mcp:write': 'Add, look at, accept and remove outside MCP servers. A key of kind agent never has it',
 } as const;
 export type Scope = keyof typeof scopes;
 export const allScopes = Object.keys(scopes) as [Scope, ...Scope[]];
 export const scopeSchema = z.enum(allScopes);
 
 /** They concern all tenants: only keys of the operator's tenant hold them. */
-export const installationScopes: ReadonlySet<Scope> = new Set(['queues:admin', 'audit:verify']);
+export const installationScopes: ReadonlySet<Scope> = new Set([
+  'queues:admin',
+  'audit:verify',
+  'mcp:read',
+  'mcp:write',
+]);
 
-/** Why no key of a caller can hold a scope: agents decide nothing and change no policy, and only the operator's tenant sees the whole installation. */
+const neverOfAgents: Partial<Record<Scope, string>> = {
+  'approvals:decide': 'release its own calls',
+  'policies:write': 'change its own bounds',
+  'mcp:read': "read the operator's programs and addresses",
+  'mcp:write': 'give itself tools',
+};
+
+/** Why no key of a caller can hold a scope: agents decide nothing, change no policy and no MCP server, and only the operator's tenant sees the whole installation. */
 export function whyNeverHeld({ kind, tenant }: Pick<Caller, 'kind' | 'tenant'>, scope: Scope): string | undefined {
-  const agent = `a key of kind ${kind} can never hold ${scope}: otherwise an agent could`;
-  if (kind === 'agent' && scope === 'approvals:decide') return `${agent} release its own calls`;
-  if (kind === 'agent' && scope === 'policies:write') return `${agent} change its own bounds`;
+  const could = kind === 'agent' ? neverOfAgents[scope] : undefined;
+  if (could !== undefined) return `a key of kind ${kind} can never hold ${scope}: otherwise an agent could ${could}`;
   if (tenant === defaultTenant || !installationScopes.has(scope)) return undefined;
   return `only keys of the tenant ${defaultTenant} can hold ${scope}, which concerns the whole installation`;
 }

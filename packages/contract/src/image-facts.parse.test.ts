@@ -1,7 +1,8 @@
 import { deflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { imageLine, readImageFacts } from './image-facts.ts';
+import { imageLine } from './image-facts.ts';
+import { readImageFacts } from './image-header.ts';
 
 const chunk = (name: string, data: Buffer): Buffer => {
   const length = Buffer.alloc(4);

@@ -1,4 +1,6 @@
 import { z } from 'zod';
+import { imageTypes } from './image-header.ts';
+import { outsideAgentSchema } from './outside-agent.ts';
 
 export const reasoningEffortSchema = z.enum(['none', 'low', 'medium', 'high', 'max']);
 export type ReasoningEffort = z.infer<typeof reasoningEffortSchema>;
@@ -11,8 +13,6 @@ export const modelOptionsSchema = z.strictObject({
 });
 export type ModelOptions = z.infer<typeof modelOptionsSchema>;
 
-export const imageTypes = ['image/png', 'image/jpeg', 'image/webp', 'image/gif'] as const;
-
 /** An image in a prompt. */
 export const imageSchema = z.strictObject({
   media_type: z.enum(imageTypes),
@@ -22,6 +22,7 @@ export type Image = z.infer<typeof imageSchema>;
 
 /** The fields of a model's goal apart from its prompt. */
 export const modelGoalShape = {
+  outside_agent: outsideAgentSchema.optional(),
   system: z.string().min(1).max(100_000).optional().describe('Instructions of the run, before those of the workspace'),
   instructions: z
     .boolean()
@@ -33,9 +34,13 @@ export const modelGoalShape = {
       skills: z.boolean().optional().describe('The skills of the repository, by name'),
       repo_map: z.boolean().optional().describe('The declarations that most files use, by the code graph'),
       git: z.boolean().optional().describe('The branch, what is changed already, and the last commits'),
+      memory: z
+        .boolean()
+        .optional()
+        .describe('Notes of earlier runs on the source, and the tool `remember`. Default: false'),
     })
     .optional()
-    .describe('Parts that the instructions of the model leave out: each with `false`'),
+    .describe('Parts of the instructions of the model, by name. Default: all but `memory`'),
   images: z.array(imageSchema).min(1).max(20).optional().describe('Images of the prompt'),
   fallbacks: z
     .array(z.string().min(1).max(200))

@@ -12,8 +12,28 @@ export const shellSpecSchema = z.strictObject({
   cwd: z.string().optional().describe('Relative to the workspace root'),
   env: z.record(z.string(), z.string()).optional(),
   timeout_ms: z.int().min(1).optional(),
+  input: z
+    .enum(['pipe', 'terminal'])
+    .optional()
+    .describe('Its standard input stays open for later calls, as a pipe or as a terminal. Default: it has none'),
 });
 export type ShellSpec = z.infer<typeof shellSpecSchema>;
+
+/** Text for the standard input of a running command. `enter`: the key follows the text. `end`: nothing follows. */
+export interface TaskInput {
+  text: string;
+  enter: boolean;
+  end: boolean;
+}
+
+/** The last input of a command: the step of the input, and the bytes of output before the input. */
+export const lastInputSchema = z.strictObject({
+  step_id: stepIdSchema,
+  end: z.boolean(),
+  stdout: z.int(),
+  stderr: z.int(),
+});
+export type LastInput = z.infer<typeof lastInputSchema>;
 
 /**
  * The goal of a sub-agent. A sub-agent gets the policy, the network and the limits of its parent run, and the sub-agent's usage counts in

@@ -194,6 +194,7 @@ export const linkType = {
 /** The names of spans. They have few values: ids and numbers are attributes. */
 export const spanName = {
   run: (operation: string, toolset: string) => `${operation} ${toolset}`,
+  submission: (toolset: string) => `submit ${toolset}`,
   segment: (state: string) => `segment ${state}`,
   chat: (model: string) => `${genAiOperation.chat} ${model}`,
   plan: genAiOperation.plan,

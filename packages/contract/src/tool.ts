@@ -3,7 +3,8 @@ import type { AgentKind } from './agent-kind.ts';
 import type { CapabilityReport } from './capabilities.ts';
 import type { PathChange } from './diff.ts';
 import type { LongResult } from './long-result.ts';
-import type { AgentSpec, CommandUse, ShellSpec, TaskOutcome } from './task.ts';
+import type { OutsideQuestion } from './outside-question.ts';
+import type { AgentSpec, CommandUse, ShellSpec, TaskInput, TaskOutcome } from './task.ts';
 import type { Problem, TaskKind, TaskStatus } from './vocabulary.ts';
 
 /**
@@ -38,7 +39,32 @@ export type ToolOutcome =
    * Reads only.
    */
   | { status: 'deferred'; until: number; on: { task_id: string } | { task: NewTask } }
+  /**
+   * The other side of the call needs more time. The call holds no worker, and runs again with `outside` at `until`: such a run only asks for the
+   * result. The call changed nothing in the workspace.
+   */
+  | { status: 'deferred'; until: number; on: { outside: string } }
+  /**
+   * The other side of the call asks a person before the call continues. The call parks, and is made again with the answers and the state;
+   * its changes up to here stay.
+   */
+  | { status: 'deferred'; on: AskedPerson; touched?: readonly string[] | undefined }
   | ({ status: 'failed' | 'timed_out' | 'killed'; error: Problem; value?: unknown } & Effects);
+
+/** @property state what the other side wants back with the answers, byte for byte */
+export interface AskedPerson {
+  question: OutsideQuestion;
+  state?: string | undefined;
+}
+
+/**
+ * A call continues with what its last execution wanted back.
+ * @property over the call has ended without a result: this execution only lets go of what still works for the call
+ */
+export interface AwaitedOutside {
+  outside: string;
+  over?: true | undefined;
+}
 
 /** The changes of a run between two snapshots. */
 export interface MergeContent {
@@ -90,7 +116,8 @@ export type Preview =
       background?: true;
     }
   | ({ kind: 'merge'; task_id: string; run_id: string; snapshot: string } & MergeContent)
-  | { kind: 'question'; question: string; options: string[] }
+  /** `server`: an outside server asks, and its call continues with the answer. */
+  | { kind: 'question'; question: string; options: string[]; server?: string }
   | { kind: 'plan'; title: string; text: string; todos: string[] }
   | { kind: 'problem'; message: string };
 
@@ -122,6 +149,9 @@ export interface OutputPage {
   omitted: number;
 }
 
+/** `stdout`, `stderr`: bytes printed before the input. */
+export type SentInput = { status: 'sent'; stdout: number; stderr: number } | { status: 'refused'; problem: Problem };
+
 /** The tasks of the call's run. */
 export interface TaskHandle {
   list(): Promise<TaskView[]>;
@@ -129,6 +159,11 @@ export interface TaskHandle {
   output(taskId: string, at: { stream: 'stdout' | 'stderr'; from: number; maxBytes: number }): Promise<OutputPage>;
   /** Requests the end of a task and waits at most 10 s for the end. No-op when the task is over. */
   kill(taskId: string): Promise<TaskView | undefined>;
+  /**
+   * Sends a text to the standard input of a running command, once for all attempts of the step. Waits at most 10 s for the start of the
+   * command. Undefined: there is no such task. Only for a writing tool.
+   */
+  send(taskId: string, input: TaskInput): Promise<SentInput | undefined>;
   /** Brings the changes of a sub-agent into the workspace, all or nothing. Only for a writing tool. */
   merge(taskId: string): Promise<MergeResult>;
   /** Finds a kind of sub-agent by its name, as defined at the beginning of the run; a refusal lists the known names. */

@@ -62,6 +62,8 @@ export interface EndedSpans {
   traceparent?: string | undefined;
   tracestate?: string | undefined;
   spans: readonly TraceSpan[];
+  /** Set with the first event of the run: the span of its submission is due. */
+  submitted?: { time: string; toolset: string } | undefined;
   /** The span of the run, in its present life. */
   run_span_id?: string | undefined;
   /** The segment at the beginning of each span, with all its content; 0: none. */

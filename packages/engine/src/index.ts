@@ -57,6 +57,8 @@ export {
 export { policyFileFrom, readPolicyFile } from './policies/policy-file.ts';
 export type { Logger } from './ports/index.ts';
 export { setLogLevel, watchLogLevel } from './processes/log-level.ts';
+export { answerQuestions, askWorker } from './processes/questions.ts';
+export { serverLooks } from './processes/server-looks.ts';
 export type {
   Attempt,
   NumberedStep,

@@ -84,7 +84,7 @@ export function openLanguageServers({
     const key = JSON.stringify([mount.id, mount.path, start]);
     const known = running.get(key);
     const isFull = running.size >= most && [...running.values()].every((one) => one.idleMs < keptMs);
-    if (isEdit && (known === undefined ? isFull : known.waiting >= mostWaiting)) return undefined;
+    if (isEdit && known === undefined && isFull) return undefined;
     const server = known ?? new RunningServer(start, () => sandbox.serve(mount, program));
     running.delete(key);
     running.set(key, server);
@@ -119,8 +119,10 @@ export function openLanguageServers({
       if (server !== undefined) byServer.set(server, [...(byServer.get(server) ?? []), one]);
     }
     const asked = [...byServer].map(async ([server, files]) => {
+      // No wait stands between this look and the question: of edits that come together, each sees those before it.
+      if (server.waiting >= mostWaiting) return [];
       const reply = await server.ask({ ask: 'diagnostics', files, wait_ms });
-      return 'problems' in reply ? reply.problems.filter(({ path }) => files.some((one) => one.path === path)) : [];
+      return 'problems' in reply ? reply.problems.filter(({ path }) => isInside(path)) : [];
     });
     return (await Promise.all(asked)).flat();
   };
@@ -141,6 +143,9 @@ export function openLanguageServers({
     },
   };
 }
+
+/** A server may say anything of any path. */
+const isInside = (path: string): boolean => !/^\/|(^|\/)\.\.(\/|$)|[\p{C}]/u.test(path);
 
 /** An edit behind this many other questions goes without an answer: it would come too late, and hold up the questions behind it. */
 const mostWaiting = 2;

@@ -38,6 +38,11 @@ export interface ToolDefinition<Input extends z.ZodObject = z.ZodObject, Output 
   /** Whether a second call with the same arguments changes nothing more. */
   idempotent: boolean;
   run(deps: ToolDeps, input: z.output<Input>, waiting: Waiting): Promise<Answer<z.output<Output>>>;
+  /**
+   * For a client that follows long work as a task: returns the id of the run at once. The output schema then holds for `RunView`.
+   * Without this function the tool answers every client alike.
+   */
+  runToFollow?(deps: ToolDeps, input: z.output<Input>, waiting: Waiting): Promise<string>;
 }
 
 export const defineTool = <Input extends z.ZodObject, Output extends z.ZodObject>(

@@ -1,9 +1,15 @@
-import { ApiError, ConnectionError } from '@holdpoint/client';
-import { plain } from '@holdpoint/readable';
-import { type CallToolResult, McpServer, type ServerContext } from '@modelcontextprotocol/server';
-import { cutText, mostText } from './bounds.ts';
+import {
+  type CallToolResult,
+  type McpRequestContext,
+  McpServer,
+  type ServerContext,
+} from '@modelcontextprotocol/server';
+import type { z } from 'zod';
 import type { ToolDefinition, ToolDeps, Waiting } from './define-tool.ts';
+import { knownSchema } from './known-schema.ts';
 import { addResources } from './resources.ts';
+import { isRefusal, refusal, resultOf } from './results.ts';
+import { addTasks, followsTasks, taskOfRun } from './tasks.ts';
 import { tools } from './tools/index.ts';
 
 const instructions =
@@ -17,25 +23,55 @@ export interface McpServerDeps extends ToolDeps {
   onError(error: Error): void;
 }
 
+/** Parts of the server that a request needs. All tools together take most of the time of a short call. */
+interface Parts {
+  tools: readonly ToolDefinition[];
+  resources: boolean;
+}
+export const allParts: Parts = { tools, resources: true };
+
+/** The parts that a request over HTTP needs: a call needs its tool alone, and a request about a task none. */
+export function partsFor(request: unknown): Parts {
+  const { method, params } = (request ?? {}) as { method?: unknown; params?: { name?: unknown } };
+  if (typeof method === 'string' && method.startsWith('tasks/')) return { tools: [], resources: false };
+  const called = method === 'tools/call' ? tools.find(({ name }) => name === params?.name) : undefined;
+  return called === undefined ? allParts : { tools: [called], resources: false };
+}
+
 /**
  * A server for a connection, or for a single request over HTTP. Both revisions of the protocol have the same tools.
- * @param only the tool of a request that needs no other part: all tools together take most of the time of a short call
+ * @param era the revision of the caller: `modern` (from 2026-07-28 on) has the extension for tasks
  */
-export function openMcpServer({ version, ...deps }: McpServerDeps, only?: ToolDefinition): McpServer {
+export function openMcpServer(
+  { version, ...deps }: McpServerDeps,
+  { era }: Pick<McpRequestContext, 'era'>,
+  parts: Parts,
+): McpServer {
   const server = new McpServer({ name: 'holdpoint', title: 'Holdpoint', version }, { instructions });
-  for (const tool of only === undefined ? tools : [only]) addTool(server, tool, deps);
-  if (only === undefined) addResources(server, deps);
+  const hasTasks = era === 'modern';
+  for (const tool of parts.tools) addTool(server, tool, { ...deps, hasTasks });
+  if (parts.resources) addResources(server, deps);
+  if (hasTasks) addTasks(server, deps);
   return server;
 }
 
-/** The tool that a request calls; undefined for every other request, and for an unknown tool. */
-export function calledTool(request: unknown): ToolDefinition | undefined {
-  const { method, params } = (request ?? {}) as { method?: unknown; params?: { name?: unknown } };
-  return method === 'tools/call' ? tools.find(({ name }) => name === params?.name) : undefined;
+const known = new WeakMap<ToolDefinition, { inputSchema: z.ZodObject; outputSchema: z.ZodObject }>();
+
+function schemasOf(tool: ToolDefinition) {
+  const schemas = known.get(tool) ?? {
+    inputSchema: knownSchema(tool.input),
+    outputSchema: knownSchema(tool.output, { isOwn: true }),
+  };
+  known.set(tool, schemas);
+  return schemas;
 }
 
-function addTool(server: McpServer, tool: ToolDefinition, deps: Omit<McpServerDeps, 'version'>): void {
-  const { name, title, description, input, output, kind, idempotent } = tool;
+interface AddedToolDeps extends ToolDeps, Pick<McpServerDeps, 'onError'> {
+  hasTasks: boolean;
+}
+
+function addTool(server: McpServer, tool: ToolDefinition, { hasTasks, ...deps }: AddedToolDeps): void {
+  const { name, title, description, kind, idempotent } = tool;
   const annotations = {
     title,
     readOnlyHint: kind === 'read',
@@ -45,16 +81,16 @@ function addTool(server: McpServer, tool: ToolDefinition, deps: Omit<McpServerDe
   };
   server.registerTool(
     name,
-    { title, description, inputSchema: input, outputSchema: output, annotations },
+    { title, description, ...schemasOf(tool), annotations },
     async (given: Record<string, unknown>, context: ServerContext): Promise<CallToolResult> => {
+      const waiting = waitingOf(context);
       try {
-        const { text, value } = await tool.run(deps, given, waitingOf(context));
-        return {
-          content: [{ type: 'text', text: cutText(text, mostText, 'the page is full') }],
-          structuredContent: value,
-        };
+        if (hasTasks && tool.runToFollow !== undefined && followsTasks(context)) {
+          return await taskOfRun(deps, await tool.runToFollow(deps, given, waiting), waiting.signal);
+        }
+        return resultOf(await tool.run(deps, given, waiting));
       } catch (error) {
-        if (!context.mcpReq.signal.aborted && !isRefusal(error)) deps.onError(error as Error);
+        if (!waiting.signal.aborted && !isRefusal(error)) deps.onError(error as Error);
         return refusal(error);
       }
     },
@@ -71,20 +107,4 @@ function waitingOf({ mcpReq }: ServerContext): Waiting {
       await mcpReq.notify({ method: 'notifications/progress', params });
     },
   };
-}
-
-type Refusal = ApiError | ConnectionError;
-const isRefusal = (error: unknown): error is Refusal => error instanceof ApiError || error instanceof ConnectionError;
-
-/** A refusal of the API for a model: the event, the places in the arguments, and the next step. */
-function refusal(error: unknown): CallToolResult {
-  const lines = isRefusal(error)
-    ? linesOf(error)
-    : ['internal_error: the call went wrong. The log of the server says why.'];
-  return { isError: true, content: [{ type: 'text', text: cutText(plain(lines.join('\n')), 8192, 'cut') }] };
-}
-
-function linesOf(error: Refusal): string[] {
-  const places = error instanceof ApiError ? error.errors.map(({ pointer, detail }) => `${pointer}: ${detail}`) : [];
-  return [`${error.code}: ${error.message}`, ...places, error.next];
 }

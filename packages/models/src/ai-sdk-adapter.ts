@@ -4,7 +4,6 @@ import {
   generateText,
   InvalidResponseDataError,
   JSONParseError,
-  jsonSchema,
   type LanguageModelMiddleware,
   type ToolSet,
   wrapLanguageModel,
@@ -16,6 +15,7 @@ import { CutUsage } from './cut-usage.ts';
 import { defaultAnswerMs, describeModel, limitAnswer, type ModelFacts } from './describe-model.ts';
 import { ModelError } from './errors.ts';
 import { describeFailure, type Failure } from './failure.ts';
+import { type FreeTexts, freeTextsOf, sdkTool } from './free-text.ts';
 import { parseModelName } from './model-name.ts';
 import type { Model, ModelAnswer, ModelRequest, ReasoningEffort } from './port.ts';
 import { openProviderModel, type ProviderDeps } from './providers.ts';
@@ -47,13 +47,9 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
   const facts = describeModel(request.model, deps.settings.known ?? {});
   request.signal.throwIfAborted();
   // Without `execute` the SDK stops after the first answer: a single request.
-  const tools: ToolSet = Object.fromEntries(
-    request.tools.map((tool) => [
-      tool.name,
-      { description: tool.description, inputSchema: jsonSchema(tool.parameters) },
-    ]),
-  );
-  const prompt = sentPrompt(request, { isCached, showsImages: facts.images ?? false });
+  const texts = freeTextsOf(request);
+  const tools: ToolSet = Object.fromEntries(request.tools.map((tool) => [tool.name, sdkTool(tool, texts)]));
+  const prompt = sentPrompt(request, { isCached, showsImages: facts.images ?? false, texts });
   const used = new CutUsage();
   const middleware = [boundArgsDepth, uniqueCallIds(request.messages), ...(onDelta ? [streamed(onDelta, used)] : [])];
   using limit = limitAnswer(request.model, deps.settings.answerMs ?? defaultAnswerMs);
@@ -75,7 +71,7 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
     limit.signal.throwIfAborted();
     throw toModelError(deps, error, request.model);
   });
-  return readAnswer(rawAnswer(request.model, result), request.messages);
+  return readAnswer(rawAnswer(request.model, result, texts), request.messages);
 }
 
 /** An answer of the default length leaves most of the window to the conversation. */
@@ -100,13 +96,13 @@ const withPrompt = (prompt: ReturnType<typeof sentPrompt>): LanguageModelMiddlew
   transformParams: async ({ params }) => ({ ...params, prompt }),
 });
 
-function rawAnswer(model: string, result: Generated): RawAnswer {
+function rawAnswer(model: string, result: Generated, texts: FreeTexts): RawAnswer {
   const { provider } = parseModelName(model);
   const dropped = result.rawFinishReason === 'MALFORMED_FUNCTION_CALL';
   const note = result.providerMetadata?.google?.finishMessage;
   return {
     model,
-    parts: result.content.flatMap(answerPart),
+    parts: result.content.flatMap((part) => answerPart(part, texts)),
     finish: result.finishReason,
     droppedCall: dropped ? String(note ?? 'the provider says no more about it') : undefined,
     argsAsText: provider !== 'anthropic' && provider !== 'google',
@@ -144,14 +140,17 @@ function answeredBy({ response: { modelId, id } }: Generated): RawAnswer['answer
 }
 
 /** Other kinds (sources, files, results of the provider's own tools) need tools never offered by Holdpoint. */
-function answerPart(part: Generated['content'][number]): AnswerPart[] {
+function answerPart(part: Generated['content'][number], texts: FreeTexts): AnswerPart[] {
   switch (part.type) {
     case 'text':
     case 'reasoning':
       return [{ type: part.type, text: part.text, metadata: part.providerMetadata }];
     case 'tool-call': {
       const { toolCallId: id, toolName: tool, input, providerMetadata: metadata } = part;
-      return [{ type: 'call', id, tool, input, refused: part.invalid === true, metadata }];
+      const argument = texts.get(tool);
+      const call = { type: 'call' as const, id, tool, refused: part.invalid === true, metadata };
+      if (argument === undefined || typeof input !== 'string') return [{ ...call, input }];
+      return [{ ...call, input: { [argument]: input }, refused: false, isText: true }];
     }
     default:
       return [];

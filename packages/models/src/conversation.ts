@@ -1,6 +1,7 @@
 import { isJsonObject } from './call-args.ts';
 import { usedIds } from './call-ids.ts';
 import { ModelError } from './errors.ts';
+import type { FreeTexts } from './free-text.ts';
 import { type ChosenImages, chooseImages, type ImagePart } from './images.ts';
 import { parseModelName } from './model-name.ts';
 import type { ModelAnswer, ModelImage, ModelMessage, ModelRequest } from './port.ts';
@@ -20,10 +21,16 @@ interface ResultPart {
   output: { type: 'text' | 'error-text'; value: string } | { type: 'content'; value: (TextPart | ImagePart)[] };
 }
 
+/** A recorded part. The input of a call is a text where the tool takes plain texts. */
+type SentPart =
+  | Exclude<ReplayPart, { type: 'tool-call' }>
+  | (Omit<CallPart, 'input'> & { input: CallPart['input'] | string });
+type CallPart = ReplayPart & { type: 'tool-call' };
+
 /** A message in the form of the SDK. */
 export type SentMessage =
   | { role: 'user'; content: (TextPart | ImagePart)[] }
-  | { role: 'assistant'; content: ReplayPart[]; providerOptions?: Replay['providerOptions'] }
+  | { role: 'assistant'; content: SentPart[]; providerOptions?: Replay['providerOptions'] }
   | { role: 'tool'; content: ResultPart[] };
 
 type Cached = { providerOptions?: Replay['providerOptions'] | typeof breakpoint };
@@ -34,14 +41,33 @@ const breakpoint = { anthropic: { cacheControl: { type: 'ephemeral' as const } }
 /** System text and conversation in the form passed by the SDK to a provider. @throws ModelError EMODELREQUEST */
 export function sentPrompt(
   { system, messages, model }: Pick<ModelRequest, 'system' | 'messages' | 'model'>,
-  { isCached, showsImages }: { isCached: boolean; showsImages: boolean },
+  { isCached, showsImages, texts = new Map() }: { isCached: boolean; showsImages: boolean; texts?: FreeTexts },
 ) {
   const images = chooseImages(messages, { showsImages, model });
-  const sent: (SentMessage & Cached)[] = toSentMessages(messages, model, images);
+  const sent: (SentMessage & Cached)[] = withTexts(toSentMessages(messages, model, images), texts);
   refuseMissingResults(sent, model);
   const marked = isCached ? { providerOptions: breakpoint } : {};
   if (isCached) for (const index of turnEnds(sent)) sent[index] = { ...(sent[index] as SentMessage), ...marked };
   return system === '' ? sent : [{ role: 'system' as const, content: system, ...marked }, ...sent];
+}
+
+/** Calls of tools with a plain text have the text alone as their input. */
+function withTexts(sent: readonly SentMessage[], texts: FreeTexts): SentMessage[] {
+  if (texts.size === 0) return [...sent];
+  return sent.map((message) => {
+    if (message.role !== 'assistant') return message;
+    return { ...message, content: message.content.map((part) => asText(part, texts)) };
+  });
+}
+
+function asText(part: SentPart, texts: FreeTexts): SentPart {
+  if (part.type !== 'tool-call' || typeof part.input === 'string') return part;
+  const argument = texts.get(part.toolName);
+  if (argument === undefined) return part;
+  const text = part.input[argument];
+  // A call that was recorded as a function has the id of a function.
+  const { providerOptions: _, ...call } = part;
+  return { ...call, input: typeof text === 'string' ? text : '' };
 }
 
 /** Providers refuse a call without its result. */

@@ -1,9 +1,10 @@
 // The settings, errors and shapes of models. `open-models` is an entry point of its own: the AI SDK takes 0.6 s to load, and only the worker asks models.
 export { costOf, describeModel, type ModelFacts, type ModelOverrides } from './describe-model.ts';
 export { ModelError, type ModelErrorCode, unusableAnswer } from './errors.ts';
+export { describeFailure, type Failure } from './failure.ts';
 export { tokensOfImage } from './image-tokens.ts';
 export { mostRequestBytes } from './images.ts';
-export { describeModelProblem } from './model-name.ts';
+export { describeModelProblem, modelProviders } from './model-name.ts';
 export {
   type Model,
   type ModelAnswer,
@@ -18,5 +19,6 @@ export {
   type UsedByCut,
 } from './port.ts';
 export { accountProviders, type ProviderAccount, providerAccountOf } from './provider-account.ts';
+export { type ProviderAddress, providerAddressOf } from './provider-address.ts';
 export { type ModelSettings, modelSettingsFrom, type ProviderSettings } from './settings.ts';
 export { type CountImage, tokensOf, tokensOfMessage, tokensOfTools } from './tokens.ts';

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { ModelTool } from './port.ts';
 import { asking, askServer, continued, failure, readFile } from './testing/ask.ts';
 import { testFaults, testParallelCalls } from './testing/faults.ts';
 import { openWireServer } from './testing/wire-server.ts';
@@ -60,6 +61,62 @@ test('malformed arguments are data, and their result keeps the id of the call', 
     { type: 'function_call_output', call_id: 'c1' },
     { type: 'function_call_output', call_id: 'c2' },
   ]);
+});
+
+const patch: ModelTool = {
+  name: 'apply_patch',
+  description: 'Changes files.',
+  parameters: { type: 'object', properties: { input: { type: 'string' } }, required: ['input'] },
+  freeText: 'input',
+};
+const withPatch = { tools: [readFile, patch] };
+const text = '*** Begin Patch\n*** Add File: "a"\n+\\n {[\n*** End Patch';
+const patchCall = (id: string, input: string) => ({
+  ...{ type: 'custom_tool_call', id: `ctc_${id}`, call_id: id, name: 'apply_patch', input, status: 'completed' },
+});
+
+describe('a tool of plain texts', () => {
+  test('is offered as such, called without JSON, and goes back as it came', async () => {
+    await using ask = await askServer(modelName, response([patchCall('c1', text), call('c2', '{"path":"b"}')]));
+    const answer = await ask(undefined, withPatch);
+    expect(ask.list(0, 'tools')).toEqual([
+      expect.objectContaining({ type: 'function', name: 'read_file' }),
+      { type: 'custom', name: 'apply_patch', description: 'Changes files.' },
+    ]);
+    expect(answer.calls).toEqual([
+      { id: 'c1', tool: 'apply_patch', args: { input: text } },
+      { id: 'c2', tool: 'read_file', args: { path: 'b' } },
+    ]);
+    await ask(continued(answer), withPatch);
+    expect(ask.list(1, 'input').slice(2)).toEqual([
+      { type: 'custom_tool_call', call_id: 'c1', name: 'apply_patch', input: text },
+      { type: 'function_call', call_id: 'c2', name: 'read_file', arguments: '{"path":"b"}' },
+      { type: 'custom_tool_call_output', call_id: 'c1', output: 'alpha' },
+      { type: 'function_call_output', call_id: 'c2', output: expect.any(String) },
+    ]);
+  });
+
+  test.each(['openai/gpt-4.1', 'openai-chat/gpt-5', 'anthropic/claude-sonnet-4-5'])(
+    'is a function for %s',
+    async (model) => {
+      await using server = await openWireServer({ body: '{}' });
+      const ask = asking(model, server.url);
+      await ask(undefined, withPatch).catch(() => {});
+      expect(JSON.stringify(ask.list(0, 'tools'))).not.toContain('"custom"');
+    },
+  );
+
+  test('a text that the output limit cut does not run', async () => {
+    const body = JSON.stringify({
+      ...response([patchCall('c1', text.slice(0, 20))]),
+      ...{ status: 'incomplete', incomplete_details: { reason: 'max_output_tokens' } },
+    });
+    await using server = await openWireServer({ body });
+    expect(await asking(modelName, server.url)(undefined, withPatch)).toMatchObject({
+      finish: 'length',
+      calls: [{ id: 'c1', invalid: 'The call was cut off at the output limit.' }],
+    });
+  });
 });
 
 test('an answer at the output limit marks the call that it cut', async () => {

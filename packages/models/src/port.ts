@@ -5,6 +5,8 @@ export interface ModelTool {
   name: string;
   description: string;
   parameters: Record<string, unknown>;
+  /** The name of its only argument, a text. Models that have calls with a plain text write it as such, without the escapes of JSON. */
+  freeText?: string | undefined;
 }
 
 const modelToolCallSchema = z.strictObject({

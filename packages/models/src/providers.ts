@@ -5,6 +5,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import { needsMarks, withCacheMarks } from './cache-marks.ts';
 import { ModelError } from './errors.ts';
 import { describeModelProblem, parseModelName } from './model-name.ts';
+import { baseUrl, keyOf } from './provider-address.ts';
 import { reasoningDetails } from './reasoning-details.ts';
 import type { ModelSettings } from './settings.ts';
 
@@ -41,16 +42,16 @@ export function openProviderModel(
       return { model: openai().chat(model), options: shared };
     case 'anthropic': {
       const baseURL = baseUrl(settings.anthropic?.baseUrl, 'https://api.anthropic.com', '/v1');
-      return { model: createAnthropic({ apiKey: key(settings.anthropic), baseURL, fetch })(model), options: none };
+      return { model: createAnthropic({ apiKey: keyOf(settings.anthropic), baseURL, fetch })(model), options: none };
     }
     case 'google': {
       const baseURL = baseUrl(settings.google?.baseUrl, 'https://generativelanguage.googleapis.com', '/v1beta');
-      return { model: createGoogle({ apiKey: key(settings.google), baseURL, fetch })(model), options: none };
+      return { model: createGoogle({ apiKey: keyOf(settings.google), baseURL, fetch })(model), options: none };
     }
     case 'openai-compatible': {
       // No default path: servers differ.
       const baseURL = baseUrl(settings.openaiCompatible?.baseUrl, '', '');
-      const apiKey = key(settings.openaiCompatible);
+      const apiKey = keyOf(settings.openaiCompatible);
       const transformRequestBody = isCached && needsMarks(model) ? withCacheMarks : undefined;
       const usual = { name: provider, apiKey, baseURL, fetch, includeUsage: true };
       const server = { ...usual, transformRequestBody, metadataExtractor: reasoningDetails };
@@ -69,15 +70,6 @@ export function openProviderModel(
 
   function openai() {
     const baseURL = baseUrl(settings.openai?.baseUrl, 'https://api.openai.com', '/v1');
-    return createOpenAI({ apiKey: key(settings.openai), baseURL, fetch });
+    return createOpenAI({ apiKey: keyOf(settings.openai), baseURL, fetch });
   }
-}
-
-function key(provider: { apiKey?: string | undefined } | undefined): string {
-  return provider?.apiKey ?? '';
-}
-
-function baseUrl(given: string | undefined, origin: string, path: string): string {
-  const url = (given ?? origin).replace(/\/+$/, '');
-  return new URL(url).pathname === '/' ? `${url}${path}` : url;
 }

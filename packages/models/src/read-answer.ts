@@ -6,7 +6,16 @@ import { packReplay } from './replay.ts';
 /** A part of an answer from the SDK, in order. */
 export type AnswerPart =
   | { type: 'text' | 'reasoning'; text: string; metadata: unknown }
-  | { type: 'call'; id: string; tool: string; input: unknown; refused: boolean; metadata: unknown };
+  | {
+      type: 'call';
+      id: string;
+      tool: string;
+      input: unknown;
+      refused: boolean;
+      metadata: unknown;
+      /** The input came as a plain text, which has no end of its own. */
+      isText?: true;
+    };
 
 export interface RawAnswer {
   model: string;
@@ -36,7 +45,7 @@ export function readAnswer(raw: RawAnswer, messages: readonly ModelMessage[]): M
       continue;
     }
     const cut = raw.finish === 'length' && index === raw.parts.length - 1;
-    const call = readCall(part, cut && !raw.argsAsText, cut);
+    const call = readCall(part, cut && (!raw.argsAsText || part.isText === true), cut);
     calls.push(call);
     parts.push({
       type: 'tool-call',

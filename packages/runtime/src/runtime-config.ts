@@ -39,6 +39,8 @@ export interface RuntimeConfig {
   sourceBytes: number;
   /** Most language servers of this worker at once; 0: none. @default 4 */
   languageServers?: number;
+  /** Most outside agents of this worker that wait between two turns, and for how many milliseconds each. @default 8, two minutes */
+  outsideAgents?: { most: number; idleMs: number };
   /** The trees to build on shared layers where overlay mounts work. @default the default of `openWorkspaces` */
   layers?: WorkspacesOptions['layers'];
   /** Most bytes of all outputs of `prepare` kept for later runs; 0: no output is kept. */
@@ -87,6 +89,8 @@ export interface RuntimeConfig {
   policyFile: string | undefined;
   /** Modules with tools of the operator: absolute paths, and packages below `projectDir`. */
   toolModules: readonly string[];
+  /** The file of outside MCP servers. No such file: none. */
+  mcpServers: string;
   metrics: MetricsSettings;
   /** Undefined: no traces are exported. */
   traces?: TraceSettings | undefined;

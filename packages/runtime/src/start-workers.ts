@@ -1,8 +1,10 @@
 import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { openGraphs } from '@holdpoint/code-graph';
+import { isTerminal } from '@holdpoint/contract';
 import { openDocuments } from '@holdpoint/documents';
 import {
+  answerQuestions,
   newIdBy,
   openBlobStore,
   openOperatorPolicy,
@@ -16,25 +18,28 @@ import {
 import { bindInstallation, confirmInstallation } from '@holdpoint/engine/installation';
 import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
-import { openAdmission, scriptedPlanner } from '@holdpoint/engine/worker';
+import { openAdmission, type Planner, readRun, scriptedPlanner } from '@holdpoint/engine/worker';
 import { openLanguageServers } from '@holdpoint/language-servers';
+import { followServers, followTools } from '@holdpoint/mcp';
 import { describeModel, providerAccountOf } from '@holdpoint/models';
 import { openModels } from '@holdpoint/models/open-models';
 import type { CatalogTool } from '@holdpoint/policy';
 import { openSandbox } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
 import { type LogDrops, startTraces, type TelemetryThread, watchLoop } from '@holdpoint/telemetry';
-import { createRegistry, createToolsets, httpGraph, loadToolsets, openSearch, openTextThreads } from '@holdpoint/tools';
+import { createToolsets, httpGraph, loadToolsets, openSearch, openTextThreads } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import { defaultTrees, whyCopies } from '@holdpoint/workspace/trees';
 import type { Logger } from 'pino';
 import { createExecutor } from './adapters/executor.ts';
 import { hostLimits, ownerAllocator } from './adapters/host.ts';
 import { modelFetch } from './adapters/model-fetch.ts';
+import { openOAuthHost } from './adapters/oauth-host.ts';
 import { readRemoteFiles } from './adapters/remote-files.ts';
 import { openRemoteGit } from './adapters/remote-git.ts';
 import { createWorkspacePort } from './adapters/workspace-port.ts';
 import { openAgentKinds } from './agents/find-kinds.ts';
+import { answerLook } from './answer-looks.ts';
 import { openFollower } from './following/open-follower.ts';
 import { startHeartbeat } from './heartbeat.ts';
 import { startQueueWorkers } from './jobs/queue-workers.ts';
@@ -49,6 +54,8 @@ import { openWorkerMetrics } from './metrics/open-worker-metrics.ts';
 import { openModelGate } from './model-gate/model-gate.ts';
 import { createModelPlanner } from './model-planner/model.ts';
 import { redactPlanner } from './model-planner/redact-planner.ts';
+import { createAgentPlanner } from './outside-planner/agent-planner.ts';
+import { RunningAgents } from './outside-planner/running-agents.ts';
 import { reportLate } from './report-late.ts';
 import { ConfigError, type RuntimeConfig } from './runtime-config.ts';
 import { openToolchains } from './toolchains/project-toolchains.ts';
@@ -84,13 +91,14 @@ export async function startWorkers(
   address: RedisAddress,
   { logger, secrets, workerId, traceIds, logDrops, thread, replace }: WorkerProcess,
 ): Promise<() => Promise<void>> {
-  const tools = await openTools(config, logger);
+  const tools = await openTools(config, secrets, logger);
   checkPolicyFile(config, tools.list);
   thread.logTo(logger);
   const service = { name: 'holdpoint-worker', version: config.version, instance: workerId };
   const { metrics, served } = await openWorkerMetrics(service, config.metrics, thread);
   const connections = await openRedis({ address, commandMs }, logger);
   const installation = await bindInstallation({ redis: connections.state, dataDir: config.dataDir });
+  await tools.store.pin();
   const onDropped = (spans: number, reason: string): void =>
     metrics.count('dropped', { signal: 'spans', reason }, spans);
   const traces = await startTraces({ thread, service, logger, onDropped }, config.traces);
@@ -167,6 +175,13 @@ export async function startWorkers(
     now,
     logger,
   });
+  const outsideAgents = new RunningAgents({
+    ...(config.outsideAgents ?? { most: 8, idleMs: 120_000 }),
+    async isAtRest(runId) {
+      const run = await readRun(connections.state, runId);
+      return run === undefined || run.status === 'paused' || isTerminal(run.status);
+    },
+  });
   const agentKinds = openAgentKinds({ workspaces, registry, operator: config.agentKinds, logger });
   const deps = traced.deps({
     workerId,
@@ -196,12 +211,18 @@ export async function startWorkers(
     workspaces: meterWorkspaces(createWorkspacePort(workspaces, sandbox, secrets), metrics),
     planners: {
       scripted: redactPlanner(scriptedPlanner, secrets),
-      model: createModelPlanner({
-        ...{ model, registry, secrets, workspaces, graphs, now, live, texts, asking, prices },
-        describe: (name) => describeModel(name, prices),
-        operatorText: config.instructions,
-        agentKinds,
-      }),
+      model: withOutsideAgents(
+        createAgentPlanner({
+          ...{ registry, sandbox, workspaces, secrets, prices, live, asking, agents: outsideAgents },
+          ...{ settings: config.models, fetch: modelFetch(texts), dataDir: config.dataDir, version: config.version },
+        }),
+        createModelPlanner({
+          ...{ model, registry, secrets, workspaces, graphs, now, live, texts, asking, prices },
+          describe: (name) => describeModel(name, prices),
+          operatorText: config.instructions,
+          agentKinds,
+        }),
+      ),
     },
     agentKinds,
     defaultModel: config.models.defaultModel,
@@ -233,6 +254,15 @@ export async function startWorkers(
   const loop = watchLoop({ onLate: reportLate(logger, workers) });
   logDrops.reportTo(metrics);
   const level = await watchLogLevel({ subscriber: connections.subscriber, logger, is: 'workers' });
+  const answering = await answerQuestions(
+    { redis: connections.state, subscriber: connections.subscriber, logger },
+    {
+      mcp_look: answerLook({
+        ...{ redis: connections.state, store: tools.store, sandbox, secrets },
+        ...{ allowAddresses: config.allowAddresses, dataDir: config.dataDir },
+      }),
+    },
+  );
   observeWorker(metrics, { workers, loop, sandbox });
   const heartbeat = await startHeartbeat(deps, {
     host: config.host,
@@ -245,7 +275,7 @@ export async function startWorkers(
       source_roots: [...(config.roots.sourceRoots ?? [])],
       publish_roots: [...(config.roots.publishRoots ?? [])],
       git_hosts: [...(config.roots.gitHosts ?? ['*'])],
-      tool_modules: tools.modules,
+      tool_modules: tools.modules(),
     }),
     retention: { days: config.retention.days ?? null, runs: config.retention.runs ?? null },
     ceilings: config.ceilings,
@@ -269,6 +299,7 @@ export async function startWorkers(
     await workers.drain(config.drainMs);
     space.stop();
     cancels.stop();
+    answering.stop();
     live.stop();
     level.stop();
     await watch.stop();
@@ -277,6 +308,7 @@ export async function startWorkers(
     loop.stop();
     await texts.close();
     await graphs.close();
+    await outsideAgents.close();
     await languageServers.close();
     await documents.close();
     await sandbox[Symbol.asyncDispose]();
@@ -289,6 +321,14 @@ export async function startWorkers(
   };
 }
 
+/** A run names an outside agent, or Holdpoint's own loop asks its model. */
+const withOutsideAgents = (outside: Planner, own: Planner): Planner => ({
+  next(input, signal) {
+    const { goal } = input.spec;
+    return (goal.planner === 'model' && goal.outside_agent !== undefined ? outside : own).next(input, signal);
+  },
+});
+
 const namesOf = (tools: readonly CatalogTool[]): string[] => tools.map(({ name }) => name);
 
 /** Models named by the operator. */
@@ -298,16 +338,19 @@ const namedModels = ({ models }: RuntimeConfig): string[] => [
 ];
 
 /** The tools of this process, and their list for checks of policies. @throws ConfigError when a module cannot be used */
-async function openTools({ search, graphEndpoint, toolModules, projectDir }: RuntimeConfig, log: Logger) {
+async function openTools(config: RuntimeConfig, secrets: Secrets, log: Logger) {
+  const { search, graphEndpoint, toolModules, mcpServers, projectDir, dataDir, allowAddresses } = config;
   const known = createToolsets({
     search: checkedSearch(search),
     graph: graphEndpoint === undefined ? undefined : httpGraph({ endpoint: graphEndpoint }),
   });
   try {
-    const { toolsets, modules } = await loadToolsets(toolModules, projectDir, known);
-    const registry = createRegistry(toolsets, { log });
+    const store = followServers(mcpServers, dataDir);
+    const oauth = openOAuthHost({ secrets, allowAddresses });
+    const loaded = await loadToolsets(toolModules, projectDir, known);
+    const { registry, modules } = followTools(loaded, store, { log, oauth });
     const list = registry.toolsets().flatMap((toolset) => registry.list(toolset).map((tool) => ({ ...tool, toolset })));
-    return { registry, list, modules };
+    return { registry, list, modules, store };
   } catch (cause) {
     throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause });
   }

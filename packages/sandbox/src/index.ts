@@ -1,9 +1,11 @@
 export { type BwrapSearch, type FoundBwrap, findBwrap } from './bubblewrap/find-bwrap.ts';
+export { proxyPort as egressPort } from './bubblewrap/proxy-port.ts';
 export { SandboxError } from './errors.ts';
 export { resolveLimits } from './limits.ts';
 export { isIsolated, openSandbox } from './open-sandbox.ts';
 export type {
   Command,
+  CommandEgress,
   HostProgram,
   ProgramProcess,
   Runtime,

@@ -10,6 +10,7 @@ import { OutputPace } from './output-pace.ts';
 import type { MeasuredUse } from './process/command-use.ts';
 import { startGrace } from './process/grace.ts';
 import { Silence } from './silence.ts';
+import { inTerminal } from './terminal.ts';
 import { type Command, type Driver, SandboxError, type Tree, type TreeEnd, type TreeRequest } from './tree.ts';
 import { sizeAtStart, sizeBefore, watch } from './watch.ts';
 import type { WorkspaceSizes } from './workspace-size/sizes.ts';
@@ -30,6 +31,11 @@ export interface RunDeps {
 
 /** Both streams of a command become one pipe. `sh` is safer than bash: no variable of the environment makes `sh` read a file first. */
 const combining = ['/bin/sh', '-c', 'exec "$@" 2>&1', 'sh'] as const;
+
+const argvOf = ({ argv, streams, terminal }: Command): Command['argv'] => {
+  if (terminal !== undefined) return inTerminal(terminal, argv);
+  return streams === 'combined' ? [...combining, ...argv] : argv;
+};
 
 /** Why the worker killed the tree. The first cause counts. */
 type KillCause = Exclude<CommandEnd, { status: 'exited' }>;
@@ -95,12 +101,13 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     workspace: command.only === undefined ? command.workspace : { ...command.workspace, readOnly: true },
     only: command.only,
     label: command.label ?? null,
-    argv: command.streams === 'combined' ? [...combining, ...command.argv] : command.argv,
+    argv: argvOf(command),
     cwd,
     env: command.env ?? {},
     egress: command.egress ?? null,
     limits,
     stdin: command.stdin ?? null,
+    keepsInput: command.input !== undefined,
     hostFiles: null,
     tmpBytes: command.tmp_bytes,
     onBegun() {
@@ -177,6 +184,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     });
     stream.on('error', () => {}); // a reset by the other side is an end
   };
+  if (tree.stdin) command.input?.(tree.stdin);
   collect(tree.stdout, stdout, 'stdout');
   collect(tree.stderr, stderr, 'stderr');
   const leave = deps.guard.enter({

@@ -29,6 +29,8 @@ export interface TreeRequest {
   limits: ProcessLimits;
   /** Null for empty input. */
   stdin: string | null;
+  /** The command's input stays open for the worker, in the place of `stdin`. @default false */
+  keepsInput?: boolean;
   /** The programs of a read-only command, in addition to the shells. @default all programs of the system */
   only?: readonly string[] | undefined;
   /** Size of /tmp. @default the driver's */
@@ -41,7 +43,7 @@ export interface TreeRequest {
 
 /** A running process tree. */
 export interface Tree {
-  /** Null for a command. */
+  /** Null for a command whose input does not stay open. */
   readonly stdin: Writable | null;
   /** A chunk is valid only until its listeners return. */
   readonly stdout: Readable;

@@ -1,4 +1,5 @@
 import { SecretError } from './errors.ts';
+import { type Logins, openLogins } from './logins.ts';
 import type { SecretInfo, SecretProvider } from './port.ts';
 import { encryptedStore } from './providers/encrypted-store.ts';
 import { environmentSecrets } from './providers/environment.ts';
@@ -22,6 +23,7 @@ export interface Secrets {
   set(name: string, value: string, at: { tenant: string }): Promise<SecretInfo>;
   /** @throws SecretError `ESECRETUNKNOWN`, `ESECRETTAKEN` when the store has no such entry */
   remove(name: string, at: { tenant: string }): Promise<SecretInfo>;
+  logins: Logins;
 }
 
 /** How old a redactor may be, in milliseconds. */
@@ -29,11 +31,13 @@ const lookEveryMs = 500;
 
 /** @throws SecretError when a place of secrets cannot be read; then the process must not start */
 export function openSecrets(settings: SecretSettings, { now = Date.now }: { now?: () => number } = {}): Secrets {
-  const { environment, variables, folder, storeFolder, key } = settings;
-  const store = encryptedStore(storeFolder, key && readStoreKey(key), now);
+  const { environment, variables, folder, storeFolder, loginFolder, key } = settings;
+  const storeKey = key && readStoreKey(key);
+  const store = encryptedStore(storeFolder, storeKey, now);
+  const loginStore = loginFolder === undefined ? undefined : encryptedStore(loginFolder, storeKey, now);
   const fixed = [environmentSecrets(environment, variables), ...(folder === undefined ? [] : [fileSecrets(folder)])];
   const providers: readonly SecretProvider[] = [...fixed, ...(store === undefined ? [] : [store])];
-  const known = openKnownValues(providers);
+  const known = openKnownValues(providers, loginStore);
 
   const list = (tenant: string): SecretInfo[] => {
     const byName = new Map<string, SecretInfo>();
@@ -49,6 +53,7 @@ export function openSecrets(settings: SecretSettings, { now = Date.now }: { now?
   };
   return {
     list,
+    logins: openLogins(loginStore, { folder: loginFolder, onValue: known.addLogin, storeOff }),
     resolve(name, at) {
       for (const provider of providers) {
         const value = provider.resolve(name, at);
@@ -76,8 +81,11 @@ export function openSecrets(settings: SecretSettings, { now = Date.now }: { now?
   };
 }
 
+/** A login changes every few minutes: older texts are forgotten, or every look at an output would take longer each day. */
+const loginTexts = 4;
+
 /** The values seen by this process, past values included: a command may still print a value from before a change. */
-function openKnownValues(providers: readonly SecretProvider[]) {
+function openKnownValues(providers: readonly SecretProvider[], logins: SecretProvider | undefined) {
   const tenants = new Map<string, Map<string, NamedValue>>();
   const redactors = new Map<string, Redactor>();
   let stamp: string | undefined;
@@ -90,16 +98,23 @@ function openKnownValues(providers: readonly SecretProvider[]) {
     values.set(`${name} ${value}`, { name, value });
     redactors.clear();
   };
+  const addLogin = (tenant: string, named: NamedValue) => {
+    add(tenant, named);
+    const values = tenants.get(tenant) ?? new Map<string, NamedValue>();
+    const texts = [...values].filter(([, { name }]) => name === named.name).map(([key]) => key);
+    for (const key of texts.slice(0, -loginTexts)) values.delete(key);
+  };
   const look = () => {
     if (performance.now() - lookedAt < lookEveryMs) return;
     lookedAt = performance.now();
-    const current = providers.map((one) => one.stamp()).join('\n\n');
+    const all = logins === undefined ? providers : [...providers, logins];
+    const current = all.map((one) => one.stamp()).join('\n\n');
     if (current === stamp) return;
-    for (const provider of providers) {
+    for (const provider of all) {
       for (const tenant of provider.tenants()) {
         for (const { name } of provider.list(tenant)) {
           const value = provider.resolve(name, { tenant });
-          if (value !== undefined) add(tenant, { name, value });
+          if (value !== undefined) (provider === logins ? addLogin : add)(tenant, { name, value });
         }
       }
     }
@@ -113,6 +128,7 @@ function openKnownValues(providers: readonly SecretProvider[]) {
   look();
   return {
     add,
+    addLogin,
     redactor(tenant: string, names?: readonly string[]): Redactor {
       look();
       const wanted = ({ name }: NamedValue) => names === undefined || names.includes(name);

@@ -1,6 +1,7 @@
 import { isAbsolute, join } from 'node:path';
 import { secretNameSchema } from '@holdpoint/contract';
 import { SecretError } from './errors.ts';
+import { loginFolderOf } from './logins.ts';
 import type { KeySource } from './providers/store-key.ts';
 
 /** Where a process finds secrets. */
@@ -11,6 +12,8 @@ export interface SecretSettings {
   variables: readonly string[];
   folder: string | undefined;
   storeFolder: string;
+  /** The encrypted logins at outside servers. @default no logins */
+  loginFolder?: string;
   key: KeySource | undefined;
 }
 
@@ -35,6 +38,7 @@ export function secretSettingsFrom(env: NodeJS.ProcessEnv, { dataDir }: { dataDi
     variables,
     folder: folder || undefined,
     storeFolder: join(dataDir, 'secrets'),
+    loginFolder: loginFolderOf(dataDir),
     key: file ? { file } : text ? { text } : undefined,
   };
 }

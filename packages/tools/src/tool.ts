@@ -1,5 +1,8 @@
 import type {
+  AnsweredQuestion,
+  AwaitedOutside,
   CallGate,
+  CommandEnd,
   CommandRequest,
   CommandResult,
   Effect,
@@ -10,6 +13,7 @@ import type {
   Risk,
   SearchRequest,
   SearchResult,
+  SecretUse,
   TaskHandle,
   TaskView,
   ToolOutcome,
@@ -30,6 +34,31 @@ interface SyntaxProblem {
   message: string;
 }
 
+/** The lines of a running command. */
+export interface Conversation {
+  /** Writes a line to the command's input. */
+  send(line: string): void;
+  /** The next line of its output; undefined after the last. A line of more than 8 MiB ends the command. */
+  receive(): Promise<string | undefined>;
+}
+
+/**
+ * Runs a command until `talk` settles: then its input ends, and after half a second its processes are ended. When the command ends first,
+ * `receive` has no more lines.
+ * @param request.read_only the command gets the tree read-only. @default false
+ */
+export type Converse = <Said>(
+  request: Pick<CommandRequest, 'argv' | 'cwd' | 'env' | 'network' | 'limits'> & { read_only?: boolean },
+  talk: (conversation: Conversation) => Promise<Said>,
+) => Promise<{
+  /** How `talk` settled. */
+  talk: PromiseSettledResult<Said>;
+  /** Undefined: the command was ended, because the talk was over. */
+  end: CommandEnd | undefined;
+  /** The last 4 KiB of stderr. */
+  stderr: string;
+}>;
+
 /** Facts of the run with influence on a call's effect. */
 export interface RunFacts {
   /** Whether the run's tools may reach hosts. */
@@ -44,6 +73,8 @@ export interface RunFacts {
 export interface ToolContext {
   files: WorkspaceFiles;
   run(request: CommandRequest): Promise<CommandResult>;
+  /** Runs a command, and speaks with it while it runs. Absent where a call runs no command with effects. */
+  converse?: Converse | undefined;
   /** Searches the contents of files with ripgrep, without a sandbox of its own. */
   search(request: SearchRequest): Promise<SearchResult>;
   ripgrep: string;
@@ -90,6 +121,10 @@ export interface ToolContext {
   dryRun?: boolean | undefined;
   /** Equal for all attempts of a step. */
   idempotencyKey: string;
+  /** @default not known */
+  runId?: string | undefined;
+  /** Whose run it is. @default the first tenant */
+  tenant?: string | undefined;
   tasks: TaskHandle;
   /** The calls of the run before this call. */
   past: PastCalls;
@@ -99,6 +134,13 @@ export interface ToolContext {
   taskId: string;
   /** The task of an earlier, deferred execution of this call, and the end of its wait (milliseconds since the epoch). */
   deferred?: { task_id: string; until: number };
+  /**
+   * Set when an earlier execution of this call was deferred with `outside`: the call was made, and this execution asks for its result. With
+   * `over` it only lets go of the work.
+   */
+  awaited?: AwaitedOutside | undefined;
+  /** What a person answered to the question of an earlier execution of this call. */
+  answered?: AnsweredQuestion | undefined;
   /** The run's depth as a sub-agent (0: not a sub-agent), and the deepest permitted level. */
   depth: number;
   maxDepth: number;
@@ -139,6 +181,8 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   fillsPlaceholders?: true;
   /** Semantic version of its interface. */
   version?: string;
+  /** Text that belongs to the version, such as a digest of where its calls go: runs pause when it changes. */
+  pin?: string | undefined;
   /**
    * `input`: the call is a question to a person. The call always parks, and the answer is the result. `plan`: the call submits the plan of a run
    * in plan mode. The call always parks, and its approval ends plan mode. An operator's own tool cannot have it.
@@ -156,6 +200,8 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
    * older turns are shortened.
    */
   keepsList?: true;
+  /** The name of its only argument, where a text that a model writes without the escapes of JSON is written better. */
+  freeText?: string;
   /** Begins sub-agents, of the kind in its argument `agent`. The instructions of a model list the kinds. */
   takesKind?: true;
   /** Waits for a background task, or ends a task, by its id. Errors about open tasks name the tool. */
@@ -194,6 +240,11 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
    * Pure.
    */
   reaches?(args: z.output<Input>, settings: unknown): readonly string[];
+  /**
+   * Secrets of the operator that are added as headers to the requests of its calls, each to one host, in addition to the secrets of the run.
+   * The tool sees no value.
+   */
+  sends?: readonly SecretUse[];
   execute(context: ToolContext, args: z.output<Input>): Promise<ToolOutcome>;
   preview?(context: ToolContext, args: z.output<Input>): Promise<Preview>;
 }

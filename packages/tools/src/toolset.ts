@@ -29,8 +29,8 @@ export interface Toolset {
   advisory?: Readonly<Record<string, Advisory>>;
   /** Names of the tools whose every call asks, under the settings of a run. @default tools with `asks: true` */
   asking?(settings: unknown): readonly string[];
-  /** Names of the tools that a model is not offered, by its `provider/model`, the settings of the run, and whether the run began in plan mode. They can be called. @default none */
-  withholds?(run: { settings: unknown; model: string; plans: boolean }): readonly string[];
+  /** Names of the tools that a model is not offered. They can be called. @default none */
+  withholds?(run: OfferedRun): readonly string[];
   /** Text for a model before its prompt: the contract's own guidance, or a guidance that depends on the tools of the run. */
   instructions?: string | ((has: (tool: string) => boolean) => string);
   /** The contract's result of a settled call, for every way to settle. Pure. @default the value, or `{status, error, value?}` */
@@ -42,6 +42,17 @@ export interface Toolset {
    * no form of this name.
    */
   forms?: Readonly<Record<string, ((tools: readonly ToolDefinition[]) => readonly Json[]) | null>>;
+}
+
+/** Facts of a run for the choice of the tools that its model is offered. */
+export interface OfferedRun {
+  settings: unknown;
+  /** `provider/model` */
+  model: string;
+  /** Whether the run began in plan mode. */
+  plans: boolean;
+  /** Whether the run keeps notes for later runs. */
+  remembers: boolean;
 }
 
 /** The description of a careful call, in the words of a policy. A caution decides nothing. */
@@ -86,7 +97,7 @@ export function defineToolset(toolset: Toolset): Toolset & Required<Pick<Toolset
         'Rename one of them or leave it out.',
       );
     }
-    if (toolset.name === 'holdpoint' && !snakeCase.test(name)) {
+    if (toolset.name === 'holdpoint' && !snakeCase.test(name) && !name.startsWith('mcp__')) {
       throw new ToolsError('EINVALIDTOOL', `The tool "${name}" of holdpoint is not in snake_case.`, 'Rename it.');
     }
     seen.add(name);

@@ -97,13 +97,17 @@ function backgroundEffect({ tasks, run }: FoundRun, step: StepState): Expected {
   return task.started_at === undefined ? 'never' : 'maybe';
 }
 
+/** A command makes its request within this time after the record of its start. */
+const requestMs = 5000;
+
 /**
- * An external request is made at most once, and once more for each approval by a person. A request in a period lost by Redis does not
- * count: the system cannot know about the request.
+ * An external request is made at most once, and once more for each approval by a person. A request whose start was recorded in a period
+ * lost by Redis does not count: the system cannot know about the request.
  */
 export function externalEffects({ runs }: Found, ledger: Ledger): Verdict {
   const visits = [...ledger.visits].map(
-    ([mark, times]) => [mark, times.filter((at) => !isLost(ledger, { sent: at, answered: at })).length] as const,
+    ([mark, times]) =>
+      [mark, times.filter((at) => !isLost(ledger, { sent: at - requestMs, answered: at })).length] as const,
   );
   const allowed = new Map<string, number>();
   for (const { steps, args, events } of runs.values()) {

@@ -1,7 +1,7 @@
 import { type LoggedEvent, settlesStep } from '@holdpoint/contract';
 import { type Verdict, verdict } from '../../harness/verdict.ts';
 import type { Found, FoundRun } from '../collect.ts';
-import type { Ledger } from '../ledger.ts';
+import { isLost, type Ledger } from '../ledger.ts';
 
 interface Span {
   from: number;
@@ -42,11 +42,17 @@ export function placesBounded({ runs }: Found, { places }: Ledger): Verdict {
   return verdict('no tenant has more active runs than its limit', looked, 'submissions under a changed limit', wrong);
 }
 
-/** No worker process makes more steps at once than its setting says. */
-export function stepsBounded({ runs }: Found, { workers }: Ledger): Verdict {
+/**
+ * No worker process makes more steps at once than its setting says. An attempt whose end Redis lost seems longer than it was: such attempts
+ * do not count.
+ */
+export function stepsBounded({ runs }: Found, { workers, lost }: Ledger): Verdict {
   const byWorker = new Map<string, Span[]>();
   for (const { events } of runs.values()) {
-    for (const { worker, span } of attemptsIn(events)) byWorker.set(worker, [...(byWorker.get(worker) ?? []), span]);
+    for (const { worker, span } of attemptsIn(events)) {
+      if (isLost({ lost }, { sent: span.from, answered: span.to })) continue;
+      byWorker.set(worker, [...(byWorker.get(worker) ?? []), span]);
+    }
   }
   const wrong: string[] = [];
   let looked = 0;

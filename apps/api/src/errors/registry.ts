@@ -185,6 +185,41 @@ export const apiProblems = {
     title: 'The passkey was not added',
     next: 'Begin again with POST /v1/passkeys/registration. Nothing was changed.',
   },
+  invalid_mcp_server: {
+    status: 422,
+    title: 'Invalid MCP server',
+    next: 'Correct what `errors` names; docs/mcp.md shows the fields of an entry. Nothing was changed.',
+  },
+  mcp_server_not_found: {
+    status: 404,
+    title: 'No such MCP server',
+    next: 'Use one of the servers in GET /v1/mcp/servers.',
+  },
+  mcp_server_changed: {
+    status: 409,
+    title: 'The MCP server is another now',
+    next: 'Nothing was accepted. Read the server again, compare its entry and its tools, and accept the digest that it shows now.',
+  },
+  mcp_server_unreachable: {
+    status: 409,
+    title: 'The MCP server does not answer',
+    next: 'Look at its last words, correct its entry or the server, and ask it again. Nothing was accepted.',
+  },
+  mcp_server_unusable: {
+    status: 409,
+    title: 'The entry of the MCP server cannot be used',
+    next: 'Correct the entry in the file of servers, or remove the server and add it again.',
+  },
+  mcp_servers_unreadable: {
+    status: 409,
+    title: 'The file of MCP servers cannot be used',
+    next: 'Correct the file at the place that the detail names, or restore it. It stays as it is, and no server is called until then.',
+  },
+  no_worker: {
+    status: 503,
+    title: 'No worker answered',
+    next: 'Start a worker, or wait until one is free: workers ask the servers, because a program runs in a sandbox. Nothing was changed.',
+  },
   toolset_not_found: { status: 404, title: 'No such toolset', next: 'Use one of the toolsets in GET /v1/toolsets.' },
   snapshot_not_found: {
     status: 404,

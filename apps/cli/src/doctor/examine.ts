@@ -4,6 +4,7 @@ import { counted } from '../output/index.ts';
 import { describeError } from '../report-error.ts';
 import { commandLine, type Shell } from '../shell/index.ts';
 import { findSystem } from '../system/index.ts';
+import { checkAgents } from './check-agents.ts';
 import { checkAudit } from './check-audit.ts';
 import { checkBounds } from './check-bounds.ts';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
@@ -14,6 +15,7 @@ import { checkRedis } from './check-redis.ts';
 import { checkRetention } from './check-retention.ts';
 import { checkLoops, checkMetrics, checkStuck, checkStuckHandlers } from './check-running.ts';
 import { checkBubblewrap, checkSandbox } from './check-sandbox.ts';
+import { checkServers } from './check-servers.ts';
 import { checkStorage } from './check-storage.ts';
 import { checkDamage, checkTrees } from './check-trees.ts';
 import type { Finding } from './finding.ts';
@@ -34,6 +36,8 @@ export async function examine(shell: Shell): Promise<Finding[]> {
     storage,
     checkRetention({ workers, runs, sizes }),
     ...(await checkBounds(config, { api: bounds, workers })),
+    ...(await checkServers(config)),
+    ...(await checkAgents(config)),
     await checkKeyFile(keyFileOf(config)),
     ...(await checkRedis(config, isUp)),
     ...(await checkInstallation(config)),

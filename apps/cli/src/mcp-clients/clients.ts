@@ -28,11 +28,14 @@ export const mcpClients = {
         : join(environment.CLAUDE_CONFIG_DIR, '.claude.json'),
     text: jsonConfig(['mcpServers', entryName], (launch) => ({ type: 'stdio', ...plain(launch) })),
   },
-  // github.com/openai/codex, docs/config.md: a call ends after tool_timeout_sec, 60 unless set.
+  // github.com/openai/codex, docs/config.md: a call ends after tool_timeout_sec, 60 unless set. A server that takes more than startup_timeout_sec, 10
+  // unless set, has no tools.
   codex: {
     title: 'Codex',
     file: ({ home, environment }) => join(environment.CODEX_HOME ?? join(home, '.codex'), 'config.toml'),
-    text: tomlConfig(['mcp_servers', entryName], (launch) => ({ ...plain(launch), tool_timeout_sec: 60 })),
+    text: tomlConfig(['mcp_servers', entryName], (launch) => ({
+      ...{ ...plain(launch), startup_timeout_sec: 60, tool_timeout_sec: 60 },
+    })),
   },
   // cursor.com/docs/context/mcp
   cursor: {

@@ -45,10 +45,18 @@ test.each(jsonClients)('%s: whatever the file holds stays as it is, beside the e
       const after = text.add(before, launch);
       expect(parseJsonc(after)).toMatchObject(free);
       expect(text.has(after)).toBe(true);
-      const gone = parseJsonc(text.remove(after));
-      for (const [field, value] of Object.entries(free)) expect(gone[field]).toEqual(value);
+      expect(parseJsonc(text.remove(after))).toEqual(free);
     }),
   );
+});
+
+test.each(jsonClients)('%s: a removal leaves the text of a client as it was', (name) => {
+  const { text } = mcpClients[name];
+  for (const before of ['{\n  "a": 1\n}\n', '{\n  // mine\n  "a": {\n    "b": []\n  }\n}\n'])
+    expect(text.remove(text.add(before, launch))).toBe(before);
+  const path = name === 'vscode' ? 'servers' : name === 'opencode' ? 'mcp' : 'mcpServers';
+  const others = `{\n  "${path}": {\n    "other": {}\n  }\n}\n`;
+  expect(text.remove(text.add(others, launch))).toBe(others);
 });
 
 test('comments, trailing commas and line ends of the user stay', () => {

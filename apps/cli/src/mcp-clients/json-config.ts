@@ -2,7 +2,7 @@ import { applyEdits, findNodeAtLocation, modify, type ParseError, parseTree, pri
 import { type ConfigText, ConfigTextError, type Launch } from './config-text.ts';
 
 export function jsonConfig(path: readonly string[], entryOf: (launch: Launch) => object): ConfigText {
-  const set = (text: string, value: object | undefined): string => {
+  const set = (text: string, value: object | undefined, at = path): string => {
     const whole = text.trim() === '' ? '{}\n' : text;
     const eol = whole.includes('\r\n') ? '\r\n' : '\n';
     const formattingOptions = {
@@ -10,7 +10,7 @@ export function jsonConfig(path: readonly string[], entryOf: (launch: Launch) =>
       tabSize: /^ {4}\S/m.test(whole) && !/^ {2}\S/m.test(whole) ? 4 : 2,
       eol,
     };
-    return applyEdits(whole, modify(whole, [...path], value, { formattingOptions }));
+    return applyEdits(whole, modify(whole, [...at], value, { formattingOptions }));
   };
   return {
     has: (text) => findNodeAtLocation(read(text), [...path]) !== undefined,
@@ -19,7 +19,13 @@ export function jsonConfig(path: readonly string[], entryOf: (launch: Launch) =>
       return set(text, entryOf(launch));
     },
     remove(text) {
-      return findNodeAtLocation(read(text), [...path]) === undefined ? text : set(text, undefined);
+      const tree = read(text);
+      if (findNodeAtLocation(tree, [...path]) === undefined) return text;
+      // An object around the entry alone came with it.
+      const isAlone = (depth: number) => findNodeAtLocation(tree, path.slice(0, depth))?.children?.length === 1;
+      let depth = path.length;
+      while (depth > 1 && isAlone(depth - 1)) depth -= 1;
+      return set(text, undefined, path.slice(0, depth));
     },
     show: (launch) => set('', entryOf(launch)).trimEnd(),
   };

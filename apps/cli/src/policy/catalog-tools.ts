@@ -1,4 +1,4 @@
-import { dirname, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Modes, Settings } from '@holdpoint/contract';
 import { type CatalogTool, type ToolsetPolicy, toolsetPolicy } from '@holdpoint/policy';
@@ -12,9 +12,14 @@ const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../../..
 /** The toolsets of Holdpoint, and of the modules in the environment. Needs no server. @throws CliError `bad_environment` */
 export async function openCatalog(environment: Environment): Promise<{ registry: Registry; modules: LoadedModule[] }> {
   // A lazy import: most commands need no tools.
-  const { createRegistry, everyToolset, loadToolsets, toolModulesFrom } = await import('@holdpoint/tools');
+  const { addTools, createRegistry, everyToolset, loadToolsets, toolModulesFrom } = await import('@holdpoint/tools');
+  const { acceptedServers, readServers, serversFile, serverTools } = await import('@holdpoint/mcp');
   try {
-    const { toolsets, modules } = await loadToolsets(toolModulesFrom(environment), projectDir, everyToolset);
+    const dataDir = environment.HOLDPOINT_DATA ?? join(projectDir, '.holdpoint');
+    const outside = serverTools(acceptedServers(readServers(serversFile(dataDir, environment), dataDir)));
+    const loaded = await loadToolsets(toolModulesFrom(environment), projectDir, everyToolset);
+    // `doctor` names a server whose tools cannot be added.
+    const { toolsets, modules } = addTools(loaded, outside, () => {});
     return { registry: createRegistry(toolsets), modules };
   } catch (cause) {
     throw new CliError('bad_environment', cause instanceof Error ? cause.message : String(cause), { cause });

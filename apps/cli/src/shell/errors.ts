@@ -52,6 +52,8 @@ const registry = {
     next: 'Choose another port, for example HOLDPOINT_PORT=4848, or 0 for any free port.',
   },
   file_exists: { exit: exitCodes.conflict, next: 'Give another file with --output.' },
+  server_file_invalid: { exit: exitCodes.usage, next: 'Correct the file of MCP servers.' },
+  server_failed: { exit: exitCodes.failed, next: 'Look at the server, and try again. Nothing was changed.' },
   client_config_invalid: {
     exit: exitCodes.conflict,
     next: 'Correct the file, or add the server by hand (docs/mcp.md). The file is unchanged.',

@@ -178,7 +178,7 @@ export function openRunView({ screen, colors, asks, isAgent = false, now }: RunV
         // A sub-agent has its own lines, below its name.
         return one.data.child === undefined ? note(`task created ${eventText(one, '')}`) : [];
       case 'step.deferred':
-        return agents.has(one.data.task_id) ? [] : note(`step deferred ${eventText(one, callOf(one))}`);
+        return agents.has(one.data.task_id ?? '') ? [] : note(`step deferred ${eventText(one, callOf(one))}`);
       case 'task.ended':
         return taskEndLines(one, note);
       case 'context.instructed':

@@ -13,6 +13,7 @@ import { themes, useTheme } from './theme.ts';
 /** Pages that are not opened each day. On a phone the navigation has no room for them. */
 const morePlaces = [
   ['/policies', 'Policies'],
+  ['/servers', 'MCP servers'],
   ['/audit', 'Audit'],
   ['/keys', 'Keys'],
   ['/sessions', 'Sessions'],

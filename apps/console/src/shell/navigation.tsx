@@ -23,6 +23,7 @@ const places: readonly Named[] = [
 /** On a phone they are in the dialog of `More`. */
 const more: readonly Named[] = [
   { to: '/policies', below: '/policies/*?', icon: 'shield', name: 'Policies' },
+  { to: '/servers', below: '/servers/*?', icon: 'out', name: 'MCP servers' },
   { to: '/audit', below: '/audit', icon: 'check', name: 'Audit' },
   { to: '/keys', below: '/keys', icon: 'lock', name: 'Keys' },
   { to: '/sessions', below: '/sessions', icon: 'globe', name: 'Sessions' },

@@ -37,6 +37,7 @@ import { runRewound } from './run/rewound.ts';
 import { runStarted } from './run/started.ts';
 import { runSucceeded } from './run/succeeded.ts';
 import { runWaiting } from './run/waiting.ts';
+import { stepAsked } from './step/asked.ts';
 import { stepCancelRequested } from './step/cancel-requested.ts';
 import { stepCreated } from './step/created.ts';
 import { stepDeferred } from './step/deferred.ts';
@@ -58,6 +59,7 @@ import { stepStarted } from './step/started.ts';
 import { taskCreated } from './task/created.ts';
 import { taskEnded } from './task/ended.ts';
 import { taskExited } from './task/exited.ts';
+import { taskInputSent } from './task/input-sent.ts';
 import { taskKillRequested } from './task/kill-requested.ts';
 import { taskReserved } from './task/reserved.ts';
 import { taskResumed } from './task/resumed.ts';
@@ -103,7 +105,9 @@ export type { Connection } from './network/connected.ts';
 export { type RememberedRule, rememberedRuleSchema } from './rule/remembered.ts';
 export { closingSchema } from './run/closing.ts';
 export { runHeaderSchema, toolVersionsSchema } from './run/created.ts';
+export { askedSchema } from './step/asked.ts';
 export { callSchema } from './step/created.ts';
+export { outsideSchema } from './step/deferred.ts';
 export { type RefusedCalls, type Repetition, refusedCallsSchema, repetitionSchema } from './turn/planned.ts';
 export { type Usage, usageSchema } from './usage.ts';
 export { publishReleaseSchema } from './workspace/publish-released.ts';
@@ -139,6 +143,7 @@ const kinds = [
   stepQueued,
   stepStarted,
   stepHeld,
+  stepAsked,
   stepDeferred,
   stepModelUsed,
   stepCancelRequested,
@@ -165,6 +170,7 @@ const kinds = [
   ruleRevoked,
   taskCreated,
   taskStarted,
+  taskInputSent,
   taskKillRequested,
   taskUsed,
   taskWaiting,

@@ -10,6 +10,7 @@ export * from './event.ts';
 export * from './fork.ts';
 export * from './instructions.ts';
 export * from './key.ts';
+export * from './mcp-server.ts';
 export * from './operation.ts';
 export * from './page.ts';
 export * from './passkey.ts';

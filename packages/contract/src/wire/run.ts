@@ -6,6 +6,7 @@ import { instructionFileSchema, modelRetryingSchema } from '../conversation.ts';
 import { runIdSchema } from '../ids.ts';
 import { givenLimitsSchema, limitsSchema } from '../limits.ts';
 import { modelGoalShape, modelOptionsSchema } from '../model-options.ts';
+import { ofOwnLoop } from '../outside-agent.ts';
 import { grantsShape, modesSchema, permissionsSchema, protectedPathsSchema } from '../permissions.ts';
 import { planSchema } from '../plan.ts';
 import { givenPolicySchema, operatorPolicySchema, policyPinSchema, policySchema } from '../policy.ts';
@@ -32,6 +33,7 @@ export const labelsSchema = z
 /** Fields for runs with a prompt only. */
 const ofPrompts = [
   'model',
+  'outside_agent',
   'system',
   'instructions',
   'context',
@@ -72,6 +74,10 @@ export const createRunSchema = z
     const [, second] = given;
     if (given.length === 0) refuse([], 'give a prompt, a plan, or open: true');
     if (second !== undefined) refuse([second], `give one of prompt, plan and open, not ${given.join(' and ')}`);
+    if (body.outside_agent !== undefined) {
+      for (const field of ofOwnLoop)
+        if (body[field] !== undefined) refuse([field], `an outside agent takes no ${field}`);
+    }
     if (body.prompt !== undefined) return;
     for (const field of ofPrompts) if (body[field] !== undefined) refuse([field], `${field} belongs to a prompt`);
   });
@@ -208,6 +214,10 @@ export const runDetailSchema = z
       fallbacks: z.array(z.string()).describe('Models that are asked while the one before cannot be reached'),
       options: modelOptionsSchema,
       output_schema: z.record(z.string(), z.json()).nullable(),
+      outside_agent: z
+        .string()
+        .nullable()
+        .describe('The agent of others that decides its calls; null: Holdpoint itself'),
       prepare: prepareSchema.nullable(),
       settings: settingsSchema.describe('Settings of the toolset, with its defaults'),
       source: sourceSchema,

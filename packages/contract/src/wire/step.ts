@@ -130,7 +130,7 @@ export const attemptSchema = z
     started_at: time,
     ended_at: time.nullable(),
     end: z
-      .enum(['succeeded', 'failed', 'killed', 'timed_out', 'held', 'retried', 'indeterminate'])
+      .enum(['succeeded', 'failed', 'killed', 'timed_out', 'held', 'asked', 'retried', 'indeterminate'])
       .nullable()
       .describe('null while it runs'),
     reason: problemSchema.nullable(),

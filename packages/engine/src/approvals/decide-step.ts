@@ -1,4 +1,4 @@
-import type { Json, Problem, Verdict, Vote } from '@holdpoint/contract';
+import { type Json, type Problem, readAnswers, type Verdict, type Vote } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import {
   asPlanned,
@@ -7,6 +7,7 @@ import {
   decide,
   decidesAlone,
   EngineError,
+  isOutsideQuestion,
   isSamePerson,
   needsSeveral,
   type Panel,
@@ -60,6 +61,7 @@ export async function decideStep(deps: EngineDeps, view: StepApproval, request: 
       error: invalid,
     });
   }
+  const answers = kind === 'respond' ? await answersIn(deps, view, message ?? '') : undefined;
   const rule = request.remember && (await newRule(deps, view, { panel, caller, request, remember: request.remember }));
   // Last of all checks: a passkey signs a challenge once.
   const assertion = await confirmDecision(view, request, { kind, edited });
@@ -69,6 +71,7 @@ export async function decideStep(deps: EngineDeps, view: StepApproval, request: 
   return decide(view.run, view.step, view.approval, {
     ...{ kind, digest: view.digest, by, message, edited, rule, votes: several },
     assertion: several === undefined ? assertion : undefined,
+    answers,
     answer: kind === 'respond' ? await answerTo(deps, view, message ?? '') : undefined,
   });
 }
@@ -128,6 +131,21 @@ function addVote(
   const own = { by, kind, action_digest: digest, message, at };
   const voters = [...before, own].map((one) => ({ name: one.by, kind: one.kind }));
   return { before, own, isPartial: whatIsMissing(panel, voters) !== undefined };
+}
+
+/**
+ * The values that the other side of a call asked for, in the words of a person; undefined for any other question.
+ * @throws EngineError `invalid_decision`
+ */
+async function answersIn(
+  { blobs }: EngineDeps,
+  { step, approval }: StepApproval,
+  said: string,
+): Promise<Decision['answers']> {
+  if (step.asked === undefined || !isOutsideQuestion(step, approval)) return undefined;
+  const read = readAnswers(await fromPayload(blobs, step.asked.question), said);
+  if (!read.ok) throw new EngineError('invalid_decision', `this does not answer the question: ${read.problem}`);
+  return toPayload(blobs, read.value);
 }
 
 /** The result of a question, made from a person's answer. */

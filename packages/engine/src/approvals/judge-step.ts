@@ -5,6 +5,7 @@ import { asPlanned, policiesInForce, type RunState, type StepState, stricter } f
 import { fromPayload, readApproval, readSpec } from '../log/index.ts';
 import { askTool } from './ask-tool.ts';
 import { describeCall } from './describe-call.ts';
+import { hasDecision } from './has-decision.ts';
 import { judgeDescribed, toolsetPolicyOf } from './judge-described.ts';
 import { judgeResolved } from './judge-resolved.ts';
 
@@ -72,7 +73,7 @@ export async function judgeBegun(
   step: StepState,
   signal: AbortSignal,
 ): Promise<Verdict> {
-  const isDecided = step.approval !== undefined;
+  const isDecided = await hasDecision(deps, run, step);
   const unconfirmed = await editToConfirm(deps, run, step);
   if (unconfirmed !== undefined) return unconfirmed;
   // A call that waited for its task passed its gate before it began.

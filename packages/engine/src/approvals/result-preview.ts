@@ -134,6 +134,7 @@ const noTasks: ExecutionContext['tasks'] = {
   get: async () => undefined,
   output: async () => ({ text: '', from: 0, next: 0, total: 0, omitted: 0 }),
   kill: async () => undefined,
+  send: async () => ({ status: 'refused', problem: refused }),
   merge: async () => ({ status: 'refused', problem: refused }),
   agentKind: async () => ({ status: 'refused', problem: refused }),
   previewMerge: async () => ({ status: 'refused', problem: refused }),

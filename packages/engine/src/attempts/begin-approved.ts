@@ -3,13 +3,14 @@ import { forbiddenPaths } from '@holdpoint/policy';
 import { type Open, previewCall, requestApproval } from '../approvals/index.ts';
 import { dropShown, showsResult } from '../approvals/result-preview.ts';
 import type { WorkerDeps } from '../deps.ts';
-import { askAgain, distrustTree, type RunState, type StepState, scopeOf } from '../domain/index.ts';
+import { askAgain, asksOutside, distrustTree, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { type JobContext, pauseOrRetry } from '../jobs/index.ts';
 import { append, readApproval, readSpec } from '../log/index.ts';
 import type { Difference } from '../ports/index.ts';
 
 /** Whether a person approved the call on files that were shown. A call that only reads changes nothing, and runs on the current files. */
-export const isBound = (step: StepState): boolean => step.effect !== 'read' && step.approved_snapshot !== undefined;
+export const isBound = (step: StepState): boolean =>
+  step.effect !== 'read' && step.approved_snapshot !== undefined && !asksOutside(step);
 
 /**
  * Runs an approved call while the run's background commands are frozen, from the comparison of the files until outcome and snapshot are
@@ -89,7 +90,7 @@ async function confirmUse(
   if (run.agents === 0 || step.approval === undefined) return 'same';
   const approval = await readApproval(deps.redis, run.id, step.approval);
   // The snapshot below a shown result has just been compared.
-  if (approval === undefined || approval.request.kind === 'indeterminate' || showsResult(approval)) return 'same';
+  if (approval === undefined || approval.request.kind !== 'action' || showsResult(approval)) return 'same';
   const { snapshot = '' } = run;
   let uses: string | undefined;
   try {
@@ -112,9 +113,9 @@ async function parkAgain(
 ): Promise<void> {
   const decided = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
   if (decided === undefined) throw new TypeError(`the approved step ${step.id} has no approval`);
-  // The preview of an indeterminate attempt does not depend on the files.
+  // The previews of an indeterminate attempt and of a question do not depend on the files.
   const shown =
-    decided.request.kind === 'indeterminate'
+    decided.request.kind !== 'action'
       ? { preview: decided.request.preview, uses: decided.request.uses, reaches: decided.request.reaches }
       : await previewCall(
           deps,

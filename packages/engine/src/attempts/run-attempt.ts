@@ -26,6 +26,9 @@ import {
   forbiddenChange,
   heads,
   mayWrite,
+  type NewQuestion,
+  type NewWait,
+  type OutsideState,
   type RunState,
   runsBeside,
   type StepState,
@@ -36,13 +39,18 @@ import { fromPayload, readSpec, readStep, toResult } from '../log/index.ts';
 import { openPast } from '../queries/past-calls.ts';
 import { beginTask } from '../tasks/begin-task.ts';
 import { openTaskHandle } from '../tasks/task-handle.ts';
+import { answerable, answeredBy, asksPerson, isTaskWait, toQuestion } from './asked-person.ts';
+import { awaitedBy, taskAwaited, toWait, waitsOutside } from './awaited-outside.ts';
 import type { Interruption } from './recover-attempt.ts';
 
-/** How a call ended: with an outcome and a snapshot, with a wait for a task, or without a known outcome. */
+/** How a call ended: with an outcome and a snapshot, with a wait for a task, a person or the other side of the call, or without a known outcome. */
 export type Executed =
-  | { kind: 'result'; result: AttemptResult }
+  /** `outside`: what still works outside for the call, which has ended. */
+  | { kind: 'result'; result: AttemptResult; outside?: OutsideState | undefined }
   | { kind: 'deferred'; until: number; taskId: string; created?: AttemptResult['created'] }
+  | { kind: 'waits'; wait: NewWait }
   | { kind: 'held'; verdict: Verdict }
+  | { kind: 'asked'; asked: NewQuestion & { verdict: Verdict } }
   | { kind: 'indeterminate'; interruption: Interruption };
 
 /** Makes the call of a recorded attempt. Records nothing but connections. */
@@ -71,18 +79,20 @@ export async function runAttempt(
     const made =
       verdict.action === 'deny'
         ? denied(verdict)
-        : await withAllowedModel(deps, run, await call(deps, run, step, { taskId, modelUse, context }));
+        : await answerable(deps, run, step, {
+            verdict,
+            made: await withAllowedModel(deps, run, await makeCall(deps, run, step, { taskId, modelUse, context })),
+          });
     leaveIfAborted(context.signal);
     const canceled = abortReason(context.signal) === 'canceled' ? await whyCanceled(deps, run, step) : undefined;
-    if (made.status === 'deferred' && canceled?.of !== 'step') {
+    if (isTaskWait(made) && canceled?.of !== 'step') {
       const { on, until } = made;
       if ('task_id' in on) return { kind: 'deferred', until, taskId: on.task_id };
       // An earlier attempt began the task: a step begins at most one task.
       if (step.task !== undefined) return { kind: 'deferred', until, taskId };
       return { kind: 'deferred', until, taskId, created: await beginTask(deps, step, taskId, on.task) };
     }
-    const ended: Ended =
-      made.status === 'deferred' ? { status: 'failed', error: canceled?.error ?? runCanceled } : made;
+    const ended = endOf(made, canceled?.error);
     // The blob of a large result is written in parallel with the snapshot. A failed write throws at `await value`.
     const value = ended.value === undefined ? undefined : toResult(deps.blobs, ended.value as Json);
     value?.catch(() => {});
@@ -94,6 +104,12 @@ export async function runAttempt(
     const { outcome, snapshot } =
       writes && keepsFiles ? await captureCall(deps, run, step, ended) : { outcome: ended, snapshot: undefined };
     if (writes && !keepsFiles) await dropSecrets(deps, run);
+    const taken = snapshot && { ...snapshot, parent: run.snapshot ?? '' };
+    if (waitsOutside(made) && canceled === undefined && outcome === ended)
+      return { kind: 'waits', wait: { ...(await toWait(deps, made)), snapshot: taken } };
+    if (asksPerson(made) && canceled === undefined && outcome === ended) {
+      return { kind: 'asked', asked: { ...(await toQuestion(deps, made.on)), verdict, snapshot: taken } };
+    }
     // A call that wrote a secret counts as failed, even when a cancel ended the call.
     const isCanceled = canceled !== undefined && outcome === ended;
     const error = outcome.status === 'succeeded' ? undefined : outcome.error;
@@ -102,6 +118,7 @@ export async function runAttempt(
       outcome.status === 'succeeded' && canceled === undefined && step.task === undefined ? outcome.task : undefined;
     return {
       kind: 'result',
+      outside: waitsOutside(made) ? (await toWait(deps, made)).outside : canceled && step.deferred?.outside,
       result: {
         attempt: step.attempt,
         status: isCanceled ? 'killed' : outcome.status,
@@ -114,7 +131,7 @@ export async function runAttempt(
         ...modelUse.result(),
         command: ended.command,
         contents: await contents,
-        snapshot: snapshot && { ...snapshot, parent: run.snapshot ?? '' },
+        snapshot: taken,
         created: begun && (await beginTask(deps, step, taskId, begun)),
       },
     };
@@ -131,6 +148,15 @@ export async function runAttempt(
 }
 
 type Ended = Exclude<ToolOutcome, { status: 'deferred' }>;
+
+/** A call that waits has no outcome, unless a cancel ended it. */
+function endOf(made: ToolOutcome, canceled: Problem | undefined): Ended {
+  if (made.status !== 'deferred') return made;
+  if (canceled === undefined && waitsOutside(made)) return { status: 'succeeded', value: undefined, touched: [] };
+  return asksPerson(made) && canceled === undefined
+    ? { status: 'succeeded', value: undefined, touched: made.touched }
+    : { status: 'failed', error: canceled ?? runCanceled };
+}
 
 /** Contents are on disk before the event that names them. */
 function keepContents({ blobs }: WorkerDeps, { contents = [] }: Ended): Promise<AttemptResult['contents']> | undefined {
@@ -194,11 +220,17 @@ async function withAllowedModel(deps: WorkerDeps, run: RunState, outcome: ToolOu
   return { status: 'failed', error, touched: outcome.status === 'succeeded' ? outcome.touched : undefined };
 }
 
-async function call(
+/** @param over what to let go of, where the call has ended; then no connection is recorded */
+export async function makeCall(
   deps: WorkerDeps,
   run: RunState,
   step: StepState,
-  { taskId, modelUse, context: { signal } }: { taskId: string; modelUse: ModelUseRecorder; context: JobContext },
+  {
+    taskId,
+    modelUse,
+    context: { signal },
+    over,
+  }: { taskId: string; modelUse?: ModelUseRecorder; context: Pick<JobContext, 'signal'>; over?: OutsideState },
 ): Promise<ToolOutcome> {
   const spec = asPlanned(await readSpec(deps, run), step.call);
   const args = await fromPayload(deps.blobs, step.args);
@@ -217,7 +249,9 @@ async function call(
       epoch: run.lease,
       taskId,
       tasks: openTaskHandle(deps, run, step, signal),
-      deferred: step.deferred && { task_id: step.deferred.task_id, until: Date.parse(step.deferred.until) },
+      deferred: taskAwaited(step),
+      awaited: await awaitedBy(deps, step, over),
+      answered: await answeredBy(deps, step),
       beside: runsBeside(step) || undefined,
       depth: run.parent?.depth ?? 0,
       maxDepth: spec.limits.max_depth,
@@ -238,8 +272,8 @@ async function call(
       approved: step.approved_snapshot !== undefined,
       granted: grantedHosts(deps, run, step, args),
       openHosts: (rules) => openHosts(spec, rules),
-      onConnection: connections.record,
-      onModelUse: modelUse.record,
+      onConnection: over === undefined ? connections.record : () => {},
+      onModelUse: modelUse?.record ?? (async () => {}),
       onGraphProgress: reportGraphProgress(deps, run, step),
       signal,
     },

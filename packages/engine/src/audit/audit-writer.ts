@@ -1,7 +1,7 @@
 import { type AuditEntry, auditEntrySchema } from '@holdpoint/contract';
 import { type RunState, runField } from '../domain/index.ts';
 import { activeIndex, pagesOf, pagesOfRuns } from '../log/index.ts';
-import { auditChannel, auditCursorsKey, auditEntriesKey, stateKey } from '../log/keys.ts';
+import { auditChannel, auditCursorsKey, auditEntriesKey, auditedKey, stateKey } from '../log/keys.ts';
 import { textOfValue } from '../records/audit-text.ts';
 import { type Chain, type ChainDeps, openChain } from './open-chain.ts';
 import type { Sealable } from './record-line.ts';
@@ -134,5 +134,16 @@ const mostEntries = 100;
 export async function recordEntry({ redis }: Pick<AuditDeps, 'redis'>, entry: AuditEntry): Promise<void> {
   const text = JSON.stringify(auditEntrySchema.parse(entry));
   await redis.rpush(auditEntriesKey, text);
+  await redis.publish(auditChannel, '');
+}
+
+const onceScript = `
+if redis.call('SET', KEYS[1], '1', 'NX', 'EX', ARGV[2]) then redis.call('RPUSH', KEYS[2], ARGV[1]) end`;
+const rememberedS = 90 * 24 * 3600;
+
+/** The same for a change that may be recorded again after a crash: an entry with the id of an earlier one is not recorded. @throws ZodError */
+export async function recordEntryOnce({ redis }: Pick<AuditDeps, 'redis'>, entry: AuditEntry): Promise<void> {
+  const text = JSON.stringify(auditEntrySchema.parse(entry));
+  await redis.eval(onceScript, 2, auditedKey(entry.id), auditEntriesKey, text, rememberedS);
   await redis.publish(auditChannel, '');
 }

@@ -1,7 +1,7 @@
 import { type AuditEntry, type AuditHead, type AuditRecord, auditRecordSchema } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import type { Page } from '../queries/list-runs.ts';
-import { recordEntry } from './audit-writer.ts';
+import { recordEntry, recordEntryOnce } from './audit-writer.ts';
 import { type AuditFilter, readAudit, readAuditBack, readAuditHead } from './read-audit.ts';
 import { verifyAudit } from './verify-audit.ts';
 
@@ -16,6 +16,8 @@ export interface Audit {
   verify(options?: { kept?: AuditHead | undefined; signal?: AbortSignal }): ReturnType<typeof verifyAudit>;
   /** Records a change of a policy, a key, a secret. A worker seals the change soon. */
   record(entry: AuditEntry): Promise<void>;
+  /** The same, unless an entry with this id was recorded before. */
+  recordOnce(entry: AuditEntry): Promise<void>;
 }
 
 export function openAudit({ redis, dataDir }: { redis: Redis; dataDir: string }): Audit {
@@ -35,5 +37,6 @@ export function openAudit({ redis, dataDir }: { redis: Redis; dataDir: string })
     head: () => readAuditHead({ redis }),
     verify: (options = {}) => verifyAudit({ redis, dataDir, ...options }),
     record: (entry) => recordEntry({ redis }, entry),
+    recordOnce: (entry) => recordEntryOnce({ redis }, entry),
   };
 }

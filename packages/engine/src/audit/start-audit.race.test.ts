@@ -67,6 +67,23 @@ test('seals what happens while it runs, and what happened before', async () => {
   expect(await audit().verify()).toMatchObject({ ok: true, runs: 2, events: { unsealed: 0 } });
 });
 
+test('a change that is recorded again after a crash has one record', async () => {
+  const connections = connect(engine.address, engine.deps.logger);
+  const entry = (id: string) => ({
+    ...{ id, time: new Date().toISOString(), by: { name: 'ada' }, subject: `mcp/${id}`, action: 'accepted' },
+  });
+  await Promise.all(['c1', 'c1', 'c2', 'c1'].map((id) => audit().recordOnce(entry(id))));
+  const writer = startAudit({ ...engine.deps, subscriber: connections.subscriber, dataDir, everyMs: 10 });
+  await audit().recordOnce(entry('c2'));
+  await audit().recordOnce(entry('last'));
+  const subjects = async () =>
+    (await readRecords(dataDir)).flatMap((record) => (record.kind === 'change' ? [record.subject] : []));
+  await expect.poll(async () => (await subjects()).at(-1), { timeout: 30_000 }).toBe('mcp/last');
+  expect((await subjects()).sort()).toEqual(['mcp/c1', 'mcp/c2', 'mcp/last']);
+  await writer.stop();
+  await connections.close();
+});
+
 test('one of several processes writes, and another takes over when it is killed', { timeout: 180_000 }, async () => {
   const children: ChildProcess[] = [];
   const start = async (): Promise<ChildProcess> => {

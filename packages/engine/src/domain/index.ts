@@ -54,6 +54,7 @@ export {
 export { changedTools, toolsChanged } from './tool-versions.ts';
 export { agentsAre, heads, notCanceled, openTasksAre, seqIs, type Transition } from './transition.ts';
 export { askAgain, editorsOf } from './transitions/ask-again.ts';
+export { askQuestion, type NewQuestion, nextRound } from './transitions/ask-question.ts';
 export {
   type AttemptResult,
   countConnections,
@@ -67,6 +68,7 @@ export {
   settleBegun,
   startAttempt,
 } from './transitions/attempt.ts';
+export { awaitOutside, type NewWait, type OutsideState } from './transitions/await-outside.ts';
 export {
   canceledError,
   cancelStep,
@@ -88,8 +90,8 @@ export {
   waitForModel,
 } from './transitions/conversation.ts';
 export { createRun, type Fork, recordFork } from './transitions/create-run.ts';
-export { type Decision, decide, delegate, expire, vote } from './transitions/decide.ts';
-export { type Gate, gateSteps, mayWrite, releasable, runsBeside } from './transitions/gate-steps.ts';
+export { type Decision, decide, delegate, expire, isOutsideQuestion, vote } from './transitions/decide.ts';
+export { asksOutside, type Gate, gateSteps, mayWrite, releasable, runsBeside } from './transitions/gate-steps.ts';
 export { holdAttempt } from './transitions/hold-attempt.ts';
 export { recordMessage } from './transitions/message.ts';
 export {
@@ -155,6 +157,7 @@ export {
   reportAgent,
   requestKill,
   reserveAgentFor,
+  sendInput,
   startAgent,
   startTask,
   type TaskResult,

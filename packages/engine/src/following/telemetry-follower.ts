@@ -133,8 +133,10 @@ function endedBy(progress: Progress, event: LoggedEvent, since: number): EndedSp
   const isNew = event.seq > progress.cursor && Date.parse(event.time) >= since;
   progress.cursor = Math.max(progress.cursor, event.seq);
   const spans = isNew ? ended : [];
+  const isSubmitted = isNew && event.type === 'run.created';
   return {
     ...{ run_id: trace.runId, trace_id: trace.traceId, ...progress.caller, spans },
+    submitted: isSubmitted ? { time: event.time, toolset: event.data.toolset } : undefined,
     run_span_id: spans.length === 0 ? undefined : spanIdOf(trace.runId, spanKeys.run(trace.life)),
     segments: spans.map((span) => trace.segmentOf.get(span) ?? 0),
   };
@@ -170,9 +172,9 @@ class PendingSpans {
 
   take(ended: EndedSpans, cursor: number): void {
     this.cursors.set(ended.run_id, cursor);
-    if (ended.spans.length === 0) return;
+    if (ended.spans.length === 0 && ended.submitted === undefined) return;
     this.spans.push(ended);
-    this.length += ended.spans.length;
+    this.length += ended.spans.length + (ended.submitted === undefined ? 0 : 1);
   }
 
   async flush(signal: AbortSignal): Promise<void> {

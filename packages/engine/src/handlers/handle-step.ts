@@ -2,12 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expireStep } from '../approvals/expire-step.ts';
 import { parkAttempt } from '../approvals/hold-attempt.ts';
 import { awaitDecision } from '../approvals/index.ts';
+import { parkQuestion } from '../approvals/park-question.ts';
 import { dueForPreview } from '../approvals/preview-due.ts';
 import { dropResult } from '../approvals/result-preview.ts';
 import { showResult } from '../approvals/show-result.ts';
-import { type Again, beginAttempt, endCanceled, recoverAttempt, whileFrozen } from '../attempts/index.ts';
+import { type Again, beginAttempt, endCanceled, letGo, recoverAttempt, whileFrozen } from '../attempts/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import {
+  asksOutside,
+  awaitOutside,
   cancelStep,
   changedTools,
   deferAttempt,
@@ -74,6 +77,7 @@ async function move(deps: WorkerDeps, run: RunState, step: StepState, context: J
     case 'running':
       return lost(deps, run, step, context);
     case 'deferred':
+      if (run.status === 'canceling' && asksOutside(step)) return endWaiting(deps, run, step, context);
       if (step.cancel !== undefined && run.status !== 'canceling' && (await isWaitOver(deps, run, step))) {
         const appended = await append(deps, run.id, settleCanceled(run, step));
         return appended.ok ? forward(deps, run, context, done) : 'again';
@@ -87,11 +91,25 @@ async function move(deps: WorkerDeps, run: RunState, step: StepState, context: J
       }
       return isOpen && run.restore !== 'due' ? attempt(deps, run, step, context) : forward(deps, run, context);
     case 'queued':
+      if (run.status === 'canceling' && asksOutside(step)) return endWaiting(deps, run, step, context);
       return isOpen && run.restore !== 'due' ? attempt(deps, run, step, context) : forward(deps, run, context);
     default:
       await dropResult(deps, run, step);
+      if (step.status === 'killed') await letGo(deps, run, step);
       return forward(deps, run, context, done);
   }
+}
+
+/** A run that is canceled settles its calls; this job lets go of the work first, because nothing wakes it again. */
+async function endWaiting(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  context: JobContext,
+): Promise<JobEnd | Again> {
+  await letGo(deps, run, step);
+  const appended = await append(deps, run.id, cancelStep(step, false));
+  return appended.ok ? forward(deps, run, context, done) : 'again';
 }
 
 const sleepUntilDecided = (deps: WorkerDeps, run: RunState, step: StepState, context: JobContext) =>
@@ -160,6 +178,17 @@ async function attempt(
       await parkAttempt(deps, run, { ...step, attempt: number }, result.verdict, context.signal);
       await endCanceled(deps, run.id, { id: step.id, attempt: number });
       return 'again';
+    case 'asked':
+      await parkQuestion(deps, run, { ...step, attempt: number }, result.asked);
+      await endCanceled(deps, run.id, { id: step.id, attempt: number });
+      return 'again';
+    case 'waits': {
+      const { wait } = result;
+      const waiting = await append(deps, run.id, awaitOutside(run, { id: step.id, attempt: number }, wait));
+      if (waiting.ok) return waiting.status === 'canceling' ? 'again' : { kind: 'sleep', until: wait.until };
+      if (await endCanceled(deps, run.id, { id: step.id, attempt: number })) await letGo(deps, run, step, wait.outside);
+      return 'again';
+    }
     case 'deferred': {
       const { until, taskId, created } = result;
       const wait = { until: new Date(until).toISOString(), taskId, created };
@@ -180,6 +209,8 @@ async function attempt(
       return { kind: 'sleep', until };
     }
     case 'result':
+      // Before the outcome: the next worker does it again when this one dies.
+      if (result.outside !== undefined) await letGo(deps, run, step, result.outside);
       return settle(deps, run, step, result.result, context, begun.start);
     default:
       return result satisfies never;

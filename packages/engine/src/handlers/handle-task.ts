@@ -29,6 +29,7 @@ import type { TaskJob } from '../queues/queues.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
 import { mergeAgent } from '../supervising/merge-agent.ts';
 import { superviseAgent } from '../supervising/supervise-agent.ts';
+import { readInputs } from '../tasks/read-inputs.ts';
 
 const mostRounds = 20;
 /** Time to the next try while another writer keeps the task from taking a snapshot. */
@@ -144,6 +145,7 @@ async function execute(
       taskId: task.id,
       epoch: run.lease,
       output,
+      inputs: (ended) => readInputs(deps, { run_id: run.id, task_id: task.id, after: run.seq }, ended),
       wallMs: Math.min(spec.timeout_ms ?? Number.POSITIVE_INFINITY, limits.task_wall_s * 1000),
       limits: limits.command ?? {},
       network,

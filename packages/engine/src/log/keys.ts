@@ -75,6 +75,17 @@ export const auditCursorsKey = 'hp:{audit}:cursors';
 export const auditEntriesKey = 'hp:{audit}:entries';
 /** Pub/sub channel: announces a change outside of runs. A wake-up only. */
 export const auditChannel = 'hp:audit';
+/** Exists for 90 days once the entry with this id waits to be sealed or is sealed. */
+export const auditedKey = (entryId: string): string => `hp:{audit}:once:${entryId}`;
+
+/** Pub/sub channel: the id of a question to a worker. One worker takes the question. */
+export const questionChannel = 'hp:questions';
+/** A question, as JSON, until a worker takes it. */
+export const questionKey = (id: string): string => `hp:question:${id}`;
+/** The answer of a worker, as JSON. */
+export const answerKey = (id: string): string => `hp:answer:${id}`;
+/** A hash: the last answer of each outside MCP server, by its name. */
+export const serverLooksKey = 'hp:mcp:looks';
 
 /**
  * Lists of the runs of a tenant. They share a hash tag, so one script may combine several lists. Each is a sorted set of equal scores:

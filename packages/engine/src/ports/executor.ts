@@ -1,4 +1,6 @@
 import type {
+  AnsweredQuestion,
+  AwaitedOutside,
   CommandLimits,
   Connection,
   ModelUsage,
@@ -12,6 +14,7 @@ import type {
   Settings,
   ShellSpec,
   TaskHandle,
+  TaskInput,
   TaskOutcome,
   Toolchain,
   ToolOutcome,
@@ -38,6 +41,10 @@ export interface ExecutionContext {
   taskId: string;
   /** The task awaited by an earlier attempt of this call, and the deadline of the wait. */
   deferred?: { task_id: string; until: number };
+  /** What the other side of the call gets back, where an earlier attempt of this call waits for its result. */
+  awaited?: AwaitedOutside | undefined;
+  /** The answers of a person to the question of an earlier attempt, whose other side waits for them. */
+  answered?: AnsweredQuestion | undefined;
   /** The call runs as a background command: the first attempt waits for the command, and the next attempt makes the call's outcome. */
   beside?: true | undefined;
   /** The number of runs above this run. */
@@ -146,6 +153,8 @@ export interface TaskContext
   > {
   taskId: string;
   output: OutputWriter;
+  /** Opens the texts for the standard input of a command with an input, in order. Ends them when the signal aborts. */
+  inputs(signal: AbortSignal): AsyncIterable<TaskInput>;
   /** Called when the command begins to run. */
   onBegun(): void;
 }

@@ -10,7 +10,7 @@ export interface Attempt {
   started_at: string;
   ended_at?: string;
   /** Absent while the attempt runs. */
-  end?: 'succeeded' | 'failed' | 'killed' | 'timed_out' | 'held' | 'retried' | 'indeterminate';
+  end?: 'succeeded' | 'failed' | 'killed' | 'timed_out' | 'held' | 'asked' | 'retried' | 'indeterminate';
   reason?: EventOf<'step.retried'>['data']['reason'];
   duration_ms?: number;
   capabilities?: CapabilityReport | undefined;
@@ -48,6 +48,9 @@ function note(attempts: Map<number, Attempt>, event: EventWith<'attempt'>): void
       end(attempts, attempt, { ended_at: event.time, end: 'held', reason: { code: 'EHELD', message: reason } });
       return;
     }
+    case 'step.asked':
+      end(attempts, event.data.attempt, { ended_at: event.time, end: 'asked' });
+      return;
     case 'step.retried':
     case 'step.indeterminate': {
       const { attempt, reason } = event.data;

@@ -197,6 +197,7 @@ const notes: { [Type in StepEvent | 'run.rewound']: Note<Type> } = {
     const call = calls.get(step_id);
     if (call !== undefined) call.started_at = null;
   },
+  'step.asked': undefined,
   'step.deferred': undefined,
   'step.model_used': undefined,
   'step.cancel_requested': undefined,

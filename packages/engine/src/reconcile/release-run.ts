@@ -25,7 +25,7 @@ export async function releaseUnlessDue(deps: Pick<EngineDeps, 'redis'>, run: Run
   return false;
 }
 
-/** Whether a deferred step may continue: its task has ended, or its deadline has passed. */
+/** Whether a deferred step may continue: its task has ended, or the time has passed. */
 export async function isWaitOver(
   deps: Pick<WorkerDeps, 'redis' | 'now'>,
   run: RunState,
@@ -34,6 +34,7 @@ export async function isWaitOver(
   if (deferred === undefined) return true;
   const isBeginning = deferred.begins !== undefined;
   if (!isBeginning && Date.parse(deferred.until) <= deps.now()) return true;
+  if (deferred.task_id === undefined) return false;
   const task = await readTask(deps.redis, run.id, deferred.task_id);
   // The task's worker settles the call when the command has begun. Here only the end of a command proves its beginning.
   if (isBeginning && task?.status === 'capturing') return true;

@@ -8,6 +8,7 @@ import { readError } from '../jobs/index.ts';
 import { readRun, readSpec, readTask, readTasks } from '../log/index.ts';
 import { requestTaskKill } from './kill-task.ts';
 import { findMerge, mergeFrozen } from './merge.ts';
+import { sendTaskInput } from './send-input.ts';
 
 const killPatienceMs = 10_000;
 const lookEveryMs = 20;
@@ -36,6 +37,7 @@ export function openTaskHandle(deps: WorkerDeps, run: RunState, step: StepState,
         await delay(lookEveryMs, undefined, { signal });
       }
     },
+    send: (taskId, input) => sendTaskInput(deps, { run_id: run.id, step, task_id: taskId }, input, signal),
     merge: (taskId) => merge(deps, run, step, taskId),
     agentKind: (name) => findKind(deps, run, name, signal),
     previewMerge: (taskId) => previewMerge(deps, run, taskId),

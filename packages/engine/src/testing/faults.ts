@@ -1,5 +1,5 @@
 import type { Json, SettledCall, ToolsetRules } from '@holdpoint/contract';
-import type { Call, ExecutionContext, TaskTools } from '../ports/index.ts';
+import type { Call, ExecutionContext, TaskContext, TaskTools } from '../ports/index.ts';
 
 /** What goes wrong, and when: may change while a test runs. */
 export interface Faults {
@@ -17,7 +17,7 @@ export interface Faults {
   /** Before the background commands of a run stand still. */
   freeze?: () => void | Promise<void>;
   /** While a background command runs. */
-  task?: (signal: AbortSignal) => Promise<void>;
+  task?: (signal: AbortSignal, inputs: TaskContext['inputs']) => Promise<void>;
   /** The toolset's result of a call. @default the value, or `{status, value, error}` */
   present?: (call: SettledCall) => Json;
   /** Files that a merge of this run finds changed on both sides. */

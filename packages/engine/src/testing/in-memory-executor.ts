@@ -1,5 +1,6 @@
 import {
   type AgentSpec,
+  type AskedPerson,
   type CallGate,
   type Effect,
   nothingEnforced,
@@ -15,6 +16,10 @@ interface TestArgs {
   effect: Effect;
   gate?: CallGate;
   fail?: boolean;
+  /** Number of questions to a person before the call succeeds. Its value has the last answer. */
+  questions?: number;
+  /** Number of times that the other side is asked for the result, which is never there at first. */
+  later?: number;
   /** Returns as `seen` what the workspace held when the call began. */
   looks?: boolean;
   /** Begins a background command with this text as its output. */
@@ -36,6 +41,11 @@ interface TestArgs {
   awaits?: string;
   merges?: string;
   kills?: string;
+  /** The task that gets an input, with its text. The text `end` ends the input. */
+  sends?: string;
+  text?: string;
+  /** The background command has an input. */
+  input?: 'pipe';
 }
 
 export const argsOf = ({ args }: Pick<Call, 'args'>): TestArgs => args as unknown as TestArgs;
@@ -82,15 +92,24 @@ export function inMemoryExecutor(
         awaits,
         merges,
         kills,
+        sends,
+        text = '',
+        input,
+        questions = 0,
+        later = 0,
       } = argsOf(call);
       executions.push({ stepId, attempt });
       current(runId, epoch);
       if (context.beside) return runBeside(context, shell, now);
       const seen = looks ? { seen: [...treeOf(runId)] } : {};
-      if (effect !== 'read' && merges === undefined) treeOf(runId).push(stepId);
+      if (effect !== 'read' && merges === undefined && context.awaited === undefined) treeOf(runId).push(stepId);
       await faults.execute?.(context);
+      if (later > 0) return nextAnswer(context, later, now());
+      const { answered } = context;
+      if ((answered?.round ?? 0) < questions) return { status: 'deferred', on: nextQuestion(answered) };
+      if (answered !== undefined) return { status: 'succeeded', value: { ...answered } };
       if (background !== undefined) {
-        const spec = { command: background };
+        const spec = { command: background, input };
         return {
           status: 'succeeded',
           value: { task_id: context.taskId },
@@ -130,15 +149,19 @@ export function inMemoryExecutor(
       }
       if (merges !== undefined) return { status: 'succeeded', value: await context.tasks.merge(merges) };
       if (kills !== undefined) return { status: 'succeeded', value: (await context.tasks.kill(kills)) ?? null };
+      if (sends !== undefined) {
+        const sent = await context.tasks.send(sends, { text, enter: true, end: text === 'end' });
+        return { status: 'succeeded', value: sent ?? null };
+      }
       if (fail) return { status: 'failed', error: { code: 'EASKED', message: 'asked to fail' } };
       return { status: 'succeeded', value: { count: executions.length, ...seen } };
     },
-    async runTask({ command }, { runId, epoch, taskId, output, onBegun, signal }) {
+    async runTask({ command }, { runId, epoch, taskId, output, inputs, onBegun, signal }) {
       current(runId, epoch);
       onBegun();
       treeOf(runId).push(taskId);
       output.write('stdout', Buffer.from(command));
-      await faults.task?.(signal);
+      await faults.task?.(signal, inputs);
       if (signal.aborted) return { status: 'killed', exit_code: null };
       return { status: 'completed', exit_code: 0 };
     },
@@ -148,12 +171,29 @@ export function inMemoryExecutor(
     async prepare(command, { runId, epoch, signal }) {
       current(runId, epoch);
       treeOf(runId).push(command);
-      await faults.task?.(signal);
+      await faults.task?.(signal, async function* () {});
       const failed = command === 'fail';
       return { succeeded: !failed, exit_code: failed ? 1 : 0, detail: null, output: command, duration_ms: 1 };
     },
   };
 }
+
+/** The other side knows the call by the attempt that made it. */
+function nextAnswer({ attempt, awaited }: ExecutionContext, later: number, now: number): ToolOutcome {
+  const { made = attempt, asked = -1 } = awaited === undefined ? {} : JSON.parse(awaited.outside);
+  if (asked + 1 >= later) return { status: 'succeeded', value: { made } };
+  return { status: 'deferred', until: now, on: { outside: JSON.stringify({ made, asked: asked + 1 }) } };
+}
+
+const nextQuestion = (answered: ExecutionContext['answered']): AskedPerson => ({
+  question: {
+    ...{ server: 'shop', tool: 'count' },
+    requests: [
+      { key: 'k', message: 'How many?', fields: [{ type: 'integer', name: 'n', required: true, maximum: 9 }] },
+    ],
+  },
+  state: `after ${answered?.round ?? 0}`,
+});
 
 /** As the registry makes it of a tool. */
 async function runBeside(

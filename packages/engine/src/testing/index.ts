@@ -1,9 +1,10 @@
 export { decideApproval } from '../approvals/decide-approval.ts';
 export { listApprovals } from '../approvals/list-approvals.ts';
 export { submitRun } from '../commands/submit-run.ts';
+export { isAbandoned } from '../domain/id-time.ts';
 export { parseAllApprovals, parseAllSteps, parseAllTasks, parseRun } from '../domain/state.ts';
 export { fold } from '../events/fold.ts';
-export { activeIndex, approvalIndex, logKey, runIndex, stateKey } from '../log/keys.ts';
+export { activeIndex, approvalIndex, logKey, placeIndex, runIndex, stateKey } from '../log/keys.ts';
 export { idsAfter } from '../log/pages.ts';
 export { readLog, readWholeLog } from '../log/read-log.ts';
 export { readSpec } from '../log/read-spec.ts';

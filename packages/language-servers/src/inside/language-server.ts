@@ -117,6 +117,11 @@ export class LanguageServer {
     return this.#capabilities;
   }
 
+  /** The files of its languages in the tree, absolute. */
+  get files(): string[] {
+    return this.#changes.files;
+  }
+
   /** Each wait until the next call ends by then. */
   setDeadline(waitMs: number): void {
     this.#deadline = performance.now() + waitMs;
@@ -144,7 +149,7 @@ export class LanguageServer {
 
   /** @throws NoAnswer when there is no answer in time, or the server refuses */
   async ask<Result>(method: string, params: unknown): Promise<Result> {
-    return await this.#within(this.#connection.sendRequest<Result>(method, params), method);
+    return await this.#within(async () => this.#connection.sendRequest<Result>(method, params), method);
   }
 
   /** The diagnostics that the server sent for the present text of a document. */
@@ -161,7 +166,7 @@ export class LanguageServer {
 
   /** Waits for a state that a message of the server brings. @throws NoAnswer */
   async until(holds: () => boolean): Promise<void> {
-    while (!holds()) await this.#within(new Promise<void>((heard) => (this.#heard = heard)), 'a message');
+    while (!holds()) await this.#within(() => new Promise<void>((heard) => (this.#heard = heard)), 'a message');
   }
 
   async #initialize(): Promise<void> {
@@ -230,7 +235,7 @@ export class LanguageServer {
   }
 
   async #notify(method: string, params: unknown): Promise<void> {
-    await this.#within(this.#connection.sendNotification(method, params), method);
+    await this.#within(async () => this.#connection.sendNotification(method, params), method);
   }
 
   #end(how: string): void {
@@ -242,8 +247,11 @@ export class LanguageServer {
     this.#heard();
   }
 
-  /** @throws NoAnswer when the server ends first, or time is up */
-  async #within<Result>(work: Promise<Result>, what: string): Promise<Result> {
+  /**
+   * @param work async, because the connection throws at once when the pipe of the server is closed
+   * @throws NoAnswer when the server ends first, or time is up
+   */
+  async #within<Result>(work: () => Promise<Result>, what: string): Promise<Result> {
     const { name } = this.#start;
     const over = new AbortController();
     const gone = () => new NoAnswer('ESERVER', `${name} cannot be used here: ${this.#words.trim()}`);
@@ -259,7 +267,7 @@ export class LanguageServer {
     });
     ended.catch(() => {});
     // A pipe breaks before the server's last words are read.
-    const answered = work.catch((error: unknown) => {
+    const answered = work().catch((error: unknown) => {
       if (error instanceof ResponseError && !ownCodes.has(error.code))
         throw new NoAnswer('EREFUSED', `${name} refused: ${error.message}`);
       return ended;

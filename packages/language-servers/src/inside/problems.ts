@@ -1,21 +1,61 @@
 import { posix } from 'node:path';
 import type { Diagnostic, DocumentDiagnosticReport } from 'vscode-languageserver-protocol';
 import type { ChangedText, TypeProblem } from '../protocol.ts';
+import { importersOf } from './importers.ts';
 import type { LanguageServer } from './language-server.ts';
-import { root, uriOf } from './text-file.ts';
+import { readTextFile, root, uriOf } from './text-file.ts';
 
 /** `DiagnosticSeverity.Error` of LSP. */
 const error = 1;
 
-/** The new errors of some changed files: the errors after the change, less equal errors before. */
+/** Milliseconds for the errors in other files. */
+const elsewhereMs = 1500;
+
+/**
+ * The new errors that a change of some files brought: the errors after the change, less equal errors before. Where the changed files have none, the
+ * files that import them are looked at.
+ */
 export async function newProblems(server: LanguageServer, files: readonly ChangedText[]): Promise<TypeProblem[]> {
   for (const { path, after } of files) await server.open(path, after);
-  const now = await problemsOf(server, files);
-  const wrong = files.filter(({ path }) => now.some((one) => one.path === path));
+  const changed = files.map(({ path }) => path);
+  const own = await newIn(server, changed, files);
+  if (own.length > 0 || !answersAtOnce(server)) return own;
+  server.setDeadline(elsewhereMs);
+  return problemsElsewhere(server, files).catch(() => []);
+}
+
+/** A server that sends diagnostics by itself says nothing of files whose text is unchanged. */
+const answersAtOnce = ({ capabilities }: LanguageServer): boolean =>
+  hasTsserver(capabilities) || capabilities.diagnosticProvider !== undefined;
+
+async function problemsElsewhere(server: LanguageServer, files: readonly ChangedText[]): Promise<TypeProblem[]> {
+  const texts = importersOf(
+    server.files,
+    files.map(({ path }) => path),
+  ).flatMap((path) => {
+    const file = readTextFile(path);
+    return file === undefined ? [] : [{ path, text: file.text }];
+  });
+  for (const { path, text } of texts) await server.open(path, text);
+  return newIn(
+    server,
+    texts.map(({ path }) => path),
+    files,
+  );
+}
+
+/** The errors in the files of `paths` that were not there before the change. The changed files are open with their texts after it. */
+async function newIn(
+  server: LanguageServer,
+  paths: readonly string[],
+  files: readonly ChangedText[],
+): Promise<TypeProblem[]> {
+  const now = await problemsOf(server, paths);
+  const wrong = paths.filter((path) => now.some((one) => one.path === path));
   if (wrong.length === 0) return [];
-  for (const { path, before } of wrong) await server.open(path, before);
+  for (const { path, before } of files) await server.open(path, before);
   const then = await problemsOf(server, wrong);
-  for (const { path, after } of wrong) await server.open(path, after);
+  for (const { path, after } of files) await server.open(path, after);
   const left = then.map(keyOf);
   return now.filter((one) => {
     const at = left.indexOf(keyOf(one));
@@ -27,9 +67,9 @@ export async function newProblems(server: LanguageServer, files: readonly Change
 /** Lines move with a change, so equal errors have equal texts. */
 const keyOf = ({ path, message }: TypeProblem): string => `${path}\n${message}`;
 
-async function problemsOf(server: LanguageServer, files: readonly ChangedText[]): Promise<TypeProblem[]> {
+async function problemsOf(server: LanguageServer, paths: readonly string[]): Promise<TypeProblem[]> {
   const found: TypeProblem[] = [];
-  for (const { path } of files) {
+  for (const path of paths) {
     for (const one of await diagnosticsOf(server, path)) {
       if ((one.severity ?? error) !== error) continue;
       const { start } = one.range;
@@ -46,7 +86,7 @@ function messageOf({ code, message }: Diagnostic): string {
 
 async function diagnosticsOf(server: LanguageServer, path: string): Promise<readonly Diagnostic[]> {
   const { capabilities } = server;
-  if (capabilities.executeCommandProvider?.commands.includes(tsserver)) {
+  if (hasTsserver(capabilities)) {
     const file = posix.resolve(root, path);
     return [
       ...(await askTsserver(server, 'syntacticDiagnosticsSync', file)),
@@ -61,6 +101,9 @@ async function diagnosticsOf(server: LanguageServer, path: string): Promise<read
 
 /** typescript-language-server sends its diagnostics in parts, and says of none whether it is the last. tsserver behind it answers with all of them. */
 const tsserver = 'typescript.tsserverRequest';
+
+const hasTsserver = ({ executeCommandProvider }: LanguageServer['capabilities']): boolean =>
+  executeCommandProvider?.commands.includes(tsserver) === true;
 
 interface TsserverDiagnostic {
   message: string;

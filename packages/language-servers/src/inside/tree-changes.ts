@@ -24,6 +24,11 @@ export class TreeChanges {
     this.#known = this.#look();
   }
 
+  /** The files of the last look, absolute. */
+  get files(): string[] {
+    return [...this.#known.keys()];
+  }
+
   sinceLastLook(): FileEvent[] {
     const before = this.#known;
     const now = this.#look();

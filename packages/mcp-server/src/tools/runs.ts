@@ -1,4 +1,4 @@
-import { ApiError, type Approval, type Client } from '@holdpoint/client';
+import { ApiError, type Approval, type Client, type RunDetail } from '@holdpoint/client';
 import { runStatusSchema } from '@holdpoint/contract';
 import { z } from 'zod';
 import { type Answer, defineTool, type ToolDeps } from '../define-tool.ts';
@@ -7,16 +7,22 @@ import { type RunView, runLineOf, runViewSchema, textOfRun, viewOfRun } from '..
 export const runId = z.string().min(1).max(100).describe('run_id of the answer of submit_run or list_runs');
 const mostAsked = 5;
 
-export async function answerOfRun(
-  deps: Pick<ToolDeps, 'client' | 'address'>,
+type Looking = Pick<ToolDeps, 'client' | 'address'>;
+
+/** The run, and the answer about it. */
+export async function lookAtRun(
+  { client, address }: Looking,
   id: string,
   signal: AbortSignal,
-): Promise<Answer<RunView>> {
-  const run = await deps.client.getRun(id, { signal });
-  const asked = run.pending_approvals === 0 ? [] : await askedOf(deps.client, id, signal);
-  const value = viewOfRun(deps.address, run, asked);
-  return { text: textOfRun(value), value };
+): Promise<{ run: RunDetail; answer: Answer<RunView> }> {
+  const run = await client.getRun(id, { signal });
+  const asked = run.pending_approvals === 0 ? [] : await askedOf(client, id, signal);
+  const value = viewOfRun(address, run, asked);
+  return { run, answer: { text: textOfRun(value), value } };
 }
+
+export const answerOfRun = async (deps: Looking, id: string, signal: AbortSignal): Promise<Answer<RunView>> =>
+  (await lookAtRun(deps, id, signal)).answer;
 
 /** A key without `approvals:read` reads none. */
 async function askedOf(client: Client, runId: string, signal: AbortSignal): Promise<Approval[]> {

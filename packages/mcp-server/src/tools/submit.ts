@@ -1,6 +1,7 @@
+import { ApiError, type Client } from '@holdpoint/client';
 import { sourceSchema } from '@holdpoint/contract';
 import { z } from 'zod';
-import { defineTool } from '../define-tool.ts';
+import { defineTool, type ToolDeps, type Waiting } from '../define-tool.ts';
 import { runViewSchema } from '../views.ts';
 import { answerOfRun, runId } from './runs.ts';
 
@@ -14,49 +15,59 @@ const requestId = z
 
 const positive = z.number().positive();
 
+const submitInput = z.strictObject({
+  prompt: z.string().min(1).max(200_000).describe('The task, complete in itself'),
+  title: z.string().min(1).max(200).optional().describe('A few words for the list of runs'),
+  source: sourceSchema
+    .optional()
+    .describe(
+      'The files to work on: {"type":"git","path":"/abs/repo"}, {"type":"git","url":"https://…"} or {"type":"directory","path":"/abs/dir"}, on the host of Holdpoint. Default: an empty workspace',
+    ),
+  model: z.string().min(1).max(200).optional().describe('provider/model. Default: the one of the installation'),
+  validators: z
+    .array(z.string().min(1).max(100_000))
+    .max(50)
+    .optional()
+    .describe('Shell commands that must pass before the changes can be published, for example "npm test"'),
+  allow_hosts: z
+    .array(z.string().min(1).max(300))
+    .max(100)
+    .optional()
+    .describe('Hosts that its commands may reach. Default: none'),
+  max_cost_usd: positive.optional().describe('The run pauses there'),
+  max_seconds: z.int().min(1).max(31_536_000).optional().describe('Seconds of running until the run pauses'),
+  labels: z.record(z.string().min(1).max(63), z.string().max(255)).optional(),
+  request_id: requestId,
+});
+
+/** @returns the id of the run */
+async function submit(
+  { client }: Pick<ToolDeps, 'client'>,
+  { request_id, source, validators, allow_hosts, max_cost_usd, max_seconds, ...rest }: z.output<typeof submitInput>,
+  { signal }: Pick<Waiting, 'signal'>,
+): Promise<string> {
+  const body = {
+    ...rest,
+    ...(source !== undefined && { workspace: { source } }),
+    ...(validators !== undefined && { validators: validators.map((command) => ({ command })) }),
+    ...(allow_hosts !== undefined && { network: { allow: allow_hosts } }),
+    limits: { max_cost_usd, wall_s: max_seconds },
+  };
+  const { run } = await client.createRun(body, { idempotencyKey: request_id, signal });
+  return run.id;
+}
+
 export const submitRun = defineTool({
   name: 'submit_run',
   title: 'Hand over a long task',
   description:
     'Starts a durable run: an agent with a model of its own works on a private copy of the source, in a sandbox, for minutes or days, and survives restarts. It never writes to the source: a person reviews the changes and publishes them. Returns at once with run_id; then call wait_for_run. Risky calls of the run wait for a person. Give a whole task: what to reach, how to check it, what not to touch. The run sees nothing of this conversation.',
-  input: z.strictObject({
-    prompt: z.string().min(1).max(200_000).describe('The task, complete in itself'),
-    title: z.string().min(1).max(200).optional().describe('A few words for the list of runs'),
-    source: sourceSchema
-      .optional()
-      .describe(
-        'The files to work on: {"type":"git","path":"/abs/repo"}, {"type":"git","url":"https://…"} or {"type":"directory","path":"/abs/dir"}, on the host of Holdpoint. Default: an empty workspace',
-      ),
-    model: z.string().min(1).max(200).optional().describe('provider/model. Default: the one of the installation'),
-    validators: z
-      .array(z.string().min(1).max(100_000))
-      .max(50)
-      .optional()
-      .describe('Shell commands that must pass before the changes can be published, for example "npm test"'),
-    allow_hosts: z
-      .array(z.string().min(1).max(300))
-      .max(100)
-      .optional()
-      .describe('Hosts that its commands may reach. Default: none'),
-    max_cost_usd: positive.optional().describe('The run pauses there'),
-    max_seconds: z.int().min(1).max(31_536_000).optional().describe('Seconds of running until the run pauses'),
-    labels: z.record(z.string().min(1).max(63), z.string().max(255)).optional(),
-    request_id: requestId,
-  }),
+  input: submitInput,
   output: runViewSchema,
   kind: 'write',
   idempotent: false,
-  async run(deps, { request_id, source, validators, allow_hosts, max_cost_usd, max_seconds, ...rest }, { signal }) {
-    const body = {
-      ...rest,
-      ...(source !== undefined && { workspace: { source } }),
-      ...(validators !== undefined && { validators: validators.map((command) => ({ command })) }),
-      ...(allow_hosts !== undefined && { network: { allow: allow_hosts } }),
-      limits: { max_cost_usd, wall_s: max_seconds },
-    };
-    const { run } = await deps.client.createRun(body, { idempotencyKey: request_id, signal });
-    return answerOfRun(deps, run.id, signal);
-  },
+  run: async (deps, input, waiting) => answerOfRun(deps, await submit(deps, input, waiting), waiting.signal),
+  runToFollow: submit,
 });
 
 export const forkRun = defineTool({
@@ -101,6 +112,19 @@ export const sendMessage = defineTool({
   },
 });
 
+/** Cancels a run. A run that has ended, or is ending, stays as it is. */
+export async function endRun(
+  client: Client,
+  { runId: id, reason }: { runId: string; reason?: string | undefined },
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await client.cancelRun(id, reason === undefined ? {} : { message: reason }, { signal });
+  } catch (error) {
+    if (!(error instanceof ApiError && error.code === 'run_not_active')) throw error;
+  }
+}
+
 export const cancelRun = defineTool({
   name: 'cancel_run',
   title: 'Cancel a run',
@@ -111,7 +135,7 @@ export const cancelRun = defineTool({
   kind: 'write',
   idempotent: true,
   async run(deps, { run_id, reason }, { signal }) {
-    await deps.client.cancelRun(run_id, reason === undefined ? {} : { message: reason }, { signal });
+    await endRun(deps.client, { runId: run_id, reason }, signal);
     return answerOfRun(deps, run_id, signal);
   },
 });

@@ -26,7 +26,12 @@ export const waitForRun = defineTool({
       .optional()
       .describe('state of the last answer about this run. Default: its state now'),
   }),
-  output: runViewSchema.extend({ changed: z.boolean().describe('false: the time ran out, and nothing happened') }),
+  output: runViewSchema.extend({
+    changed: z
+      .boolean()
+      .optional()
+      .describe('false: the time ran out, and nothing happened. Absent in the result of a task'),
+  }),
   kind: 'read',
   idempotent: true,
   async run(deps, { run_id, timeout_s, seen_state }, waiting) {
@@ -35,6 +40,8 @@ export const waitForRun = defineTool({
     const said = changed ? [] : ['Nothing happened in this time.'];
     return { text: [...said, answer.text].join('\n'), value: { ...answer.value, changed } };
   },
+  // The client looks at the task when it likes, so nothing waits here.
+  runToFollow: async (_deps, { run_id }) => run_id,
 });
 
 interface Wanted {

@@ -25,7 +25,8 @@ export function fixSurroundings(seed: string, now: () => number): FixedSurroundi
     argv: (argv) => ['/bin/bash', '-c', 'umask 022; exec "$@"', 'bash', ...argv],
     result: ({ use: _, ...result }) => ({ ...result, duration_ms: 0 }),
     toFixed: (deadline) => deadline - ahead,
-    fromFixed: (outcome) => (outcome.status === 'deferred' ? { ...outcome, until: outcome.until + ahead } : outcome),
+    fromFixed: (outcome) =>
+      outcome.status === 'deferred' && 'until' in outcome ? { ...outcome, until: outcome.until + ahead } : outcome,
   };
 }
 

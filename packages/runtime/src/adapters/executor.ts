@@ -20,6 +20,7 @@ import { openGenerate, type ToolModels } from './generate-text.ts';
 import { longResult } from './long-result.ts';
 import { prepareKey } from './prepare-key.ts';
 import { redactExecutor } from './redact-executor.ts';
+import { runConversation } from './run-conversation.ts';
 import { runDocuments } from './run-documents.ts';
 import { runGraph } from './run-graph.ts';
 import { runLanguage } from './run-language.ts';
@@ -99,6 +100,8 @@ export function createExecutor(deps: Deps): Executor {
       secrets: secretsOfCommands(scope),
       placeholder: scope.secrets.length === 0 ? undefined : placeholderOf(secrets, scope),
       idempotencyKey: call.idempotencyKey,
+      runId: call.runId,
+      tenant: scope.tenant,
       network,
       async run(command) {
         const env = { ...command.env, ...(command.secrets === true ? secretVariables(secrets, scope) : {}) };
@@ -121,6 +124,27 @@ export function createExecutor(deps: Deps): Executor {
         const shown = fixed?.result(result) ?? result;
         return reads === undefined ? shown : withAdvice(shown, reads, command.streams === 'combined');
       },
+      converse:
+        reads !== undefined
+          ? undefined
+          : async ({ read_only = false, ...command }, talk) => {
+              const { result, ...said } = await runConversation(
+                sandbox,
+                {
+                  ...command,
+                  workspace: read_only ? { ...workspace, readOnly: true } : workspace,
+                  env: { ...fixed?.environment, ...command.env },
+                  argv: fixed?.argv(command.argv) ?? command.argv,
+                  ...splitSignal(signal),
+                  egress: command.network === false ? undefined : way?.openProxy(),
+                  limits: stricter({ ...limits, wall_ms: wallMs }, command.limits ?? {}),
+                },
+                talk,
+              );
+              if (result.end.status === 'killed' && result.end.taken_over) throw new TakenOverError();
+              call.use?.add(result);
+              return said;
+            },
       async search(request) {
         const result = await sandbox.search({
           ...request,
@@ -185,8 +209,9 @@ export function createExecutor(deps: Deps): Executor {
       const { attempt, beside, needsPrice = false, openHosts, reads, ...rest } = more;
       const own = registry.reaches({ ...call, settings: rest.settings });
       const reaches = own && reads === undefined ? openHosts(own) : undefined;
+      const sent = { ...scope, secrets: [...scope.secrets, ...registry.sends(call.toolset, call.tool)] };
       await using way = await openCallNetwork(
-        { network: reads === undefined ? network : { allow: [] }, granted, reaches, scope, onConnection },
+        { network: reads === undefined ? network : { allow: [] }, granted, reaches, scope: sent, onConnection },
         { allowAddresses, secrets },
       );
       const use = new CallUse();
@@ -306,7 +331,7 @@ interface CallBounds {
   scope: SecretScope;
   signal: AbortSignal;
   rest: Pick<ExecutionContext, 'past' | 'settings' | 'tasks' | 'taskId' | 'deferred' | 'depth' | 'maxDepth' | 'model'> &
-    Partial<Pick<ExecutionContext, 'dryRun' | 'snapshot' | 'permissions' | 'onGraphProgress'>>;
+    Partial<Pick<ExecutionContext, 'answered' | 'awaited' | 'dryRun' | 'snapshot' | 'permissions' | 'onGraphProgress'>>;
 }
 
 /** For each limit, the smaller value of both sides. */
@@ -336,6 +361,7 @@ const noTasks: Omit<ToolContext['tasks'], 'previewMerge'> = {
   get: async () => undefined,
   output: async () => ({ text: '', from: 0, next: 0, total: 0, omitted: 0 }),
   kill: async () => undefined,
+  send: async () => ({ status: 'refused', problem: { code: 'EPREVIEW', message: 'A preview sends nothing.' } }),
   agentKind: async () => ({ status: 'refused', problem: { code: 'EPREVIEW', message: 'A preview begins nothing.' } }),
   merge: async () => ({ status: 'refused', problem: { code: 'EPREVIEW', message: 'A preview merges nothing.' } }),
 };

@@ -39,3 +39,33 @@ test('other bytes stay the same bytes', async () => {
   expect(outcome).toMatchObject({ status: 'succeeded', value: { path: 'a.png' } });
   expect('contents' in outcome && outcome.contents?.[0]).toBe(contents[0]);
 });
+
+const asking = (message: string, state: string): ToolOutcome => ({
+  status: 'deferred',
+  on: { question: { server: 'shop', tool: 'order', requests: [{ key: 'k', message, fields: [] }] }, state },
+});
+
+test.each([
+  ['as it is', value],
+  ['in base64', Buffer.from(value).toString('base64')],
+])('a question whose state has the value of a secret %s ends the call', async (_, hidden) => {
+  const outcome = await outcomeOf(asking('Which?', `state ${hidden}`));
+  expect(outcome).toMatchObject({ status: 'failed', error: { code: 'ESECRETINSTATE' } });
+  expect(JSON.stringify(outcome)).not.toContain(hidden);
+});
+
+test.each([
+  ['as it is', value],
+  ['in base64', Buffer.from(value).toString('base64')],
+])('a wait that names the work outside with the value of a secret %s ends the call', async (_, hidden) => {
+  const wait = (outside: string): ToolOutcome => ({ status: 'deferred', until: 1, on: { outside } });
+  expect(await outcomeOf(wait('task 1'))).toEqual(wait('task 1'));
+  const outcome = await outcomeOf(wait(`task ${hidden}`));
+  expect(outcome).toMatchObject({ status: 'failed', error: { code: 'ESECRETINSTATE' } });
+  expect(JSON.stringify(outcome)).not.toContain(hidden);
+});
+
+test('the words of a question are redacted, and another state goes back as it is', async () => {
+  const outcome = await outcomeOf(asking(`Is it ${value}?`, 'ünï'));
+  expect(outcome).toEqual(asking('Is it [secret TOKEN]?', 'ünï'));
+});

@@ -42,7 +42,7 @@ export function redactExecutor(executor: Executor, secrets: Secrets): Executor {
 
 /** Contents are bytes in a format of their own: a content with a secret is not kept, and the call fails. */
 function redactOutcome(redactor: Redactor, outcome: ToolOutcome): ToolOutcome {
-  if (outcome.status === 'deferred') return redactor.json(outcome);
+  if (outcome.status === 'deferred') return redactWait(redactor, outcome);
   const { contents = [], ...rest } = outcome;
   const names = contents.flatMap((content) => redactor.find(content));
   const redacted = names.length === 0 ? redactor.json(rest) : { ...redactor.json(rest), ...secretInContent(names) };
@@ -53,6 +53,38 @@ function redactOutcome(redactor: Redactor, outcome: ToolOutcome): ToolOutcome {
     ...(contents.length > 0 && names.length === 0 && { contents }),
   };
 }
+
+/** A state goes back byte for byte, and would bring the value of a secret into the log. */
+function redactWait(redactor: Redactor, outcome: Extract<ToolOutcome, { status: 'deferred' }>): ToolOutcome {
+  if ('until' in outcome) {
+    if (!('outside' in outcome.on) || redactor.text(outcome.on.outside) === outcome.on.outside)
+      return redactor.json(outcome);
+    return secretInState(
+      'The server names its work for the call in a text with the value of a secret, which is not kept.',
+    );
+  }
+  const {
+    on: { question, state },
+    touched,
+  } = outcome;
+  if (state === undefined || redactor.text(state) === state) {
+    return { status: 'deferred', on: { question: redactor.json(question), state }, touched };
+  }
+  return secretInState(
+    'The server asks a question, and its request state has the value of a secret, so it is not kept.',
+    touched,
+  );
+}
+
+const secretInState = (message: string, touched?: readonly string[]): ToolOutcome => ({
+  status: 'failed',
+  touched,
+  error: {
+    code: 'ESECRETINSTATE',
+    message,
+    next: 'Continue without the call: the server repeats what it should not.',
+  },
+});
 
 const secretInContent = (names: readonly string[]) => ({
   status: 'failed' as const,

@@ -12,6 +12,7 @@ import type { Secrets } from '@holdpoint/secrets';
 import type { LiveOutput } from '../live/live-output.ts';
 import { refusalNotes, secretVariables, useOf, withRefusals } from './command-use.ts';
 import { fixSurroundings } from './determinism.ts';
+import { feedCommand } from './feed-command.ts';
 import { openCallNetwork } from './run-network.ts';
 
 interface Deps {
@@ -24,16 +25,19 @@ interface Deps {
 export async function runTask(
   { sandbox, secrets, allowAddresses }: Deps,
   workspace: WorkspaceMount,
-  { command, cwd, env, timeout_ms }: ShellSpec,
-  { taskId, wallMs, limits, network, scope, seed, output, onConnection, onBegun, signal }: TaskContext,
+  { command, cwd, env, timeout_ms, input }: ShellSpec,
+  { taskId, wallMs, limits, network, scope, seed, output, inputs, onConnection, onBegun, signal }: TaskContext,
 ): Promise<TaskEnd> {
   await using way = await openCallNetwork({ network, scope, onConnection }, { allowAddresses, secrets });
   const fixed = seed === undefined ? undefined : fixSurroundings(seed, Date.now);
   const argv = ['/bin/bash', '-c', command] as const;
   const proxy = way?.openProxy();
+  using ended = abortAtEnd();
   const result = await sandbox.run({
     workspace,
     label: taskId,
+    ...(input && { input: (stdin) => void feedCommand(stdin, inputs(ended.signal), input) }),
+    ...(input === 'terminal' && { terminal: terminalSize }),
     argv: fixed?.argv(argv) ?? argv,
     cwd,
     env: { ...fixed?.environment, ...env, ...secretVariables(secrets, scope) },
@@ -86,6 +90,15 @@ export async function runPrepare(
 
 /** As much memory as a command has by default: files in /tmp count as memory of the command. */
 const prepareTmpBytes = 4 * 1024 ** 3;
+
+/** As many columns as a page of output is wide. */
+const terminalSize = { columns: 120, rows: 40 };
+
+/** A signal that aborts at the end of the block. */
+function abortAtEnd(): { signal: AbortSignal } & Disposable {
+  const controller = new AbortController();
+  return { signal: controller.signal, [Symbol.dispose]: () => controller.abort() };
+}
 
 function judgeTask(end: CommandEnd): TaskEnd {
   switch (end.status) {

@@ -167,23 +167,30 @@ function noticesFor(deps: Deps, input: PlannerInput, history: PastConversation, 
   return dueNotices(facts, history.given);
 }
 
-const toolLists = new WeakMap<Registry, Map<string, readonly ModelTool[]>>();
+/** By the versions of a toolset, which are another object once its tools are others. */
+const toolLists = new WeakMap<object, Map<string, readonly ModelTool[]>>();
 
 /** The same list for all requests of a run to a model. */
-function toolsOf(registry: Registry, { spec, unattended, model }: PlannerInput): readonly ModelTool[] {
+export function toolsOf(registry: Registry, { spec, unattended, model }: PlannerInput): readonly ModelTool[] {
   const { toolset, tools, settings } = spec;
   const network = hasNetwork(spec.network);
-  const known = toolLists.get(registry) ?? new Map<string, readonly ModelTool[]>();
-  toolLists.set(registry, known);
+  const versions = registry.versions(toolset);
+  const known = toolLists.get(versions) ?? new Map<string, readonly ModelTool[]>();
+  toolLists.set(versions, known);
   // A run that names its tools is offered all of them.
-  const chosen = tools === undefined ? { model, settings, network, plans: spec.modes.plan !== undefined } : {};
+  const remembers = !unattended && spec.goal.planner === 'model' && spec.goal.context?.memory === true;
+  const chosen =
+    tools === undefined ? { model, settings, network, remembers, plans: spec.modes.plan !== undefined } : {};
   const key = JSON.stringify([unattended, toolset, tools ?? null, chosen]);
   const list =
     known.get(key) ??
     registry
       .list(toolset, { unattended, ...chosen })
       .filter(({ name }) => tools?.includes(name) !== false)
-      .map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema }));
+      .map(({ name, description, input_schema }) => {
+        const freeText = registry.freeText(toolset, name);
+        return { name, description, parameters: input_schema, ...(freeText && { freeText }) };
+      });
   known.set(key, list);
   return list;
 }

@@ -161,8 +161,9 @@ export class Spares {
 const keyOf = ({ workspace: { id }, only }: Kind): string => JSON.stringify([id, only?.toSorted()]);
 
 /** A command with input, certificates of its proxy or a larger /tmp has a set-up of its own, so no spare can fit. */
-function mayHaveSpare({ hostFiles, stdin, tmpBytes, egress }: TreeRequest): boolean {
-  return hostFiles === null && stdin === null && tmpBytes === undefined && egress?.certificates === undefined;
+function mayHaveSpare({ hostFiles, stdin, keepsInput = false, tmpBytes, egress }: TreeRequest): boolean {
+  const isPlain = hostFiles === null && stdin === null && !keepsInput && tmpBytes === undefined;
+  return isPlain && egress?.certificates === undefined;
 }
 
 /**

@@ -10,7 +10,7 @@ import type { ExecChain } from './exec-chain.ts';
 
 export interface StartedChain {
   start: Start;
-  /** Null for a command. */
+  /** Null for a command whose input does not stay open. */
   stdin: Writable | null;
   stdout: Socket;
   stderr: Socket;
@@ -43,7 +43,7 @@ export function startChain(
   // Only commands may print too much for the worker's memory.
   const open = () => (isCommand ? pipes.sharedOutput() : pipes.output());
   const streams = {
-    ...{ stdin: isCommand ? null : pipes.input(), stdout: open(), stderr: open() },
+    ...{ stdin: isCommand && !request.keepsInput ? null : pipes.input(), stdout: open(), stderr: open() },
     ...{ status: pipes.output(), control: pipes.input() },
   };
   const given: PassedFile[] = Object.values(streams).flatMap((pipe) => (pipe ? [pipe.file] : []));

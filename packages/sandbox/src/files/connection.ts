@@ -2,6 +2,7 @@ import type { Writable } from 'node:stream';
 import { outputsFolder } from '@holdpoint/contract';
 import type { IdleProcess, IdleProcesses } from '../idle-processes.ts';
 import type { OperationName, Operations, OutputStream } from '../inside/tool-host/protocol.ts';
+import { startPatience } from '../process/index.ts';
 import { type Driver, SandboxError, type Tree, type WorkspaceMount } from '../tree.ts';
 import { startFramed } from './framed-program.ts';
 import { type ParsedReply, parseReply } from './reply-schema.ts';
@@ -40,7 +41,6 @@ interface Pending {
   onPart: OnPart | undefined;
   resolve(answer: Answer): void;
   reject(error: unknown): void;
-  timer: NodeJS.Timeout;
 }
 
 /** One tool host process and its open requests. Ends when idle, on any violation, and on `close`. */
@@ -109,7 +109,7 @@ export class Connection implements IdleProcess {
       }
       const id = this.#nextId++;
       const forget = () => {
-        clearTimeout(timer);
+        endTimer();
         signal?.removeEventListener('abort', onAbort);
         this.#pending.delete(id);
         this.#wait();
@@ -117,11 +117,12 @@ export class Connection implements IdleProcess {
       const onAbort = () => {
         reject(signal?.reason);
         // A later answer to this request is dropped. A write may still happen; `killAll` prevents the write.
-        this.#pending.set(id, { maxBytes, onPart, resolve: forget, reject: forget, timer });
+        this.#pending.set(id, { maxBytes, onPart, resolve: forget, reject: forget });
       };
-      const timer = setTimeout(
-        () => this.#fail('ETOOLHOSTTIMEOUT', `did not answer within ${timeoutMs} ms`),
+      const endTimer = startPatience(
+        { processes: () => this.#tree.processes(), now: () => performance.now() },
         timeoutMs,
+        () => this.#fail('ETOOLHOSTTIMEOUT', `did not answer within ${timeoutMs} ms`),
       );
       const settle =
         <Value>(then: (value: Value) => void) =>
@@ -129,7 +130,7 @@ export class Connection implements IdleProcess {
           forget();
           then(value);
         };
-      this.#pending.set(id, { maxBytes, onPart, resolve: settle(resolve), reject: settle(reject), timer });
+      this.#pending.set(id, { maxBytes, onPart, resolve: settle(resolve), reject: settle(reject) });
       signal?.addEventListener('abort', onAbort, { once: true });
       clearTimeout(this.#idle);
       this.#deps.idle.take(this);

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { processorWait } from './processor-wait.ts';
 
 /** Programs clean up after SIGTERM in less time. The user does not notice the delay. */
 const graceMs = 150;
@@ -31,13 +31,4 @@ export function startGrace({ processes, waitOf = processorWait, now }: Grace, on
   };
   timer = setTimeout(look, graceMs);
   return () => clearTimeout(timer);
-}
-
-/** Zero where the kernel does not count. Source: `Documentation/scheduler/sched-stats.rst` of Linux, /proc/PID/schedstat. */
-function processorWait(pid: number): number {
-  try {
-    return Number(readFileSync(`/proc/${pid}/schedstat`, 'utf8').split(' ')[1] ?? 0) / 1e6;
-  } catch {
-    return 0;
-  }
 }

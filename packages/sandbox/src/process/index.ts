@@ -3,6 +3,7 @@ export { FreezeLocks } from './freeze-locks.ts';
 export { isUndisturbed } from './is-undisturbed.ts';
 export { killAll } from './kill-all.ts';
 export { processesOfNamespace } from './namespace.ts';
+export { startPatience } from './patience.ts';
 export { PipePool } from './pipe-pool.ts';
 export { preferForOom } from './priority.ts';
 export { ProcessRecords } from './records.ts';

@@ -1,6 +1,7 @@
 import { startFramed } from '../files/framed-program.ts';
 import type { IdleProcess, IdleProcesses } from '../idle-processes.ts';
 import type { WorkspaceMount } from '../port.ts';
+import { startPatience } from '../process/index.ts';
 import { type Driver, type HostProgram, type ProgramProcess, SandboxError, type Tree } from '../tree.ts';
 
 type Code = 'EPROGRAMLOST' | 'EPROGRAMVIOLATION' | 'EPROGRAMTIMEOUT';
@@ -19,7 +20,7 @@ export class StartedProgram implements ProgramProcess, IdleProcess {
   readonly #pending: Pending[] = [];
   #failure: SandboxError | null = null;
   /** Time-out of the first open request, or the idle time without a request. */
-  #timer: NodeJS.Timeout | undefined;
+  #endTimer = () => {};
   /** Resolves when the process has ended. */
   readonly ended: Promise<void>;
 
@@ -98,7 +99,7 @@ export class StartedProgram implements ProgramProcess, IdleProcess {
   #settle(error: SandboxError): void {
     if (this.#failure) return;
     this.#failure = error;
-    clearTimeout(this.#timer);
+    this.#endTimer();
     this.#idle.take(this);
     this.#tree.kill();
     const [first, ...others] = this.#pending.splice(0);
@@ -107,13 +108,19 @@ export class StartedProgram implements ProgramProcess, IdleProcess {
   }
 
   #restartTimer(): void {
-    clearTimeout(this.#timer);
+    this.#endTimer();
     if (this.#failure) return;
     const [first] = this.#pending;
-    this.#timer = first
-      ? setTimeout(() => this.#fail('EPROGRAMTIMEOUT', `did not answer within ${first.timeoutMs} ms`), first.timeoutMs)
-      : setTimeout(() => this.endIdle(), this.#program.idleMs);
-    this.#timer.unref();
+    if (first === undefined) {
+      const timer = setTimeout(() => this.endIdle(), this.#program.idleMs).unref();
+      this.#endTimer = () => clearTimeout(timer);
+      return;
+    }
+    this.#endTimer = startPatience(
+      { processes: () => this.#tree.processes(), now: () => performance.now() },
+      first.timeoutMs,
+      () => this.#fail('EPROGRAMTIMEOUT', `did not answer within ${first.timeoutMs} ms`),
+    );
   }
 }
 

@@ -82,7 +82,7 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
         GIT_CONFIG_GLOBAL: '/dev/null',
         ...request.env,
       },
-      stdio: [request.hostFiles !== null || request.stdin !== null ? 'pipe' : 'ignore', 'pipe', 'pipe'],
+      stdio: [hasInput(request) ? 'pipe' : 'ignore', 'pipe', 'pipe'],
       detached: true, // a separate process group, so a kill ends the whole group
       ...(deps.root ? { uid: workspace.uid, gid: workspace.gid } : {}),
     }),
@@ -156,3 +156,6 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
     ended: finish(),
   };
 }
+
+const hasInput = ({ hostFiles, stdin, keepsInput = false }: TreeRequest): boolean =>
+  hostFiles !== null || stdin !== null || keepsInput;

@@ -28,8 +28,7 @@ export function encryptedStore(
   now: () => number,
 ): EncryptedStore | undefined {
   const tenants = () => namesIn(folder);
-  const namesOf = (tenant: string) =>
-    namesIn(join(folder, tenant)).flatMap((file) => (file.endsWith(suffix) ? [file.slice(0, -suffix.length)] : []));
+  const namesOf = (tenant: string) => namesInStore(folder, tenant);
   const fileOf = (name: string, tenant: string) => join(folder, tenant, `${name}${suffix}`);
   const entryOf = (name: string, tenant: string): StoreEntry | undefined => {
     const file = fileOf(name, tenant);
@@ -78,6 +77,10 @@ export function encryptedStore(
     },
   };
 }
+
+/** The names of a tenant's entries. */
+export const namesInStore = (folder: string, tenant: string): string[] =>
+  namesIn(join(folder, tenant)).flatMap((file) => (file.endsWith(suffix) ? [file.slice(0, -suffix.length)] : []));
 
 const toInfo = ({ name, version, updated_at }: StoreEntry): SecretInfo => ({
   name,

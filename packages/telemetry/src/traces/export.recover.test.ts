@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { EndedSpans, TraceSpan } from '@holdpoint/contract';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { type TraceSettings, traceSettingsFrom } from '../settings/traces.ts';
@@ -66,6 +67,7 @@ const span = (number: number): TraceSpan => ({
 const batch = (count: number, traceId = 'c'.repeat(32)): EndedSpans[] => [
   { run_id: runId, trace_id: traceId, spans: Array.from({ length: count }, (_, at) => span(at + 1)) },
 ];
+const submissionId = createHash('sha256').update(`${runId}/submission`).digest('hex').slice(0, 16);
 const never = new AbortController().signal;
 
 test.each(['http/protobuf', 'http/json'])('a span arrives as it is, by %s', async (protocol) => {
@@ -87,8 +89,27 @@ test.each(['http/protobuf', 'http/json'])('a span arrives as it is, by %s', asyn
       'host.name': expect.any(String),
     }),
   });
-  expect(receiver.spans[0]?.parent_id).toBeUndefined();
+  expect(receiver.spans[0]?.parent_id).toBe(submissionId);
   expect(Object.keys(receiver.spans[0]?.resource ?? {})).not.toContain('process.command_args');
+});
+
+test('the span of the submission goes out before all others, below the caller, and what is below the run is below it', async () => {
+  const { take } = await start();
+  const submitted = { time: '2026-01-02T03:04:05.006Z', toolset: 'holdpoint' };
+  const caller = { traceparent: `00-${'c'.repeat(32)}-${'d'.repeat(16)}-01` };
+  const [run] = batch(3);
+  await take([{ ...caller, ...(run as EndedSpans), submitted, spans: [] }], never);
+  expect(receiver.spans).toMatchObject([
+    { name: 'submit holdpoint', span_id: submissionId, parent_id: 'd'.repeat(16), start: Date.parse(submitted.time) },
+  ]);
+  await take([{ ...caller, ...(run as EndedSpans), run_span_id: '0000000000000001' }], never);
+  expect(receiver.spans.slice(1).map(({ parent_id }) => parent_id)).toEqual(Array(3).fill(submissionId));
+  await take([{ ...(run as EndedSpans), run_span_id: '0000000000000009' }], never);
+  expect(receiver.spans.slice(4).map(({ parent_id }) => parent_id)).toEqual([
+    submissionId,
+    '0000000000000001',
+    '0000000000000001',
+  ]);
 });
 
 test('a batch of more spans becomes several requests', async () => {

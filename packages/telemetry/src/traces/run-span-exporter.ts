@@ -6,7 +6,7 @@ import { type Sampler, SamplingDecision } from '@opentelemetry/sdk-trace';
 import type { TraceSettings } from '../settings/traces.ts';
 import { readableSpan, type SpanOrigin } from './readable-span.ts';
 import type { Sender } from './sender.ts';
-import { spanOfSegment, traceOfSegment } from './span-ids.ts';
+import { spanOfSegment, spanOfSubmission, traceOfSegment } from './span-ids.ts';
 
 interface Deps {
   origin: SpanOrigin;
@@ -25,7 +25,7 @@ export function openRunSpanExporter({ origin, sampler, senders, per }: Deps) {
       .filter((run) => isSampled(sampler, run))
       .flatMap((run) => {
         const traceState = traceStateOf(run);
-        const placed = per === 'segment' ? splitTrace(run) : run.spans.map((span) => ({ traceId: run.trace_id, span }));
+        const placed = per === 'segment' ? splitTrace(run) : wholeTrace(run);
         return placed.map(({ traceId, span }) => readableSpan(origin, { traceId, traceState }, withoutContent(span)));
       });
     for (let from = 0; from < spans.length; from += mostSpans) {
@@ -67,6 +67,31 @@ async function unlessAborted(work: Promise<unknown>, signal: AbortSignal): Promi
 interface PlacedSpan {
   traceId: string;
   span: TraceSpan;
+}
+
+/**
+ * The span of the run ends with the run, so a store would have no root while the run works or waits. The short span of the submission goes out
+ * first, in its place: all that is below the run, and the run itself, are below the submission.
+ */
+function wholeTrace(run: EndedSpans): PlacedSpan[] {
+  const caller = callerOf(run)?.spanId ?? null;
+  const root = spanOfSubmission(run.run_id);
+  const isTop = ({ parent_id }: TraceSpan) =>
+    parent_id === caller || parent_id === null || parent_id === run.run_span_id;
+  const spans = run.spans.map((span) => (isTop(span) ? { ...span, parent_id: root } : span));
+  return [...submission(run, caller), ...spans].map((span) => ({ traceId: run.trace_id, span }));
+}
+
+function submission({ run_id, submitted }: EndedSpans, caller: string | null): TraceSpan[] {
+  if (submitted === undefined) return [];
+  const { time, toolset } = submitted;
+  return [
+    {
+      ...{ span_id: spanOfSubmission(run_id), parent_id: caller, kind: 'run', name: spanName.submission(toolset) },
+      ...{ start: time, end: time, status: 'ok', events: [], links: [] },
+      attributes: { [attribute.runId]: run_id, [attribute.toolset]: toolset },
+    },
+  ];
 }
 
 /**

@@ -1,4 +1,4 @@
-import { effectSchema, nearestNames, policyRuleSchema, riskSchema } from '@holdpoint/contract';
+import { effectSchema, nearestNames, policyRuleSchema, riskSchema, secretUsesSchema } from '@holdpoint/contract';
 import { z } from 'zod';
 import type { Tool } from '../tool.ts';
 import type { Toolset } from '../toolset.ts';
@@ -22,6 +22,7 @@ const toolFields = {
   needsNetwork: z.literal(true).optional(),
   sequential: z.literal(true).optional(),
   keepsList: z.literal(true).optional(),
+  freeText: z.string().optional(),
   takesKind: z.literal(true).optional(),
   onTask: z.enum(['waits', 'ends']).optional(),
   shell: z.literal(true).optional(),
@@ -35,8 +36,10 @@ const toolFields = {
   asks: z.union([z.literal(true), fn], 'expected true or a function').optional(),
   mayAsk: fn.optional(),
   reaches: fn.optional(),
+  sends: secretUsesSchema.optional(),
   execute: fn,
   preview: fn.optional(),
+  pin: z.string().max(200).optional(),
 } satisfies Record<keyof Tool, z.ZodType>;
 
 const tools = z.array(z.strictObject(toolFields)).min(1, 'expected at least one tool');

@@ -1,5 +1,5 @@
 import type { Problem, ToolOutcome } from '@holdpoint/contract';
-import { FileError } from '@holdpoint/contract';
+import { FileError, outsideQuestionSchema } from '@holdpoint/contract';
 import { z } from 'zod';
 import { ToolsError } from '../errors.ts';
 import { networkFailure } from '../operations/network-fetch.ts';
@@ -29,13 +29,14 @@ export function guardTool(tool: Tool): Tool {
 
 /** The context with a note of every error thrown by its parts. */
 function watched(context: ToolContext, thrown: WeakSet<object>): ToolContext {
+  const rethrow = (error: unknown): never => {
+    if (typeof error === 'object' && error !== null && !isTyped(error) && !networkFailure(error)) thrown.add(error);
+    throw error;
+  };
   const note =
     <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) =>
     (...args: Args): Promise<Result> =>
-      call(...args).catch((error: unknown) => {
-        if (typeof error === 'object' && error !== null && !isTyped(error) && !networkFailure(error)) thrown.add(error);
-        throw error;
-      });
+      call(...args).catch(rethrow);
   const noteAll = <Port extends object>(port: Port): Port =>
     new Proxy(port, {
       get(target, name) {
@@ -47,10 +48,12 @@ function watched(context: ToolContext, thrown: WeakSet<object>): ToolContext {
         };
       },
     });
+  const { converse } = context;
   return {
     ...context,
     files: noteAll(context.files),
     run: note((request) => context.run(request)),
+    converse: converse && ((request, talk) => converse(request, talk).catch(rethrow)),
     text: noteAll(context.text),
     tasks: noteAll(context.tasks),
     past: noteAll(context.past),
@@ -70,10 +73,25 @@ const isTyped = (error: unknown): boolean =>
   error instanceof FileError || error instanceof TextWorkError || error instanceof ToolsError;
 
 const problem = z.strictObject({ code: z.string().min(1), message: z.string(), next: z.string().optional() });
-const shared = { touched: z.array(z.string()).optional(), capabilities: z.unknown().optional() };
+const shared = {
+  touched: z.array(z.string()).optional(),
+  capabilities: z.unknown().optional(),
+  contents: z.array(z.instanceof(Buffer)).max(20).optional(),
+};
+const askedSchema = z.strictObject({ question: outsideQuestionSchema, state: z.string().optional() });
 const outcomeSchema = z.discriminatedUnion('status', [
   z.strictObject({ status: z.literal('succeeded'), value: z.json(), task: z.unknown().optional(), ...shared }),
-  z.strictObject({ status: z.literal('deferred'), until: z.number(), on: z.unknown() }),
+  z
+    .strictObject({
+      status: z.literal('deferred'),
+      until: z.number().optional(),
+      on: z.unknown(),
+      touched: shared.touched,
+    })
+    .refine(({ until, on }) => until !== undefined || askedSchema.safeParse(on).success, {
+      path: ['until'],
+      error: 'expected a number, or a question in on',
+    }),
   ...(['failed', 'timed_out', 'killed'] as const).map((status) =>
     z.strictObject({ status: z.literal(status), error: problem, value: z.json().optional(), ...shared }),
   ),

@@ -51,6 +51,11 @@ describe('a module with', () => {
     ],
     ['a name of no toolset', `export default { name: 'X y', tools: [${tool}] };`, /name: expected small letters/],
     ['two tools of one name', `export default { name: 'x', tools: [${tool}, ${tool}] };`, /two tools named "look"/],
+    [
+      'the name of a tool of an MCP server',
+      `export default { addsTo: 'holdpoint', tools: [{ ...${tool}, name: 'mcp__github__get' }] };`,
+      /"mcp__github__get" begins with mcp__/,
+    ],
     ['no toolset to add to', `export default { addsTo: 'holdpont', tools: [${tool}] };`, /nearest: holdpoint/],
     [
       'a tool that is there',

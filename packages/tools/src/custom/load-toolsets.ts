@@ -13,6 +13,12 @@ export interface LoadedModule {
   tools: Record<string, string>;
 }
 
+/** Tools for toolsets that are known, and their origin in words. */
+export interface Addition {
+  module: string;
+  definitions: readonly Definition[];
+}
+
 export interface LoadedToolsets {
   toolsets: Toolset[];
   modules: LoadedModule[];
@@ -30,30 +36,81 @@ export async function loadToolsets(
   from: string,
   known: readonly Toolset[],
 ): Promise<LoadedToolsets> {
-  const byName = new Map(known.map((toolset) => [toolset.name, toolset]));
-  const brought: { module: string; tools: [toolset: string, tool: string][] }[] = [];
+  const loading = new Loading(known);
   for (const specifier of specifiers) {
     try {
-      const tools: [string, string][] = [];
-      for (const definition of await loadModule(specifier, from)) {
-        const toolset = combine(definition, byName);
-        byName.set(toolset.name, toolset);
-        tools.push(...definition.tools.map(({ name }): [string, string] => [toolset.name, name]));
-      }
-      brought.push({ module: specifier, tools });
+      loading.add(specifier, (await loadModule(specifier, from)).map(withoutServerNames));
     } catch (cause) {
-      throw unusable(specifier, cause);
+      throw unusable(`HOLDPOINT_TOOLS: ${specifier}`, cause, moduleNext);
     }
   }
-  const toolsets = [...byName.values()];
-  const registry = createRegistry(toolsets);
-  const modules = brought.map(({ module, tools }) => ({
-    module,
-    tools: Object.fromEntries(
-      tools.map(([toolset, tool]) => [`${toolset}.${tool}`, registry.versions(toolset)[tool] ?? '']),
-    ),
-  }));
-  return { toolsets, modules };
+  return loading.done();
+}
+
+/**
+ * Loaded toolsets with tools from elsewhere, under the names that begin with `mcp__`. An unusable addition is left out.
+ * @param onUnusable gets the reason, and the addition
+ */
+export function addTools(
+  { toolsets, modules }: LoadedToolsets,
+  additions: readonly Addition[],
+  onUnusable: (reason: ToolsError, addition: Addition) => void,
+): LoadedToolsets {
+  let loading = new Loading(toolsets);
+  for (const addition of additions) {
+    const before = loading.copy();
+    try {
+      loading.add(addition.module, addition.definitions);
+    } catch (cause) {
+      loading = before;
+      onUnusable(unusable(addition.module, cause, additionNext), addition);
+    }
+  }
+  const added = loading.done();
+  return { toolsets: added.toolsets, modules: [...modules, ...added.modules] };
+}
+
+interface Brought {
+  module: string;
+  tools: [toolset: string, tool: string][];
+}
+
+/** Toolsets by their names, and what each module brought. */
+class Loading {
+  readonly #byName: Map<string, Toolset>;
+  readonly #brought: Brought[];
+
+  constructor(known: readonly Toolset[], brought: readonly Brought[] = []) {
+    this.#byName = new Map(known.map((toolset) => [toolset.name, toolset]));
+    this.#brought = [...brought];
+  }
+
+  copy(): Loading {
+    return new Loading([...this.#byName.values()], this.#brought);
+  }
+
+  /** @throws Error for a definition that cannot be used; the definitions before it stay */
+  add(module: string, definitions: readonly Definition[]): void {
+    const tools: [string, string][] = [];
+    for (const definition of definitions) {
+      const toolset = combine(definition, this.#byName);
+      this.#byName.set(toolset.name, toolset);
+      tools.push(...definition.tools.map(({ name }): [string, string] => [toolset.name, name]));
+    }
+    this.#brought.push({ module, tools });
+  }
+
+  done(): LoadedToolsets {
+    const toolsets = [...this.#byName.values()];
+    const registry = createRegistry(toolsets);
+    const modules = this.#brought.map(({ module, tools }) => ({
+      module,
+      tools: Object.fromEntries(
+        tools.map(([toolset, tool]) => [`${toolset}.${tool}`, registry.versions(toolset)[tool] ?? '']),
+      ),
+    }));
+    return { toolsets, modules };
+  }
 }
 
 /** @throws Error */
@@ -70,14 +127,20 @@ function combine(definition: Definition, byName: ReadonlyMap<string, Toolset>): 
   throw new Error(`addsTo: there is no toolset named "${addsTo}"; nearest: ${near}`);
 }
 
-function unusable(specifier: string, cause: unknown): ToolsError {
+/** @throws Error for a name that looks like a tool of an MCP server */
+function withoutServerNames(definition: Definition): Definition {
+  const taken = definition.tools.find(({ name }) => name.startsWith('mcp__'));
+  if (taken === undefined) return definition;
+  throw new Error(`"${taken.name}" begins with mcp__, as only tools of MCP servers do`);
+}
+
+const moduleNext =
+  'Correct the module, or take it out of HOLDPOINT_TOOLS for the API and all workers, and start again.';
+const additionNext = 'Correct its entry in the file of MCP servers.';
+
+function unusable(what: string, cause: unknown, next: string): ToolsError {
   const why = (cause instanceof Error ? cause.message : String(cause)).replace(/\.?$/, '.');
-  return new ToolsError(
-    'ETOOLMODULE',
-    `HOLDPOINT_TOOLS: ${specifier} cannot be used: ${why}`,
-    'Correct the module, or take it out of HOLDPOINT_TOOLS for the API and all workers, and start again.',
-    { cause },
-  );
+  return new ToolsError('ETOOLMODULE', `${what} cannot be used: ${why}`, next, { cause });
 }
 
 /**

@@ -6,11 +6,15 @@ import { openAjv } from '../open-ajv.ts';
 
 /**
  * JSON Schema of draft 2020-12, or of draft 7 by its `$schema`. Defaults are filled in; nothing is coerced.
+ * @param options.isOutside a stranger wrote the schema: the first error is enough, unknown keywords count as notes, and nothing is filled in
  * @throws Error for a schema with an unknown keyword or format, or a reference out of the schema
  */
-export function fromJsonSchema(schema: JsonSchema): z.ZodType<Json> {
+export function fromJsonSchema(schema: JsonSchema, { isOutside = false } = {}): z.ZodType<Json> {
   const { $schema, ...jsonSchema } = schema;
-  const ajv = openAjv($schema, { allErrors: true, useDefaults: true, strictTypes: false, strictRequired: false });
+  const options = isOutside
+    ? { strict: false, validateFormats: false }
+    : { allErrors: true, useDefaults: true, strictTypes: false, strictRequired: false };
+  const ajv = openAjv($schema, options);
   const validate = ajv.compile<Json>({ ...jsonSchema, $async: undefined });
   return adaptedSchema(jsonSchema, (input) => {
     // Defaults are written into the value.

@@ -1,4 +1,4 @@
-import type { Problem, TaskView } from '@holdpoint/contract';
+import type { OutputPage, Problem, TaskView } from '@holdpoint/contract';
 import type { ToolContext } from '../tool.ts';
 import { type Failure, failure } from './cut-short.ts';
 
@@ -20,6 +20,14 @@ export function describeTask({ id, kind, title, agent, status, outcome, child, s
     started_at,
   };
 }
+
+/** A part of a command's output in the form of a tool's result. */
+export const outputPage = ({ text, next, total, omitted }: OutputPage) => ({
+  text,
+  next_cursor: next,
+  total_bytes: total,
+  omitted_bytes: omitted,
+});
 
 export const isOver = ({ status }: TaskView): boolean =>
   status !== 'queued' && status !== 'running' && status !== 'capturing';

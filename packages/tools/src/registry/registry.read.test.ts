@@ -194,6 +194,7 @@ describe('registry.list', () => {
       'bash',
       'task',
       'task_output',
+      'task_input',
       'kill_shell',
       'task_merge',
       'web_fetch',
@@ -201,6 +202,7 @@ describe('registry.list', () => {
       'ask_user',
       'todo_write',
       'recall',
+      'remember',
       'submit_plan',
     ]);
     for (const { input_schema } of tools) {

@@ -6,6 +6,7 @@ import {
   type Modes,
   type Preview,
   type Problem,
+  type SecretUse,
   type Settings,
   type SettledCall,
   type ToolOutcome,
@@ -17,7 +18,7 @@ import type { ResultText } from '../result-text/result-text.ts';
 import { TextWorkError } from '../text-work/text-work.ts';
 import type { LookContext, RunFacts, Tool, ToolContext } from '../tool.ts';
 import { definition, type ToolDefinition } from '../tool-definition.ts';
-import type { Advisory, Caution, Toolset } from '../toolset.ts';
+import type { Advisory, Caution, OfferedRun, Toolset } from '../toolset.ts';
 import { answerQuestion } from './answer-question.ts';
 import { checkOutput, type DefectLog, noLog, onlyOnce } from './check-output.ts';
 import { checkSettings, filledSettings } from './check-settings.ts';
@@ -42,10 +43,7 @@ export interface Registry {
    * @param run.model leaves out tools that the toolset does not offer to this model
    * @throws ToolsError `EUNKNOWNTOOLSET`
    */
-  list(
-    toolset: string,
-    run?: { unattended?: boolean; network?: boolean; model?: string; settings?: unknown; plans?: boolean },
-  ): ToolDefinition[];
+  list(toolset: string, run?: { unattended?: boolean; network?: boolean } & Partial<OfferedRun>): ToolDefinition[];
   /** The tools in the form of a provider or an MCP client. @throws ToolsError `EUNKNOWNTOOLSET`, `EUNKNOWNFORM` */
   inForm(toolset: string, form: string): readonly Json[];
   /** The version of each tool: 12 hex digits of a hash of its interface. @throws ToolsError `EUNKNOWNTOOLSET` */
@@ -87,6 +85,8 @@ export interface Registry {
   instructions(toolset: string, has?: (tool: string) => boolean): string | undefined;
   /** Whether each call of the tool has a whole list in its arguments: the last call is enough. */
   keepsList(toolset: string, tool: string): boolean;
+  /** The argument of a tool that models best write as a plain text. */
+  freeText(toolset: string, tool: string): string | undefined;
   /** The tool to begin sub-agents by kind, if any. */
   kindTool(toolset: string): string | undefined;
   /** The tools that wait for background tasks and end tasks, if any. */
@@ -99,6 +99,8 @@ export interface Registry {
   asks(call: ToolCall & { context: LookContext }): Promise<string | null>;
   /** Rules of the network for the call alone; undefined when the tool has none. */
   reaches(call: ToolCall & { settings: unknown }): readonly string[] | undefined;
+  /** Secrets of the operator for the requests of the tool's calls. */
+  sends(toolset: string, tool: string): readonly SecretUse[];
   /** The text for a person's decision, in the words of the contract; null without a text. Any text: the content may be hostile. */
   approvalText(call: ToolCall): string | null;
   /** The preview for a person's decision; null when the tool shows only its arguments. Changes nothing. */
@@ -132,8 +134,9 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
     fillsPlaceholders,
 
     list(toolset, run) {
-      const { model, settings, unattended = false, network = true, plans = false } = run ?? {};
-      const withheld = model === undefined ? [] : (named(toolset)?.withholds?.({ settings, model, plans }) ?? []);
+      const { model, settings, unattended = false, network = true, plans = false, remembers = false } = run ?? {};
+      const offered = model === undefined ? undefined : { settings, model, plans, remembers };
+      const withheld = offered === undefined ? [] : (named(toolset)?.withholds?.(offered) ?? []);
       return toolsOf(toolset)
         .filter(({ gate, needsNetwork = false }) => (gate === undefined || !unattended) && (network || !needsNetwork))
         .filter(({ name }) => !withheld.includes(name))
@@ -226,6 +229,7 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
       const find = (does: Tool['onTask']) => named(toolset)?.tools.find(({ onTask }) => onTask === does)?.name;
       return { waits: find('waits'), ends: find('ends') };
     },
+    freeText: (toolset, tool) => named(toolset)?.tools.find(({ name }) => name === tool)?.freeText,
     keepsList: (toolset, tool) =>
       named(toolset)?.tools.some(({ name, keepsList }) => name === tool && keepsList) ?? false,
     advisory(toolset, tool) {
@@ -259,6 +263,8 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
       return found.ok ? found.tool.reaches?.(found.args, call.settings) : undefined;
     },
 
+    sends: (toolset, tool) => named(toolset)?.tools.find(({ name }) => name === tool)?.sends ?? [],
+
     async preview(call) {
       const found = findTool(byName, call);
       if (!found.ok) return { kind: 'problem', message: found.error.message };
@@ -275,14 +281,15 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
 const noAdvisory: Advisory = {};
 const noCautions: readonly Caution[] = [];
 
-/** A run depends on the arguments, the effect, the output and the major version of a tool. Its description may change without a new version. */
+/** A run depends on the arguments, the effect, the output, the major version and the pin of a tool. Its description may change without a new version. */
 function versionOf(tool: Tool): string {
   const { name, input_schema, effect, gate, output_schema, version } = definition(tool);
   // The digest of a tool without them is as before there were any.
   const major = version === undefined ? [] : [version.split('.')[0]];
   const output = output_schema === undefined ? [] : [{ output_schema }];
+  const pin = tool.pin === undefined ? [] : [{ pin: tool.pin }];
   return createHash('sha256')
-    .update(JSON.stringify([name, input_schema, effect, gate ?? null, ...major, ...output]))
+    .update(JSON.stringify([name, input_schema, effect, gate ?? null, ...major, ...output, ...pin]))
     .digest('hex')
     .slice(0, 12);
 }

@@ -154,6 +154,7 @@ const having = (view: Partial<TaskView>, printed: { stdout?: string; stderr?: st
     ...bareContext().tasks,
     get: async () => ({ ...task, ...view }),
     kill: async () => ({ ...task, ...view }),
+    send: async () => ({ status: 'sent', stdout: 0, stderr: 0 }),
     output: async (_id, { stream, from }) => {
       const text = printed[stream] ?? '';
       return { text, from, next: text.length, total: text.length, omitted: 0 };
@@ -171,6 +172,7 @@ const ended: [name: string, tool: string, args: object, context: Partial<ToolCon
     { task_id: 'task_1' },
     having({ status: 'failed', ...over }, { stdout: 'no rule\n' }),
   ],
+  ['task-input', 'task_input', { task_id: 'task_1', text: '6*7', wait_s: 0.1 }, having({}, { stdout: '42\n>>> ' })],
   ['kill-shell', 'kill_shell', { task_id: 'task_1' }, having({ status: 'killed', outcome: { exit_code: null } })],
   ['task-merge', 'task_merge', { task_id: 'task_1' }, having({})],
   [
@@ -290,6 +292,7 @@ const values: [name: string, tool: string, value: Json][] = [
       searched_from: 3,
     },
   ],
+  ['remember', 'remember', { path: '.holdpoint/notes.md', notes: 3 }],
   [
     'read-file-pdf',
     'read_file',

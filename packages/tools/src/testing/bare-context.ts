@@ -9,6 +9,7 @@ export const noTasks: ToolContext['tasks'] = {
   get: async () => undefined,
   output: async () => ({ text: '', from: 0, next: 0, total: 0, omitted: 0 }),
   kill: async () => undefined,
+  send: async () => undefined,
   agentKind: async (name) => ({
     status: 'refused',
     problem: { code: 'ENOAGENT', message: `There is no kind ${name}.` },

@@ -1,4 +1,4 @@
-import { imageBounds, readImageFacts } from '@holdpoint/contract';
+import { imageBounds, readImageFacts } from '@holdpoint/contract/names';
 import { z } from 'zod';
 
 export interface NotebookInput {

@@ -8,6 +8,7 @@ const deciding: Record<string, string> = {
   'holdpoint.task.timeout_s': 'how long the turn waits: after it the sub-agent is a background task',
   'holdpoint.task_output.timeout_s': 'of a wait for one task, whose id no later call repeats',
   'clemini.task_output.timeout': 'of a wait for one task, whose id no later call repeats',
+  'holdpoint.remember.note': 'what later runs read',
   'holdpoint.submit_plan.title': 'part of the plan that a person approves',
   'holdpoint.web_fetch.timeout_s': 'which requests are sent',
   'cli-agent.fetch_webpage.timeout_seconds': 'which requests are sent',

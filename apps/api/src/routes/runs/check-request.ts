@@ -15,7 +15,7 @@ import { checkInputs, WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { PlacedError } from '../../errors/placed-error.ts';
-import { checkModel, checkModels } from './check-model.ts';
+import { checkAgentModel, checkModel, checkModels } from './check-model.ts';
 import { checkPlan } from './check-plan.ts';
 import { checkSecrets } from './check-secrets.ts';
 import { checkGrants, checkLimits, checkPlanMode, checkPolicy, checkSettings } from './check-settings.ts';
@@ -95,7 +95,11 @@ function checkTask(deps: Pick<ApiDeps, 'catalog' | 'models'>, body: Omit<CreateR
   const { toolset, plan, prompt, open, model } = body;
   if (open) return { planner: 'open' };
   if (plan === undefined) {
-    const { system, instructions, context, images, fallbacks, options, output_schema } = body;
+    const { outside_agent, system, instructions, context, images, fallbacks, options, output_schema } = body;
+    if (outside_agent !== undefined) {
+      const asked = { model: checkAgentModel(deps, outside_agent, model), outside_agent, system };
+      return { planner: 'model', prompt: prompt ?? '', ...asked };
+    }
     checkModels(deps, fallbacks ?? [], '/fallbacks');
     checkOutputSchema(output_schema);
     const asked = { model: checkModel(deps, model), fallbacks, options };

@@ -25,7 +25,10 @@ export function checkWindow(
   const { window, maxOutput = usualAnswer } = describeModel(goal.model, models.known ?? {});
   if (window === undefined) return;
   const tools = catalog
-    .list(toolset, { model: goal.model, settings, network: hasNetwork(network), plans: modes.plan !== undefined })
+    .list(toolset, {
+      ...{ model: goal.model, settings, network: hasNetwork(network), plans: modes.plan !== undefined },
+      remembers: goal.context?.memory === true,
+    })
     .map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema }));
   const tokens = {
     tools: Math.ceil(tokensOfTools(tools)),

@@ -3,10 +3,11 @@ import { cutAtCeilings, type RunState } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { placeEngineError } from '../../errors/placed-error.ts';
 import { idempotencyKey } from '../../schema/idempotency-key.ts';
-import { checkModel } from './check-model.ts';
+import { checkOtherModel } from './check-model.ts';
 import { checkPlan } from './check-plan.ts';
 import { checkGrants, checkLimits, checkPolicy } from './check-settings.ts';
 import { checkSpace } from './check-space.ts';
+import { checkWindow } from './check-window.ts';
 import { findRun } from './find-run.ts';
 import { resolvePolicy } from './resolve-policy.ts';
 import { toRun } from './run-view.ts';
@@ -61,7 +62,10 @@ async function fork(deps: ApiDeps, parent: RunState, { body, key }: { body: Fork
   checkPolicy(deps, header.toolset, resolved ?? spec);
   // The engine refuses a plan for a model run and a model for a scripted run.
   if (changes.plan !== undefined && header.planner === 'scripted') checkPlan(deps, header.toolset, changes.plan);
-  if (changes.model !== undefined && header.planner === 'model') checkModel(deps, changes.model);
+  if (changes.model !== undefined && spec.goal.planner === 'model') {
+    const model = checkOtherModel(deps, spec, changes.model);
+    if (spec.goal.outside_agent === undefined) checkWindow(deps, spec, { ...spec.goal, model });
+  }
   const places = {
     step_not_found: '/from_step',
     step_not_settled: '/from_step',

@@ -107,8 +107,19 @@ function askedOf(goal: Goal) {
     fallbacks = [],
     options = {},
     output_schema = null,
+    outside_agent = null,
   } = goal;
-  return { prompt, system, instructions, context, images: images.length, fallbacks, options, output_schema };
+  return {
+    prompt,
+    system,
+    instructions,
+    context,
+    images: images.length,
+    fallbacks,
+    options,
+    output_schema,
+    outside_agent,
+  };
 }
 
 const notAsked = {
@@ -119,6 +130,7 @@ const notAsked = {
   fallbacks: [],
   options: {},
   output_schema: null,
+  outside_agent: null,
 };
 
 function toModelWait(run: RunState): Run['model_wait'] {

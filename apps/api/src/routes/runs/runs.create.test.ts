@@ -69,6 +69,7 @@ describe('a run that is submitted', () => {
           fallbacks: [],
           options: {},
           output_schema: null,
+          outside_agent: null,
           prepare: null,
         },
         agent: null,

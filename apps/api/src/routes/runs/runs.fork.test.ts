@@ -11,7 +11,10 @@ let api: TestApi;
 let worker: TestWorker;
 let source: string;
 beforeAll(async () => {
-  api = await startTestApi({ models: { ollama: {} }, publicationWaitMs: 2000 });
+  api = await startTestApi({
+    models: { ollama: {}, known: { 'ollama/tiny': { window: 2000 } } },
+    publicationWaitMs: 2000,
+  });
   worker = testWorker(api.engine, api.dataDir);
 });
 afterAll(() => api.stop());
@@ -329,6 +332,14 @@ describe('a fork', () => {
     ],
     ['of a plan, with a model', submit, { from_step: 1, model: 'ollama/x' }, 422, 'invalid_fork', '/model'],
     ['of a prompt, with a plan', asked, { from_step: 0, plan: { groups: three } }, 422, 'invalid_fork', '/plan'],
+    [
+      'with a model too small for its tools',
+      asked,
+      { from_step: 0, model: 'ollama/tiny' },
+      422,
+      'window_too_small',
+      '/toolset',
+    ],
     ['with an unknown model', asked, { from_step: 0, model: 'nope' }, 422, 'invalid_model_name', '/model'],
     [
       'with both',

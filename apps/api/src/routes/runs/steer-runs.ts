@@ -1,6 +1,6 @@
 import { cancelRunSchema, idParamsSchema, resumeRunSchema, runSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
-import { checkModel } from './check-model.ts';
+import { checkOtherModel } from './check-model.ts';
 import { checkRunId, findRun } from './find-run.ts';
 import { toRun } from './run-view.ts';
 
@@ -68,7 +68,8 @@ export function steerRunsRoutes(app: App): void {
     },
     async ({ params, body, deps }) => {
       const id = checkRunId(params.id);
-      const model = body?.model === undefined ? undefined : checkModel(deps, body.model);
+      const spec = body?.model === undefined ? undefined : await deps.engine.runs.spec(await findRun(deps, id));
+      const model = spec && checkOtherModel(deps, spec, body?.model ?? '');
       await deps.engine.runs.resume(id, { acceptNewVersion: body?.accept_new_version ?? false, model });
       return toRun(await findRun(deps, id));
     },

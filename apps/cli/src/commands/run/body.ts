@@ -20,6 +20,7 @@ export interface BodyOptions extends ApiOptions, PolicyOptions {
   source?: string;
   ref?: string;
   model?: string;
+  agent?: string;
   toolset?: string;
   allowNet?: string[];
   validate?: string[];
@@ -61,6 +62,9 @@ export async function requestOf(shell: Shell, argument: string | undefined, opti
   if (model !== undefined && merged.prompt === undefined) {
     throw new CliError('usage', `--model belongs to a prompt, not to ${open ? 'an open run' : 'a plan'}.`);
   }
+  if (options.agent !== undefined && merged.prompt === undefined) {
+    throw new CliError('usage', `--agent belongs to a prompt, not to ${open ? 'an open run' : 'a plan'}.`);
+  }
   const notGiven = (of: object = {}) => Object.keys(of).filter((name) => name === 'labels' || !(name in fields));
   const fromPlan = notGiven(plan?.file);
   const fromFile = notGiven(file?.file).filter((name) => !fromPlan.includes(name));
@@ -96,10 +100,10 @@ async function fieldsOf(
   { prompt, file }: { prompt: string | undefined; file: RunFile['file'] },
   options: BodyOptions,
 ): Promise<Partial<CreateRun>> {
-  const { open, title, toolset, model, policy, allowNet, validate, dryRun, label } = options;
+  const { open, title, toolset, model, agent, policy, allowNet, validate, dryRun, label } = options;
   const planFirst = options.plan === true;
   return {
-    ...{ prompt, open, title, toolset, model },
+    ...{ prompt, open, title, toolset, model, outside_agent: agent },
     policy: policy === undefined ? undefined : await givenPolicy(policy, shell.config),
     network: allowNet && { allow: allowNet },
     validators: validate?.map((command) => ({ command })),

@@ -19,6 +19,7 @@ it.each([
   ['/workspace/source/path', '--source /path: bad'],
   ['/workspace/source/include/0', '--set workspace.source.include: bad'],
   ['/limits/max_steps', '/limits/max_steps: bad'],
+  ['/outside_agent', '--agent: bad'],
 ])('a mistake at %s is one of an option', (pointer, shown) => {
   const described = describeError(nameOptions(refusal(pointer), given));
   expect(described).toMatchObject({ exitCode: 2, code: 'invalid_network', message: 'not good', next: 'Write a host.' });

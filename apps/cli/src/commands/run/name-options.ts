@@ -11,6 +11,7 @@ const options: readonly (readonly [pointer: string, option: string])[] = [
   ['/workspace/source/type', '--source /type'],
   ['/workspace/source/url', '--source /url'],
   ['/validators', '--validate'],
+  ['/outside_agent', '--agent'],
   ['/toolset', '--toolset'],
   ['/labels', '--label'],
   ['/policy', '--policy'],

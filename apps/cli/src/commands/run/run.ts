@@ -22,6 +22,7 @@ export function runCommand(shell: Shell): Command {
     .option('--source <path|url>', 'git repository, directory or archive: a copy of it')
     .option('--ref <ref>', 'branch, tag or commit of a source (default: HEAD)')
     .option('--model <provider/model>', 'model for a prompt (default: HOLDPOINT_MODEL)')
+    .option('--agent <name>', 'outside agent: claude-code, codex, acp:COMMAND, …')
     .option('--toolset <name>', 'tools that it may call (default: holdpoint)');
   withPolicyOptions(command)
     .option('--allow-net <host[:port]>', 'let tools reach this host (default: none)', several)
@@ -29,7 +30,10 @@ export function runCommand(shell: Shell): Command {
     .option('--dry-run', 'publish nothing, and make no external effect')
     .option('--title <text>', 'title in lists')
     .option('--label <name=value>', 'label of the run', label);
-  return withRemovedOptions(withSubmitOptions(command))
+  withSubmitOptions(command);
+  // For scripts; the help shows what people type.
+  command.options.find(({ long }) => long === '--idempotency-key')?.hideHelp();
+  return withRemovedOptions(command)
     .addHelpText('after', help)
     .action(async (prompt: string | undefined, options: RunOptions) => {
       await refuseRemoved({ ...options });

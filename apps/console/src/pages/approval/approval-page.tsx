@@ -144,11 +144,8 @@ function Page({ approval: now }: { approval: Approval }) {
           <section className="card pad stack">
             <Facts approval={now} />
           </section>
-          <DecidedBefore approval={now} />
-          <Pattern approval={now} />
           {now.status === 'pending' && (
             <>
-              <Viewers approvalId={now.id} />
               <TryIt approval={now} />
               <DecisionBar
                 approval={now}
@@ -158,6 +155,12 @@ function Page({ approval: now }: { approval: Approval }) {
               <Later approval={now} />
             </>
           )}
+          {/* Whatever is read later stands below the decisions: no button moves under the pointer. */}
+          <div className="stack roomy read-later">
+            {now.status === 'pending' && <Viewers approvalId={now.id} />}
+            <DecidedBefore approval={now} />
+            <Pattern approval={now} />
+          </div>
         </aside>
       </div>
       {kind !== undefined && (

@@ -9,6 +9,7 @@ export function RespondForm({ approval, decision, confirm, onClose }: FormProps)
   const id = useId();
   const shown = shownOf(approval.preview);
   const options = shown?.kind === 'question' ? shown.options : [];
+  const server = shown?.kind === 'question' ? shown.server : undefined;
   const [message, setMessage] = useState('');
   const whyNot = message.trim() === '' ? 'Write an answer first' : undefined;
   const respond = () => {
@@ -35,7 +36,11 @@ export function RespondForm({ approval, decision, confirm, onClose }: FormProps)
       <div className="field">
         <label htmlFor={id}>Answer</label>
         <textarea id={id} rows={4} value={message} onChange={({ target }) => setMessage(target.value)} />
-        <p className="hint">The planner reads it as the result of the call; the call itself does not run.</p>
+        <p className="hint">
+          {server === undefined
+            ? 'The planner reads it as the result of the call; the call itself does not run.'
+            : 'It goes to the MCP server, and the call continues with it.'}
+        </p>
       </div>
       <Foot
         byPasskey={approval.confirm === 'passkey'}

@@ -49,8 +49,8 @@ export function CreateKey({ onIssued, onClose }: { onIssued: (key: IssuedKey) =>
   );
 }
 
-const isNeverOf = (kind: Key['kind'], scope: string): boolean =>
-  kind === 'agent' && (scope === 'approvals:decide' || scope === 'policies:write');
+const neverOfAgents = ['approvals:decide', 'policies:write', 'mcp:read', 'mcp:write'];
+const isNeverOf = (kind: Key['kind'], scope: string): boolean => kind === 'agent' && neverOfAgents.includes(scope);
 
 function bodyOf(kind: Key['kind'], given: FormData): Body {
   const days = Number(given.get('days'));

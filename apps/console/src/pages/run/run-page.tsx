@@ -1,9 +1,10 @@
-import { type ComponentType, lazy, Suspense, useEffect, useRef, useState } from 'react';
+import { type ComponentType, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
 import { isProblem } from '../../api/problem.ts';
 import { useRunDetail } from '../../api/runs.ts';
 import type { Topic } from '../../live/messages.ts';
 import { Loading } from '../../parts/empty.tsx';
+import { later } from '../../parts/later.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { useTitle } from '../../parts/use-title.ts';
 import { Missing } from '../missing/missing-page.tsx';
@@ -20,13 +21,16 @@ const tabs: readonly { name: string; title: string; Content: ComponentType<Shown
   tab('trace', 'Trace', async () => (await import('./trace/trace.tsx')).Trace),
   tab('events', 'Events', async () => (await import('./events/events.tsx')).Events),
 ];
-const StepPage = lazy(async () => ({ default: (await import('./step/step-page.tsx')).StepPage }));
+const StepPage = part('steps', async () => (await import('./step/step-page.tsx')).StepPage);
 
-/** The tab of the first address loads with the page, while the run is still read. */
 function tab(name: string, title: string, load: () => Promise<ComponentType<ShownRun>>) {
+  return { name, title, Content: part(name, load) };
+}
+
+/** The part of the first address loads with the page, while the run is still read. */
+function part<Props extends object>(name: string, load: () => Promise<ComponentType<Props>>) {
   const [, , , current = ''] = location.pathname.split('/');
-  const first = current === name ? load().catch(() => undefined) : undefined;
-  return { name, title, Content: lazy(async () => ({ default: (await first) ?? (await load()) })) };
+  return later(load, { now: current === name, waiting: <Loading of="this part" /> });
 }
 
 /** `/runs/ID`, `/runs/ID/TAB`, `/runs/ID/steps/STEP`. */
@@ -53,10 +57,8 @@ export function RunPage({ id }: { id: string }) {
         <FollowedRun value={topic}>
           <RunHead run={run} />
           <Tabs runId={id} current={name} />
-          <Suspense fallback={<Loading of="this part" />}>
-            {name === 'steps' ? <StepPage key={stepId} run={run} stepId={stepId} /> : Content && <Content run={run} />}
-            {name !== 'steps' && !Content && <Missing what="page" id={name} />}
-          </Suspense>
+          {name === 'steps' ? <StepPage key={stepId} run={run} stepId={stepId} /> : Content && <Content run={run} />}
+          {name !== 'steps' && !Content && <Missing what="page" id={name} />}
         </FollowedRun>
       )}
     </div>

@@ -1,10 +1,14 @@
 import {
+  askedSchema,
   beginsSchema,
   callSchema,
   callTimesSchema,
   effectSchema,
   grantSchema,
   insteadSchema,
+  type OutsideAnswers,
+  outsideSchema,
+  payloadOf,
   payloadSchema,
   problemSchema,
   stepStatusSchema,
@@ -58,11 +62,18 @@ export const stepTable = {
   ),
   deferred: optional(
     json(
-      z.strictObject({ until: z.string(), task_id: z.string(), begins: beginsSchema.optional() }),
+      z.strictObject({
+        until: z.string(),
+        task_id: z.string().optional(),
+        outside: outsideSchema.optional(),
+        begins: beginsSchema.optional(),
+      }),
       'What a deferred step waits for.',
     ),
   ),
   task: optional(text(z.string(), 'The task that the step started.')),
+  asked: optional(json(askedSchema, 'The last question of the other side of the call.')),
+  answers: optional(json(payloadOf<OutsideAnswers>(), 'What a person answered to it: the next attempt sends it.')),
   worker: optional(text(z.string(), 'Worker of the last attempt.')),
   cancel: optional(json(stepCancelSchema, 'Who asked for the end of the step. It never starts again.')),
   created_at: time('Time of step.created.'),
@@ -89,4 +100,4 @@ export const settledColumns = [
 export const columnSeparator = '\n';
 
 /** Fields needed only to begin the call. */
-export const droppedColumns = ['judged'] as const satisfies (keyof typeof stepTable)[];
+export const droppedColumns = ['judged', 'asked', 'answers'] as const satisfies (keyof typeof stepTable)[];

@@ -1,4 +1,10 @@
-import { agentReportSchema, taskAboutSchema, taskOutcomeSchema, taskStatusSchema } from '@holdpoint/contract';
+import {
+  agentReportSchema,
+  lastInputSchema,
+  taskAboutSchema,
+  taskOutcomeSchema,
+  taskStatusSchema,
+} from '@holdpoint/contract';
 import { z } from 'zod';
 import { cellsById, json, optional, optionalInteger, text } from './field.ts';
 
@@ -7,6 +13,7 @@ export const taskTable = {
   status: text(taskStatusSchema, 'Status of the task.'),
   about: json(taskAboutSchema, 'What is known from its beginning.'),
   kill: optional(text(z.string(), 'Who asked to kill it.')),
+  input: optional(json(lastInputSchema, 'The last text sent to its standard input.')),
   worker: optional(text(z.string(), 'The worker that runs it.')),
   epoch: optionalInteger('Epoch of the tree that a command runs on.'),
   report: optional(json(agentReportSchema, 'The last report of a sub-agent.')),

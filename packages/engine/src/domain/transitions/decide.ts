@@ -3,6 +3,7 @@ import type {
   Delegation,
   Effect,
   NewEvent,
+  OutsideAnswers,
   PasskeyAssertion,
   Payload,
   Problem,
@@ -35,6 +36,8 @@ export interface Decision {
   error?: Problem | undefined;
   /** The result of a question, made from the words of a person. */
   answer?: { value: Payload } | { error: Problem } | undefined;
+  /** The answers to the question of the other side of the call, which continues with them. */
+  answers?: Payload<OutsideAnswers> | undefined;
   /** The proof of a passkey; where several callers approve, each vote has its own. */
   assertion?: PasskeyAssertion | undefined;
   /** For an approval by several callers: all votes, the last vote included. */
@@ -138,8 +141,8 @@ export const delegate = (
 });
 
 /** An approved writing call becomes the writer now, so the call finds the workspace the person has seen. */
-function willWrite(step: StepState, { kind, edited }: Decision): boolean {
-  return (kind === 'approve' || kind === 'edit') && (edited?.effect ?? step.effect) !== 'read';
+function willWrite(step: StepState, { kind, edited, answers }: Decision): boolean {
+  return (kind === 'approve' || kind === 'edit' || answers !== undefined) && (edited?.effect ?? step.effect) !== 'read';
 }
 
 /** The deadline passed first: the step settles without having run. */
@@ -151,17 +154,30 @@ export function expire(run: RunState, step: StepState, approval: ApprovalState):
     next: 'Continue without this call, or ask again.',
   };
   const isIndeterminate = approval.request.kind === 'indeterminate';
+  const { attempt } = step;
   return {
     if: [...waiting.if, approvalIs(approval.id, 'pending'), stepIs(step.id, step.status)],
     events: [
       { type: 'approval.expired', step_id: step.id, data: { approval_id: approval.id } },
       isIndeterminate
-        ? { type: 'step.failed', step_id: step.id, data: { attempt: step.attempt, error: unknownOutcome } }
-        : { type: 'step.expired', step_id: step.id, data: { attempt: null, error } },
+        ? { type: 'step.failed', step_id: step.id, data: { attempt, error: unknownOutcome } }
+        : isOutsideQuestion(step, approval)
+          ? { type: 'step.failed', step_id: step.id, data: { attempt, error: unanswered(approval) } }
+          : { type: 'step.expired', step_id: step.id, data: { attempt: null, error } },
       ...waiting.events,
     ],
   };
 }
+
+/** A question of the other side of a call, which has run up to there. */
+export const isOutsideQuestion = ({ asked }: Pick<StepState, 'asked'>, { request }: ApprovalState): boolean =>
+  asked !== undefined && request.kind === 'input';
+
+const unanswered = ({ request }: ApprovalState): Problem => ({
+  code: 'EEXPIRED',
+  message: `The server asked a question before the call continued, and no answer came before ${request.expires_at}. Nothing more was sent.`,
+  next: 'Continue without this call, or make it again.',
+});
 
 const unknownOutcome: Problem = {
   code: 'EUNKNOWN',
@@ -203,6 +219,9 @@ function consequence(step: StepState, approval: ApprovalState, decision: Decisio
         const error = { code: 'EDIDNOTHAPPEN', message: `A person found that this call did not take effect.${says}` };
         return { type: 'step.failed', step_id, data: { attempt, error } };
       }
+      if (isOutsideQuestion(step, approval)) {
+        return { type: 'step.failed', step_id, data: { attempt: step.attempt, error: declined(says) } };
+      }
       return {
         type: 'step.rejected',
         step_id,
@@ -216,6 +235,13 @@ function consequence(step: StepState, approval: ApprovalState, decision: Decisio
         },
       };
     case 'respond':
+      if (decision.answers !== undefined) {
+        return {
+          type: 'step.queued',
+          step_id,
+          data: { reason: `answered by ${decision.by}`, answers: decision.answers },
+        };
+      }
       if (step.call.gate === 'input') {
         const { answer = { value: { json: { answer: decision.message ?? '' } } } } = decision;
         return { type: 'error' in answer ? 'step.failed' : 'step.succeeded', step_id, data: { attempt, ...answer } };
@@ -240,3 +266,9 @@ function consequence(step: StepState, approval: ApprovalState, decision: Decisio
       return decision.kind satisfies never;
   }
 }
+
+const declined = (says: string): Problem => ({
+  code: 'EREJECTED',
+  message: `The server asked a question before the call continued, and a person declined to answer. Nothing more was sent.${says}`,
+  next: nextAfterRejection,
+});

@@ -45,7 +45,12 @@ export interface Held {
  * Whether an attempt at the step may change the workspace or anything outside the workspace. When a call runs in parallel with others, its
  * command writes, not the call.
  */
-export const mayWrite = (step: StepState): boolean => step.effect !== 'read' && !runsBeside(step);
+export const mayWrite = (step: StepState): boolean => changes(step) && !asksOutside(step);
+
+const changes = (step: StepState): boolean => step.effect !== 'read' && !runsBeside(step);
+
+/** Whether the next attempt only asks the other side for the result of the call, which was made before. */
+export const asksOutside = ({ deferred }: StepState): boolean => deferred?.outside !== undefined;
 
 /** Runs as a background command, parallel to other calls of its turn. A call that a person was asked about runs alone. */
 export const runsBeside = ({ call, approval }: StepState): boolean => call.beside === true && approval === undefined;
@@ -57,7 +62,7 @@ export const runsBeside = ({ call, approval }: StepState): boolean => call.besid
 export const releasable = (steps: readonly StepState[], actionOf: (step: StepState) => PolicyAction): StepState[] =>
   unblocked(steps, (step) => ({
     isSettled: isSettled(step.status),
-    writes: mayWrite(step) || step.call.sequential === true,
+    writes: changes(step) || step.call.sequential === true,
     isDenied: step.status === 'pending' && actionOf(step) === 'deny',
   })).filter((step) => step.status === 'pending');
 

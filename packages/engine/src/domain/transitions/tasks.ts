@@ -1,7 +1,17 @@
-import type { AgentReport, NewEvent, Problem, TaskOutcome, TaskStatus } from '@holdpoint/contract';
+import type {
+  AgentReport,
+  LastInput,
+  NewEvent,
+  Payload,
+  Problem,
+  TaskInput,
+  TaskOutcome,
+  TaskStatus,
+} from '@holdpoint/contract';
 import { isSameBlockage, replaceReport } from '../agent-report.ts';
 import {
   agentsAre,
+  attemptIs,
   fieldIs,
   headIs,
   isAbsent,
@@ -12,9 +22,11 @@ import {
   reservedField,
   runField,
   runIs,
+  type StepState,
   snapshotIs,
   type TaskState,
   type Transition,
+  taskField,
   taskIs,
   writerIs,
 } from '../model.ts';
@@ -142,6 +154,18 @@ export const requestKill = (task: TaskState, by: string): Transition => ({
   if: [taskIs(task.id, task.status)],
   events: [{ type: 'task.kill_requested', data: { task_id: task.id, by } }],
 });
+
+/** The worker of the command writes the input once. A repeated attempt of the step finds the step's own input. */
+export function sendInput(
+  task: TaskState,
+  { step, last, input }: { step: StepState; last: LastInput; input: Payload<TaskInput> },
+): Transition {
+  const { step_id, ...rest } = last;
+  return {
+    if: [taskIs(task.id, 'running'), attemptIs(step.id, step.attempt), fieldIs(taskField.input(task.id), task.input)],
+    events: [{ type: 'task.input_sent', step_id, data: { task_id: task.id, input, ...rest } }],
+  };
+}
 
 /** The command has ended; its changes are not in a snapshot yet. */
 export const exitTask = (task: TaskState, { status, ...outcome }: TaskResult): Transition => ({

@@ -6,6 +6,9 @@ export const stepQueued: Meaning<'step.queued'> = {
     state.set(step.written(step_id), data.written);
     state.increase(step.queued_ms(step_id), -Date.parse(time));
     state.set(step.args(step_id), data.args);
+    state.set(step.answers(step_id), data.answers);
+    if (data.args !== undefined) state.clear(step.asked(step_id));
+    if (data.args !== undefined) state.clear(step.answers(step_id));
     state.set(step.effect(step_id), data.effect);
   },
   span(trace, { seq, step_id, data }) {

@@ -18,7 +18,7 @@ export interface LoggedCall
 interface Seen {
   created: Created;
   at: string;
-  /** Approvals of the call. An approval of an indeterminate attempt is not an approval of the call. */
+  /** Approvals of the call. An approval of an indeterminate attempt is not an approval of the call, nor is a question of a server. */
   asked: Set<string>;
   decision: RecordedCall['decision'];
   isDenied: boolean;
@@ -53,10 +53,14 @@ function isJudged({ created: { verdict } }: Seen, event: LoggedEvent): boolean {
   return event.type !== 'step.failed' || event.data.attempt !== null || verdict !== undefined;
 }
 
+/** A question of the other side of a call that ran is no approval of the call. */
+const isAboutCall = ({ created: { gate } }: Seen, kind: EventOf<'approval.requested'>['data']['kind']): boolean =>
+  kind === 'action' || (kind === 'input' && gate !== undefined);
+
 function note(step: Seen, event: LoggedEvent): void {
   switch (event.type) {
     case 'approval.requested':
-      if (event.data.kind !== 'indeterminate') step.asked.add(event.data.approval_id);
+      if (isAboutCall(step, event.data.kind)) step.asked.add(event.data.approval_id);
       break;
     case 'approval.decided':
       if (!step.asked.has(event.data.approval_id)) break;

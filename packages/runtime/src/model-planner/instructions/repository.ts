@@ -3,6 +3,7 @@ import type { PlannerInput } from '@holdpoint/engine/worker';
 import { readablePaths } from '@holdpoint/policy';
 import type { Workspaces } from '@holdpoint/workspace';
 import { fencedList } from './fenced.ts';
+import { readNotes } from './notes.ts';
 import { readInstructionFiles } from './read-files.ts';
 import { readSkills } from './skills.ts';
 import { ShallowTree } from './tree-text.ts';
@@ -19,7 +20,7 @@ export const nothingTold: Told = { files: [], facts: {}, sections: [] };
 /** Tree, skills and files with instructions, as the source had them. */
 export async function readRepository(
   { workspaces }: { workspaces: Pick<Workspaces, 'listing' | 'contents' | 'ignored'> },
-  { runId, base: snapshot, spec }: Pick<PlannerInput, 'runId' | 'base' | 'spec'>,
+  { runId, base: snapshot, spec, unattended }: Pick<PlannerInput, 'runId' | 'base' | 'spec' | 'unattended'>,
   { most, signal }: { most: number; signal: AbortSignal },
 ): Promise<Told> {
   const asked = spec.goal.planner === 'model' ? spec.goal : undefined;
@@ -31,17 +32,20 @@ export async function readRepository(
   const tree = context?.tree === false ? '' : await treeOf(workspaces, { ...reading, snapshot });
   const hasSkills = instructions && context?.skills !== false;
   const skills = hasSkills ? await readSkills(workspaces, reading) : { paths: [], text: '' };
+  const notes = context?.memory === true ? await readNotes(workspaces, reading, !unattended) : { notes: 0, text: '' };
   const read = instructions ? await readInstructionFiles(workspaces, { ...reading, most }) : { files: [], text: '' };
   return {
     files: read.files,
     facts: {
       ...(tree !== '' && { tree: tree.split('\n').length }),
       ...(skills.text !== '' && { skills: skills.paths }),
+      ...(notes.text !== '' && { notes: notes.notes }),
     },
     sections: [
       tree && `${aboutTree}\n${fencedList('tree', tree)}`,
       skills.text && `${aboutSkills}\n${fencedList('skills', skills.text)}`,
       read.text && `${aboutFiles}\n\n${read.text}`,
+      notes.text,
     ].filter((text) => text !== ''),
   };
 }

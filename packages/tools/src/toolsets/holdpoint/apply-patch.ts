@@ -24,6 +24,7 @@ The patch is text:
 *** Delete File: old.txt
 *** End Patch
 Move to and @@ lines are optional. Paths are relative to the workspace root, one section per file. Lines are found by their content: give about 3 lines that stay around each change, and where these occur more than once, @@ with a line above, such as the class or function. Hunks of a file stand in its order. *** End of File behind a hunk means the end of the file. An error names the hunk and the nearest line.`,
+  freeText: 'input',
   effect: 'workspace',
   risk: 'medium',
   input: z.strictObject({

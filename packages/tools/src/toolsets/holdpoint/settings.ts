@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { OfferedRun } from '../../toolset.ts';
 
 const editingTools = ['edit', 'multi_edit', 'apply_patch'];
 
@@ -17,9 +18,10 @@ const gpt = /^(?:gpt|chatgpt|codex|o\d)(?:[-.\d]|$)/i;
 const isGpt = (model: string): boolean => gpt.test(model.slice(model.lastIndexOf('/') + 1));
 
 /** The tools that a model is not offered. Every tool can still be called. */
-export const withheldTools = ({ plans, ...run }: { settings: unknown; model: string; plans: boolean }): string[] => [
+export const withheldTools = ({ plans, remembers, ...run }: OfferedRun): string[] => [
   ...withheldEditing(run),
   ...(plans ? [] : ['submit_plan']),
+  ...(remembers ? [] : ['remember']),
 ];
 
 function withheldEditing({ settings, model }: { settings: unknown; model: string }): readonly string[] {

@@ -1,6 +1,6 @@
-import type { OutputPage, TaskView } from '@holdpoint/contract';
+import type { TaskView } from '@holdpoint/contract';
 import { z } from 'zod';
-import { describeTask, isOver, noSuchTask } from '../../operations/describe-task.ts';
+import { describeTask, isOver, noSuchTask, outputPage } from '../../operations/describe-task.ts';
 import { renderTask } from '../../result-text/task-state.ts';
 import type { ToolContext } from '../../tool.ts';
 import { builtInTool } from '../built-in-tool.ts';
@@ -43,12 +43,5 @@ async function read({ tasks }: ToolContext, { id }: TaskView, { stdout_cursor, s
     tasks.output(id, { stream: 'stdout', from: stdout_cursor, maxBytes: max_bytes }),
     tasks.output(id, { stream: 'stderr', from: stderr_cursor, maxBytes: max_bytes }),
   ]);
-  return { stdout: page(stdout), stderr: page(stderr) };
+  return { stdout: outputPage(stdout), stderr: outputPage(stderr) };
 }
-
-const page = ({ text, next, total, omitted }: OutputPage) => ({
-  text,
-  next_cursor: next,
-  total_bytes: total,
-  omitted_bytes: omitted,
-});

@@ -17,9 +17,11 @@ import { definition, references, rename } from './language.ts';
 import { multiEdit } from './multi-edit.ts';
 import { readFile } from './read-file.ts';
 import { recall } from './recall.ts';
+import { remember } from './remember.ts';
 import { holdpointSettings, withheldTools } from './settings.ts';
 import { submitPlan } from './submit-plan.ts';
 import { task } from './task.ts';
+import { taskInput } from './task-input.ts';
 import { taskMerge } from './task-merge.ts';
 import { taskOutput } from './task-output.ts';
 import { todoWrite } from './todo-write.ts';
@@ -54,6 +56,7 @@ export function createHoldpointToolset({ search }: { search: SearchPort }): Tool
       bash,
       task,
       taskOutput,
+      taskInput,
       killShell,
       taskMerge,
       webFetch,
@@ -61,6 +64,7 @@ export function createHoldpointToolset({ search }: { search: SearchPort }): Tool
       askUser,
       todoWrite,
       recall,
+      remember,
       submitPlan,
     ],
   });

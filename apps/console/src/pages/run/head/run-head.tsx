@@ -45,6 +45,11 @@ function Facts({ run }: ShownRun) {
       <span>
         {run.model !== null ? <Text most={60}>{run.model}</Text> : run.planner === 'open' ? 'open run' : 'plan'}
       </span>
+      {run.request.outside_agent !== null && (
+        <span>
+          by the agent <Text most={60}>{run.request.outside_agent}</Text>
+        </span>
+      )}
       {took !== undefined && <span className="numbers">took {spanText(took)}</span>}
       {run.parent !== null && <Link href={`/runs/${run.parent.run_id}`}>sub-agent of another run</Link>}
       {run.forked_from !== null && <Link href={`/runs/${run.forked_from.run_id}`}>forked from another run</Link>}

@@ -1,0 +1,100 @@
+import { checkName } from '@holdpoint/mcp';
+import { type ConfirmOptions, isSure } from '../../deciding/confirm.ts';
+import { nameText, oneLine, table } from '../../output/index.ts';
+import { openCatalog } from '../../policy/catalog-tools.ts';
+import { CliError, commandLine, type Shell } from '../../shell/index.ts';
+import type { Described, ListedServer, ServerBackend } from './server-backend.ts';
+import { type AddOptions, serverOf, type WhereOptions } from './server-entry.ts';
+import { acceptedText, changeText, placeText } from './server-text.ts';
+import { serversInApi } from './servers-in-api.ts';
+import { named, serversInFile } from './servers-in-file.ts';
+
+export interface AcceptOptions extends ConfirmOptions, WhereOptions {
+  digest?: string;
+}
+
+/** The operator's file, or the API of an address that was given: two ways to the one file. */
+async function backend(shell: Shell, { url }: WhereOptions): Promise<ServerBackend> {
+  return isElsewhere(shell, { url }) ? serversInApi(await shell.connect(url)) : serversInFile(shell);
+}
+
+const isElsewhere = ({ config }: Shell, { url }: WhereOptions): boolean => (url ?? config.url) !== undefined;
+
+/** Writes the entry, asks the server for its tools, and shows them. */
+export async function addServer(
+  shell: Shell,
+  { name, target, args }: { name: string; target: string; args: readonly string[] },
+  options: AddOptions,
+): Promise<void> {
+  await named(async () => checkName(name));
+  await checkToolsets(shell, options.toolset);
+  const { now, whole } = await (await backend(shell, options)).add(name, serverOf(target, args, options));
+  if (options.json) return shell.printJson(whole);
+  if (now === undefined) {
+    const where = isElsewhere(shell, options) ? ' on the machine of the API' : '';
+    return shell.print(`Added. It asks for a login${where}: ${commandLine('mcp', 'login', name)}`);
+  }
+  for (const line of acceptedText(name, now)) shell.print(line);
+  shell.print(
+    `Added. No run uses it yet. To accept these tools: ${commandLine('mcp', 'accept', name, '--digest', short(now))}`,
+  );
+}
+
+export async function acceptServer(shell: Shell, name: string, options: AcceptOptions): Promise<void> {
+  const servers = await backend(shell, options);
+  const shown = await servers.look(name);
+  const { before, now } = shown;
+  if (options.digest !== undefined && (options.digest.length < 12 || !now.digest.startsWith(options.digest))) {
+    throw new CliError('not_found', `The server ${name} says something else now: its digest is ${short(now)}.`, {
+      next: `Nothing was accepted. Look at its tools: ${commandLine('mcp', 'accept', name)}`,
+    });
+  }
+  for (const line of before === undefined ? acceptedText(name, now) : changeText(name, before, now)) shell.say(line);
+  if (!(await isSure(shell, options, async () => `Let runs call these tools of ${name}?`))) return;
+  const accepted = await servers.accept(name, shown);
+  if (options.json) return shell.printJson(accepted);
+  shell.print(`Accepted ${now.tools.length} tools of ${name}. New runs have them from now on.`);
+}
+
+export async function listServers(shell: Shell, options: WhereOptions): Promise<void> {
+  const { servers, whole } = await (await backend(shell, options)).list();
+  if (options.json) return shell.printJson({ data: whole });
+  if (servers.length === 0) return shell.say(`No servers. Add one: ${commandLine('mcp', 'add', '--help')}`);
+  const rows = servers.map((server) => [
+    server.name,
+    stateText(server),
+    (server.entry?.toolsets ?? []).join(', '),
+    placeText(server.entry ?? {}),
+  ]);
+  for (const line of table(['NAME', 'ACCEPTED', 'TOOLSETS', { text: 'WHERE' }], rows, shell.tableWidth))
+    shell.print(line);
+  for (const { name, why } of servers) if (why !== null) shell.say(`${oneLine(name)}: ${oneLine(why, 300)}`);
+}
+
+function stateText({ state, accepted, login }: ListedServer): string {
+  const needsLogin = state === 'needs_login' || login === 'needed';
+  const more = needsLogin ? '; needs a login' : '';
+  if (accepted !== null && (state === 'accepted' || state === 'needs_login'))
+    return `${accepted.tools.length} tools, ${accepted.at.slice(0, 10)}${more}`;
+  return `${state === 'waiting' || state === 'needs_login' ? 'not accepted' : state}${more}`;
+}
+
+export async function removeServer(shell: Shell, name: string, options: WhereOptions): Promise<void> {
+  const { keepsLogin } = await (await backend(shell, options)).remove(name);
+  if (options.json) return shell.printJson({ name });
+  shell.print(
+    `Removed ${name}. No call of its tools begins from now on; runs that began with them pause with tools_changed.`,
+  );
+  if (keepsLogin) shell.print(`Its login is still here. To end it: ${commandLine('mcp', 'logout', name)}`);
+}
+
+/** No program would start with a server for an unknown toolset. @throws CliError `usage` */
+async function checkToolsets({ config }: Shell, names: readonly string[]): Promise<void> {
+  if (names.length === 0) return;
+  const known = (await openCatalog(config.environment)).registry.toolsets();
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  throw new CliError('usage', `There is no toolset ${nameText(unknown)}.`, { next: `Known: ${known.join(', ')}` });
+}
+
+const short = ({ digest }: Pick<Described, 'digest'>): string => digest.slice(0, 16);

@@ -1,0 +1,163 @@
+import { join } from 'node:path';
+import {
+  acceptanceDigest,
+  acceptServer,
+  addServer,
+  entryOf,
+  isHttp,
+  type JudgedServer,
+  lacksLogin,
+  loginsOf,
+  McpError,
+  type McpServer,
+  openServerStore,
+  readServers,
+  removeServer,
+  type ServerStore,
+  serverSchema,
+  serversFile,
+  withOAuth,
+} from '@holdpoint/mcp';
+import type { AskedTools } from '@holdpoint/mcp/ask-tools';
+import { operatorLogins } from '@holdpoint/runtime/saved-logins';
+import { nameText } from '../../output/index.ts';
+import { CliError, commandLine, interruptSignal, type Shell } from '../../shell/index.ts';
+import type { Described, ListedServer, ServerBackend, ShownServer } from './server-backend.ts';
+
+/** The operator at the keyboard, who has no key. */
+export const by = { name: 'the operator' };
+
+interface AskedServer extends ShownServer {
+  asked: AskedTools;
+}
+
+/** The servers of the operator's file. Programs that run notice each change. */
+export function serversInFile(shell: Shell): ServerBackend {
+  const { dataDir, environment } = shell.config;
+  const file = serversFile(dataDir, environment);
+  const open = () => named(() => openServerStore(file, dataDir));
+  const looked = new Map<string, AskedServer>();
+  return {
+    async list() {
+      const found = await named(async () => readServers(file, dataDir));
+      const saved = operatorLogins(dataDir);
+      const servers = [...found].map(([name, judged]) => listed(name, judged, saved));
+      return { servers, whole: servers };
+    },
+    async add(name, entry) {
+      const store = await open();
+      if (now(store).has(name)) throw taken(name);
+      const server = serverSchema.parse(entry);
+      const asked = await ask(shell, name, server).catch(unlessLogin);
+      const written = asked === undefined ? withOAuth(server) : server;
+      if ((await named(() => addServer(store, { name, server: written, by }))) === 'taken') throw taken(name);
+      if (asked === undefined) return { now: undefined, whole: { name, file, needs_login: true } };
+      const { now: present, whole } = showing(name, server, asked);
+      return { now: present, whole: { name, file, ...whole } };
+    },
+    async look(name) {
+      const server = known(now(await open()), name);
+      const shown = showing(name, server, await ask(shell, name, server));
+      looked.set(name, shown);
+      return shown;
+    },
+    async accept(name, { now: { digest } }) {
+      const store = await open();
+      const shown = looked.get(name);
+      if (shown === undefined) throw new Error(`${name} was not looked at`);
+      const { asked, whole } = shown;
+      const outcome = await named(() => acceptServer(store, { name, asked, digest, by }));
+      if (outcome === 'unknown') known(now(store), name);
+      if (outcome === 'accepted' || outcome === 'already') return { name, file, ...whole };
+      throw new CliError('not_found', `The entry of ${name} was changed while it was looked at.`, {
+        next: `Nothing was accepted. Look at it again: ${commandLine('mcp', 'accept', name)}`,
+      });
+    },
+    async remove(name) {
+      const store = await open();
+      if ((await named(() => removeServer(store, { name, by }))) === 'unknown') known(now(store), name);
+      return { keepsLogin: loginsOf(name, operatorLogins(dataDir)).length > 0 };
+    },
+  };
+}
+
+/** @throws CliError `server_file_invalid` */
+function now(store: ServerStore): ReadonlyMap<string, JudgedServer> {
+  const { servers, problem } = store.look();
+  if (problem !== undefined) throw asCliError(problem);
+  return servers;
+}
+
+/** @returns undefined for the error of a server that asks for a login */
+function unlessLogin(error: unknown): undefined {
+  const isLogin = error instanceof CliError && error.cause instanceof McpError && error.cause.code === 'EMCPLOGIN';
+  if (!isLogin) throw error;
+}
+
+/** @param saved names of logins */
+function listed(name: string, judged: JudgedServer, saved: readonly string[]): ListedServer {
+  if (judged.state === 'invalid') return { name, state: 'invalid', why: judged.why, accepted: null, entry: null };
+  const { server } = judged;
+  const lacks = lacksLogin(name, server, saved);
+  const next = lacks ? `it needs a login: ${commandLine('mcp', 'login', name)}` : null;
+  const why = judged.state === 'changed' ? judged.why : next;
+  const wants = isHttp(server) && server.oauth !== undefined;
+  const login: Pick<ListedServer, 'login'> = wants ? { login: lacks ? 'needed' : 'present' } : {};
+  return { name, state: judged.state, why, ...login, accepted: server.accepted ?? null, entry: entryOf(server) };
+}
+
+function showing(name: string, server: McpServer, asked: AskedTools): AskedServer {
+  const { accepted } = server;
+  const then = accepted?.entry && serverSchema.safeParse(accepted.entry).data;
+  const before: Described | undefined = accepted && {
+    ...accepted,
+    digest: acceptanceDigest(name, then ?? server, accepted.digest),
+    entry: accepted.entry ?? null,
+  };
+  const present = { ...asked, digest: acceptanceDigest(name, server, asked.digest), entry: entryOf(server) };
+  return { before, now: present, whole: present, asked };
+}
+
+const taken = (name: string): CliError =>
+  new CliError('file_exists', `There is a server ${nameText(name)} already.`, {
+    next: `Take it out first: ${commandLine('mcp', 'remove', name)}`,
+  });
+
+/** @throws CliError `not_found`, `server_file_invalid` */
+export function known(servers: ReadonlyMap<string, JudgedServer>, name: string): McpServer {
+  const found = servers.get(name);
+  if (found?.state === 'invalid') throw new CliError('server_file_invalid', found.why);
+  if (found !== undefined) return found.server;
+  throw new CliError('not_found', `There is no server ${nameText(name)}.`, {
+    next: servers.size === 0 ? 'There are none.' : `Known: ${[...servers.keys()].join(', ')}`,
+  });
+}
+
+async function ask(shell: Shell, name: string, server: McpServer): Promise<AskedTools> {
+  // The library of the protocol and the sandbox are loaded by these commands alone.
+  const { askServer } = await import('@holdpoint/runtime/ask-server');
+  const { projectDir, ...config } = shell.config;
+  const host = { ...config, unpackedBwrap: join(projectDir, '.cache/bubblewrap') };
+  using signal = interruptSignal();
+  return await named(() => askServer(name, server, host, signal));
+}
+
+/** @throws CliError for a mistake of the operator, and for a server that does not answer */
+export async function named<Result>(work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw asCliError(error);
+  }
+}
+
+function asCliError(error: unknown): unknown {
+  if (error instanceof McpError) {
+    const code = error.code === 'EMCPCONFIG' ? 'server_file_invalid' : 'server_failed';
+    return new CliError(code, error.message, { next: error.next, cause: error });
+  }
+  if (error instanceof Error && 'next' in error && !(error instanceof CliError)) {
+    return new CliError('server_failed', error.message, { next: String(error.next), cause: error });
+  }
+  return error;
+}

@@ -1,0 +1,41 @@
+import type { EventOf } from '@holdpoint/contract';
+import {
+  attemptIs,
+  leaseIs,
+  notCanceled,
+  type RunState,
+  type StepState,
+  snapshotIs,
+  stepIs,
+  type Transition,
+} from '../model.ts';
+
+/** What the other side of a call gets back, as it is recorded. */
+export type OutsideState = NonNullable<EventOf<'step.deferred'>['data']['outside']>;
+
+/** A wait for the other side of a call, as it is recorded. */
+export interface NewWait {
+  /** Milliseconds since the epoch. */
+  until: number;
+  outside: OutsideState;
+  /** The tree after the attempt that made the call. The attempts after it only ask, and have none. */
+  snapshot: { snapshot: string; parent: string; files_changed: number; skipped: number } | undefined;
+}
+
+/** The running attempt ends without a result, which the next attempt asks for. Other calls may change the tree until then. */
+export const awaitOutside = (
+  run: RunState,
+  { id: step_id, attempt }: Pick<StepState, 'id' | 'attempt'>,
+  { until, outside, snapshot }: NewWait,
+): Transition => ({
+  if: [
+    ...[stepIs(step_id, 'running'), attemptIs(step_id, attempt), notCanceled(step_id)],
+    ...(snapshot === undefined ? [] : [leaseIs(run.lease), snapshotIs(snapshot.parent)]),
+  ],
+  events: [
+    ...(snapshot === undefined
+      ? []
+      : [{ type: 'workspace.snapshotted' as const, step_id, data: { attempt, ...snapshot } }]),
+    { type: 'step.deferred', step_id, data: { attempt, until: new Date(until).toISOString(), outside } },
+  ],
+});

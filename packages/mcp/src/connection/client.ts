@@ -1,0 +1,168 @@
+import type { CommandEnd } from '@holdpoint/contract';
+import type { Conversation, Converse, Network } from '@holdpoint/tools';
+import {
+  Client,
+  type ClientOptions,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import { bounds } from '../bounds.ts';
+import { McpError } from '../errors.ts';
+import { type HttpServer, isHttp, type McpServer, type StdioServer } from '../servers.ts';
+import { guardedFetch } from './guarded-fetch.ts';
+import { LinesTransport } from './lines-transport.ts';
+
+/** The ways to servers: a network for requests, and a sandbox for programs. */
+export interface Way {
+  network?: Pick<Network, 'fetch'> | undefined;
+  converse?: Converse | undefined;
+  signal: AbortSignal;
+}
+
+/** The first revision without a handshake. */
+export const statelessSince = '2026-07-28';
+
+/**
+ * Connects to a server, and closes the connection when the work settles.
+ * @param known.protocol the server's revision; undefined: the client asks for the revision
+ * @throws McpError, an error of the network, SandboxError
+ */
+export async function withClient<Result>(
+  { name, server, protocol }: { name: string; server: McpServer; protocol?: string | undefined },
+  way: Way,
+  work: (client: Client) => Promise<Result>,
+): Promise<Result> {
+  const client = new Client({ name: 'holdpoint', version: '1.0.0' }, optionsFor(protocol));
+  return isHttp(server)
+    ? overHttp(server, way, { client, name, work })
+    : overLines(server, way, { client, name, work });
+}
+
+interface Work<Result> {
+  client: Client;
+  name: string;
+  work(client: Client): Promise<Result>;
+}
+
+async function overHttp<Result>(
+  { url, headers, timeout_s }: HttpServer,
+  { network, signal }: Way,
+  { client, name, work }: Work<Result>,
+): Promise<Result> {
+  if (network === undefined) {
+    const message = `The MCP server ${name} is out of reach of this call: the run may not reach its host, or the host is no public address.`;
+    throw new McpError(
+      'EMCPSERVER',
+      message,
+      'Have the host permitted to the run, or name its address in HOLDPOINT_ALLOW_ADDRESSES.',
+    );
+  }
+  let failure: { error: unknown } | undefined;
+  const target = new URL(url);
+  const transport = new StreamableHTTPClientTransport(target, {
+    fetch: guardedFetch(network, {
+      url: target,
+      timeoutMs: timeout_s * 1000,
+      signal,
+      onFailure: (error) => {
+        failure ??= { error };
+      },
+    }),
+    requestInit: { headers: plainHeaders(headers) },
+    reconnectionOptions: {
+      initialReconnectionDelay: 0,
+      maxReconnectionDelay: 0,
+      reconnectionDelayGrowFactor: 1,
+      maxRetries: 0,
+    },
+  });
+  try {
+    return await connected(client, transport, { timeoutMs: timeout_s * 1000, signal, work });
+  } catch (error) {
+    throw failure?.error ?? serverError(name, error);
+  } finally {
+    // The server need not keep the session.
+    if (transport.sessionId !== undefined) await transport.terminateSession().catch(() => {});
+    await client.close().catch(() => {});
+  }
+}
+
+/** Headers with secrets are added where the request leaves. */
+const plainHeaders = (headers: HttpServer['headers']): Record<string, string> =>
+  Object.fromEntries(Object.entries(headers).filter((one): one is [string, string] => typeof one[1] === 'string'));
+
+async function overLines<Result>(
+  { command, args, env, workspace, network, timeout_s }: StdioServer,
+  { converse, signal }: Way,
+  { client, name, work }: Work<Result>,
+): Promise<Result> {
+  if (converse === undefined)
+    throw new McpError('EMCPSERVER', `The call cannot start ${name}.`, 'Call it in a run that may write.');
+  const talk = async (lines: Conversation): Promise<Result> => {
+    try {
+      return await connected(client, new LinesTransport(lines), { timeoutMs: timeout_s * 1000, signal, work });
+    } finally {
+      await client.close().catch(() => {});
+    }
+  };
+  const said = await converse(
+    {
+      argv: [command, ...args],
+      env,
+      network,
+      read_only: workspace === 'read',
+      limits: { wall_ms: (timeout_s + 30) * 1000 },
+    },
+    talk,
+  );
+  if (said.talk.status === 'fulfilled') return said.talk.value;
+  const { end, stderr } = said;
+  const how = end === undefined ? '' : `It ended: ${endText(end)}.`;
+  const words = stderr.trim() === '' ? '' : `stderr:\n${stderr.trim()}`;
+  throw serverError(name, said.talk.reason, { more: [how, words], next: nextOfProgram(network) });
+}
+
+function endText(end: CommandEnd): string {
+  if (end.status === 'exited') return `exit code ${end.exit_code}`;
+  return end.status === 'killed' ? end.reason : end.status;
+}
+
+const nextOfProgram = (network: boolean): string =>
+  network
+    ? 'Try again, or continue without the server.'
+    : 'Try again, or continue without the server. Its program runs in a sandbox without a network, so it has to be installed on the host: npx, uvx and docker fetch nothing there.';
+
+async function connected<Result>(
+  client: Client,
+  transport: Transport,
+  { timeoutMs, signal, work }: { timeoutMs: number; signal: AbortSignal; work(client: Client): Promise<Result> },
+): Promise<Result> {
+  await client.connect(transport, { timeout: timeoutMs, signal });
+  return work(client);
+}
+
+function optionsFor(protocol: string | undefined): ClientOptions {
+  const mode = protocol === undefined ? 'auto' : protocol >= statelessSince ? { pin: protocol } : 'legacy';
+  return {
+    // A server without a handshake may ask in its answers. Others would ask in requests of their own, which end with the connection.
+    capabilities: protocol !== undefined && protocol >= statelessSince ? { elicitation: { form: {} } } : {},
+    versionNegotiation: { mode, probe: { timeoutMs: 5000 } },
+    inputRequired: { autoFulfill: false },
+    // Checks of structured content are left out: the server wrote both the content and its schema.
+    jsonSchemaValidator: {
+      getValidator: () => (data) => ({ valid: true, data: data as never, errorMessage: undefined }),
+    },
+    listMaxPages: bounds.pages,
+  };
+}
+
+function serverError(
+  name: string,
+  error: unknown,
+  { more = [], next = 'Try again, or continue without the server.' }: { more?: readonly string[]; next?: string } = {},
+): unknown {
+  if (error instanceof McpError) return error;
+  const said = error instanceof Error ? error.message : String(error);
+  const message = [`The MCP server ${name} failed: ${said.slice(0, 2000)}`, ...more].filter((part) => part !== '');
+  return new McpError('EMCPSERVER', message.join('\n'), next, { cause: error });
+}

@@ -1,0 +1,13 @@
+import { acpCommand, isOutsideAgentName, type OutsideAgentName } from '@holdpoint/contract';
+import { acp, gemini, opencode } from './acp.ts';
+import { claudeCode } from './claude-code.ts';
+import { codex } from './codex.ts';
+import type { AgentDriver } from './driver.ts';
+
+const drivers: Record<OutsideAgentName, AgentDriver> = { 'claude-code': claudeCode, codex, gemini, opencode };
+
+/** @param agent as the schema of the contract lets it through */
+export function driverOf(agent: string): AgentDriver {
+  if (isOutsideAgentName(agent)) return drivers[agent];
+  return acp(acpCommand(agent) ?? '');
+}

@@ -1,0 +1,89 @@
+import type { ModelImage, ModelTool } from '@holdpoint/models';
+import {
+  type CallToolResult,
+  deserializeMessage,
+  type JSONRPCMessage,
+  Server,
+  type Transport,
+} from '@modelcontextprotocol/server';
+import { serverName } from './drivers/driver.ts';
+
+/** A call of the agent. `answer` sends its result. */
+export interface AskedCall {
+  tool: string;
+  args: Record<string, unknown>;
+  answer(result: CallToolResult): void;
+}
+
+/** The result of a call, as a model reads it. */
+export interface CallText {
+  text: string;
+  is_error: boolean;
+  /** With their bytes. */
+  images?: readonly ModelImage[] | undefined;
+}
+
+/**
+ * Our tools for a connection of the agent, by the Model Context Protocol. A call is answered when its step has ended; until then its request stays open.
+ * @param send writes a line to the connection
+ */
+export function serveTools(
+  { tools, version }: { tools: readonly ModelTool[]; version: string },
+  { send, onCall }: { send(line: string): void; onCall(call: AskedCall): void },
+): { receive(line: string): void; close(): void } {
+  const server = new Server({ name: serverName, version }, { capabilities: { tools: {} } });
+  const known = new Set(tools.map(({ name }) => name));
+  server.setRequestHandler('tools/list', () => ({
+    tools: tools.map(({ name, description, parameters }) => ({
+      ...{ name, description },
+      inputSchema: { ...parameters, type: 'object' as const },
+    })),
+  }));
+  server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }) => {
+    // The names are fixed for a run: an unknown one is a mistake of the agent and no step.
+    if (!known.has(name)) return { content: [{ type: 'text', text: `There is no tool ${name}.` }], isError: true };
+    return new Promise<CallToolResult>((answer) => onCall({ tool: name, args, answer }));
+  });
+  const lines = new LinesOfServer(send);
+  void server.connect(lines).catch(() => {});
+  return { receive: (line) => lines.receive(line), close: () => void server.close().catch(() => {}) };
+}
+
+export const toResult = ({ text, is_error, images = [] }: CallText): CallToolResult => ({
+  content: [
+    { type: 'text', text },
+    ...images.map(({ media_type, data }) => ({ type: 'image' as const, mimeType: media_type, data })),
+  ],
+  isError: is_error,
+});
+
+class LinesOfServer implements Transport {
+  readonly #send: (line: string) => void;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
+  onmessage?: (message: JSONRPCMessage) => void;
+
+  constructor(send: (line: string) => void) {
+    this.#send = send;
+  }
+
+  async start(): Promise<void> {}
+
+  async send(message: JSONRPCMessage): Promise<void> {
+    this.#send(JSON.stringify(message));
+  }
+
+  async close(): Promise<void> {
+    this.onclose?.();
+  }
+
+  receive(line: string): void {
+    let message: JSONRPCMessage;
+    try {
+      message = deserializeMessage(line);
+    } catch {
+      return;
+    }
+    this.onmessage?.(message);
+  }
+}

@@ -1,0 +1,289 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isOutsideAgentName, outsideAgents, type Problem } from '@holdpoint/contract';
+import type { PastTurn, Planner, PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
+import { describeFailure, type ModelAnswer, type ModelSettings, providerAddressOf } from '@holdpoint/models';
+import { AgentError, AgentProcess, type AgentTurn, type RunInside, type SavedSession } from '@holdpoint/outside-agents';
+import { readablePaths } from '@holdpoint/policy';
+import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
+import type { Secrets } from '@holdpoint/secrets';
+import type { Registry } from '@holdpoint/tools';
+import type { Workspaces } from '@holdpoint/workspace';
+import { z } from 'zod';
+import { type ModelPrices, usageOf } from '../adapters/model-usage.ts';
+import { runConversation } from '../adapters/run-conversation.ts';
+import { liveAnswer } from '../live/live-answer.ts';
+import type { Live } from '../live/live-hub.ts';
+import { type AskDeps, askPatiently } from '../model-planner/ask-patiently.ts';
+import { freshCap } from '../model-planner/conversation.ts';
+import { toolsOf } from '../model-planner/model.ts';
+import { tellOfOpenTasks } from '../model-planner/open-tasks.ts';
+import { readAnswer } from '../model-planner/read-answer.ts';
+import type { RunningAgents } from './running-agents.ts';
+import { resultsOf, resumeText, retell, systemText } from './story.ts';
+
+interface Deps {
+  registry: Registry;
+  sandbox: Sandbox;
+  workspaces: Pick<Workspaces, 'locate' | 'newestEpoch'>;
+  secrets: Secrets;
+  settings: ModelSettings;
+  fetch: typeof globalThis.fetch;
+  prices: ModelPrices;
+  agents: RunningAgents;
+  live: Live;
+  dataDir: string;
+  version: string;
+  asking: AskDeps;
+}
+
+/**
+ * An agent of others decides the next turn: it runs in the run's sandbox with its own tools off, and its calls of our tools are the calls of the turn. Its
+ * session goes into the log with each turn, so another worker continues it.
+ */
+export function createAgentPlanner(deps: Deps): Planner {
+  return {
+    async next(input, signal) {
+      const redactor = deps.secrets.redactor(input.scope.tenant);
+      try {
+        const asked = await askPatiently(deps.asking, input, () => nextTurn(deps, input, signal), signal);
+        return 'decision' in asked ? asked.decision : asked.answer;
+      } catch (error) {
+        if (error instanceof AgentError) return { kind: 'unavailable', reason: redactor.json(reasonOf(input, error)) };
+        throw error;
+      }
+    },
+  };
+}
+
+/** @throws AgentError; ModelError when its provider is away, or takes no requests now */
+async function nextTurn(deps: Deps, input: PlannerInput, signal: AbortSignal): Promise<PlannerDecision> {
+  const story = await readStory(deps, input);
+  const waiting = await deps.agents.take(input.runId, recorded(story.turns).at(-1)?.state);
+  const isAnswered = waiting !== undefined && story.results.length > 0;
+  if (isAnswered) waiting.answer(withWords(await withImages(input, story.results), story.words));
+  else await waiting?.end();
+  const agent = isAnswered ? waiting : await begin(deps, input, story);
+  try {
+    return await takeTurn(deps, input, { agent, story, signal });
+  } catch (error) {
+    if (!(error instanceof AgentError)) throw error;
+    throwIfAway(deps, input, error);
+    if (isAnswered || story.saved === undefined || agent.hasActed) throw error;
+    // The agent cannot load its session: it begins a new one.
+    const fresh = await begin(deps, input, { ...story, saved: undefined });
+    return takeTurn(deps, input, { agent: fresh, story, signal });
+  }
+}
+
+/** The agent has tried again in its own way before it ended. The run waits as it does for a model of its own loop. */
+function throwIfAway({ settings, asking }: Deps, { model }: PlannerInput, { failure }: AgentError): void {
+  if (failure === undefined) return;
+  const error = describeFailure({ now: asking.now, settings }, failure, model);
+  if (error.retryable) throw error;
+}
+
+/** The run up to this turn, and the texts that its agent has not read. */
+interface Story {
+  turns: readonly PastTurn[];
+  saved: SavedSession | undefined;
+  /** The results of the calls of the last turn. */
+  results: ReturnType<typeof resultsOf>;
+  /** Messages of people, and notes of Holdpoint. */
+  words: readonly string[];
+  hasNews: boolean;
+}
+
+async function readStory({ registry, secrets }: Deps, { spec, scope, history, warned }: PlannerInput): Promise<Story> {
+  const redactor = secrets.redactor(scope.tenant);
+  const { turns, unread, notified } = await history();
+  const last = turns.at(-1);
+  const words = [last?.note?.text, ...unread, ...notified, warned].filter((text) => text !== undefined);
+  const results = last === undefined ? [] : resultsOf(registry, spec, last, freshCap);
+  const read = { results: redactor.json(results), words: redactor.json(words) };
+  return { turns, saved: savedSession(turns), ...read, hasNews: unread.length > 0 };
+}
+
+/** Waits for the agent's next calls or its answer. An agent that failed is ended. @throws AgentError */
+async function takeTurn(
+  deps: Deps,
+  input: PlannerInput,
+  { agent, story: { turns, hasNews }, signal }: { agent: AgentProcess; story: Story; signal: AbortSignal },
+): Promise<PlannerDecision> {
+  try {
+    using shown = liveAnswer(deps.live, deps.secrets.redactor(input.scope.tenant), input);
+    const turn = await agent.next({
+      signal,
+      onText: (text) => shown.onDelta({ type: 'text', text }),
+      whyOver: (used) => whyOver(deps, input, used),
+    });
+    const decision = await decide(deps, input, { turn, past: turns, hasNews });
+    if (decision.kind === 'calls') deps.agents.keep(input.runId, agent);
+    else await agent.end();
+    return decision;
+  } catch (error) {
+    await agent.end();
+    const usage = agent.takeUsed();
+    if (usage.input_tokens + usage.output_tokens > 0) {
+      const used = usageOf({ model: input.model, usage }, deps.prices);
+      await input.recordUsed({ model: input.model, why: 'superseded', usage: used, estimated: [] });
+    }
+    throw error;
+  }
+}
+
+const sessionSchema = z.object({
+  agent: z.object({
+    id: z.string(),
+    state: z.string(),
+    change: z.object({ data: z.string() }).optional(),
+    first: z.literal(true).optional(),
+  }),
+});
+
+/** The records of the session in the turns, oldest first. */
+const recorded = (turns: readonly PastTurn[]) =>
+  turns.flatMap(({ answer }) => {
+    const found = sessionSchema.safeParse((answer as ModelAnswer | undefined)?.provider).data?.agent;
+    return found === undefined ? [] : [found];
+  });
+
+/** Undefined when the last turn could not record the session, or there is none. */
+function savedSession(turns: readonly PastTurn[]): SavedSession | undefined {
+  const kept = recorded(turns);
+  const last = kept.at(-1);
+  if (last?.change === undefined || last.id === '') return undefined;
+  // The changes before a loss, and those of an earlier session, are no base.
+  const lost = kept.findLastIndex(({ change }) => change === undefined);
+  const from = Math.max(
+    lost + 1,
+    kept.findLastIndex(({ first }) => first),
+  );
+  return { id: last.id, state: last.state, changes: kept.slice(from).flatMap(({ change }) => change ?? []) };
+}
+
+async function begin(deps: Deps, input: PlannerInput, { turns, saved, results, words }: Story): Promise<AgentProcess> {
+  const { registry, sandbox, secrets, settings, fetch, version, agents } = deps;
+  const { spec, model } = input;
+  const { goal } = spec;
+  if (goal.planner !== 'model' || goal.outside_agent === undefined) throw new TypeError('the run has no outside agent');
+  const mount = await mountOf(deps, input);
+  const own = (await sandbox.runtimes(mount)).find(({ isOwn }) => isOwn);
+  const told = retell(registry, spec, goal.prompt, turns);
+  const retold = [secrets.redactor(input.scope.tenant).text(told), ...words].join('\n\n');
+  const last = turns.at(-1);
+  const prompt = saved === undefined || last === undefined ? retold : resumeText(last, results, words);
+  const inside: RunInside = ({ limits = {}, ...command }, talk, stop) =>
+    runConversation(sandbox, { ...command, limits, workspace: mount, signal: stop, stop, label: undefined }, talk);
+  const agent = new AgentProcess(
+    inside,
+    {
+      ...{ agent: goal.outside_agent, prompt, retold, session: saved, version },
+      system: systemText({ system: goal.system, modes: spec.modes }),
+      address: providerAddressOf(model, settings),
+      tools: toolsOf(registry, input),
+      node: own?.path ?? 'node',
+    },
+    fetch,
+  );
+  agents.add(agent);
+  return agent;
+}
+
+/** The run's tree, read-only. With restricted reads an empty folder: the agent's own reads are judged by no policy. */
+async function mountOf({ workspaces, dataDir }: Deps, { runId, spec }: PlannerInput): Promise<WorkspaceMount> {
+  const epoch = await workspaces.newestEpoch(runId);
+  const { path, owner, repository, sourceFolders, outputs } = await workspaces.locate({ runId, epoch });
+  const mount = { id: runId, path, uid: owner.uid, gid: owner.gid, readOnly: true };
+  if (readablePaths(spec.permissions) === undefined) return { ...mount, repository, sourceFolders, outputs };
+  const empty = join(dataDir, 'empty');
+  await mkdir(empty, { recursive: true, mode: 0o755 });
+  return { ...mount, path: empty };
+}
+
+interface Planned {
+  turn: AgentTurn;
+  past: readonly PastTurn[];
+  hasNews: boolean;
+}
+
+async function decide(
+  { registry, prices, secrets }: Deps,
+  input: PlannerInput,
+  { turn, past, hasNews }: Planned,
+): Promise<PlannerDecision> {
+  const { text, calls, usage, session } = turn;
+  const redactor = secrets.redactor(input.scope.tenant);
+  const said: Omit<ModelAnswer, 'provider'> = {
+    ...{ model: input.model, text, usage },
+    calls: calls.map(({ id, tool, args }) => ({ id, tool, args: args as ModelAnswer['calls'][number]['args'] })),
+    finish: calls.length > 0 ? 'tool_calls' : 'stop',
+  };
+  const { id, state, change, isFirst } = session;
+  const provider = { agent: { id, state, ...(change && { change: { ...change } }), ...(isFirst && { first: true }) } };
+  const decision = readAnswer({
+    answer: { ...redactor.json(said), provider },
+    given: { ...said, provider },
+    ...{ answered: {}, usage: usageOf(said, prices), past, hasNews },
+  });
+  const tasks = decision.kind === 'finish' && input.openTasks > 0 ? redactor.json(await input.listOpenTasks()) : [];
+  const { waits, ends } = registry.taskTools(input.spec.toolset);
+  const tools = toolsOf(registry, input);
+  const known = (tool: string | undefined) => tools.find(({ name }) => name === tool);
+  return tellOfOpenTasks(decision, { tasks, past, tools: { waits: known(waits), ends: known(ends) } });
+}
+
+type Results = Story['results'];
+
+/** The words of people come behind the last result. */
+function withWords(results: Results, words: readonly string[]): Results {
+  const said = words.map((text) => `\n\n[Message to you, apart from the result]\n${text}`).join('');
+  return results.map((result, at) => (at === results.length - 1 ? { ...result, text: result.text + said } : result));
+}
+
+async function withImages(input: PlannerInput, results: Results): Promise<Results> {
+  const loaded = (result: Results[number]) =>
+    Promise.all(
+      (result.images ?? []).map(async (image) => {
+        if (image.kept === undefined) return image;
+        const bytes = await input.readContent(image.kept.sha256).catch(() => undefined);
+        return bytes === undefined ? undefined : { ...image, data: bytes.toString('base64') };
+      }),
+    );
+  return Promise.all(
+    results.map(async (result) => ({
+      ...result,
+      images: (await loaded(result)).filter((image) => image !== undefined),
+    })),
+  );
+}
+
+/** The limits of the run hold within a turn, too: an agent may ask its model many times before it makes a call. */
+function whyOver({ prices }: Deps, { model, budgets }: PlannerInput, usage: ModelAnswer['usage']): string | undefined {
+  const { cost_micros = 0 } = usageOf({ model, usage }, prices);
+  const now = { max_tokens: usage.input_tokens + usage.output_tokens, max_cost_usd: cost_micros / 1e6 };
+  const over = budgets.find(
+    ({ limit, used, most }) => (limit === 'max_tokens' || limit === 'max_cost_usd') && used + now[limit] >= most,
+  );
+  return over && `The run has used its limit ${over.limit} (${over.most}).`;
+}
+
+function reasonOf({ spec: { goal } }: PlannerInput, { message }: AgentError): Problem {
+  const agent = goal.planner === 'model' ? (goal.outside_agent ?? '') : '';
+  if (message === 'ENOENT') {
+    const name = isOutsideAgentName(agent) ? outsideAgents[agent].package : undefined;
+    return {
+      code: 'EAGENTMISSING',
+      message: `The program of the agent ${agent} is not in the sandbox of the run.`,
+      next:
+        name === undefined
+          ? 'Install it in a folder that HOLDPOINT_TOOLCHAINS names, restart the workers and resume the run.'
+          : `Install it for the workers (npm install --global --prefix DIR ${name}, with DIR in HOLDPOINT_TOOLCHAINS), restart them and resume the run.`,
+    };
+  }
+  return {
+    code: 'EAGENTFAILED',
+    message: `The agent ${agent} ended without an answer. ${message}`,
+    next: 'Correct what it names and resume the run: the agent continues from its last recorded turn. docs/agents.md has what each agent needs.',
+  };
+}

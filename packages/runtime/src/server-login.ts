@@ -1,0 +1,26 @@
+import { defaultTenant } from '@holdpoint/contract';
+import type { McpServer } from '@holdpoint/mcp';
+import { type LoggedOut, type Login, logIn, logOut, type Person } from '@holdpoint/mcp/oauth';
+import { openOAuthHost } from './adapters/oauth-host.ts';
+import { operatorMeans } from './adapters/operator-means.ts';
+
+/** The host of the operator who logs in. */
+interface LoginHost {
+  dataDir: string;
+  environment: Readonly<Record<string, string>>;
+}
+
+/** Logs the first tenant in at an MCP server. @throws McpError, SecretError, EgressError */
+export async function logInToServer(
+  name: string,
+  server: Extract<McpServer, { url: string }>,
+  { host, person, signal }: { host: LoginHost; person: Person; signal: AbortSignal },
+): Promise<Pick<Login, 'issuer' | 'resource' | 'scope' | 'expires_at' | 'grant'>> {
+  const of = { name, server, tenant: defaultTenant, host: openOAuthHost(operatorMeans(host)) };
+  const { issuer, resource, scope, expires_at, grant } = await logIn(of, person, signal);
+  return { issuer, resource, scope, expires_at, grant };
+}
+
+/** Ends the logins of the first tenant at an MCP server. @throws SecretError */
+export const logOutOfServer = (name: string, host: LoginHost, signal: AbortSignal): Promise<LoggedOut[]> =>
+  logOut({ name, tenant: defaultTenant, host: openOAuthHost(operatorMeans(host)) }, signal);
