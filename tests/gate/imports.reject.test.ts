@@ -33,7 +33,8 @@ const layers = [
 ];
 /** A new file of a package, in a room if the package has rooms. */
 const fileIn = (name: string, file: string): string => {
-  const folder = rooms[name]?.find((room) => existsSync(`${name}/src/${room}`));
+  const places = rooms[name]?.flatMap((room) => room.split(' '));
+  const folder = places?.find((place) => existsSync(`${name}/src/${place}`));
   return [name, 'src', ...(folder ? [folder] : []), file].join('/');
 };
 

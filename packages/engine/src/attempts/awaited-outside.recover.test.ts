@@ -19,9 +19,18 @@ const engine = useTestEngine();
 const stride = process.env.HOLDPOINT_CRASH === 'full' ? 1 : 5;
 const allowAll = { rules: [{ match: {}, action: 'allow' as const }] };
 
-async function begin(args: object, policy: object = allowAll) {
+async function begin(
+  args: object,
+  policy: object = allowAll,
+  during: (context: ExecutionContext) => Promise<unknown> = async () => {},
+) {
   const executed: ExecutionContext[] = [];
-  const worker = inMemoryWorker(engine, { execute: (context) => void executed.push(context) });
+  const worker = inMemoryWorker(engine, {
+    execute: async (context) => {
+      executed.push(context);
+      await during(context);
+    },
+  });
   const { deps } = worker;
   await deps.redis.flushdb();
   const { runId } = await submitRun(deps, {
@@ -148,6 +157,7 @@ test('the job of the step that finds its run canceled lets go of the work', asyn
   await requestCancel(deps, runId, { by: 'ann' });
   await handleStep(deps, { run_id: runId, step_id: step?.id ?? '' }, calm());
   expect((await look()).step?.status).toBe('killed');
+  await handleStep(deps, { run_id: runId, step_id: step?.id ?? '' }, calm());
   expect(calls().over).toHaveLength(1);
   await deliverAll(deps);
   expect((await look()).run.status).toBe('canceled');
@@ -187,5 +197,24 @@ test('a run that is canceled while the wait is recorded lets go of the work', as
   const { run, step } = await look();
   expect([run.status, step?.status, isCanceled]).toEqual(['canceled', 'killed', true]);
   expect(calls().over[0]?.awaited).toEqual({ outside: '{"made":1,"asked":0}', over: true });
+  await soundLog(deps, runId);
+});
+
+test.each(['run', 'step'])('a %s that is canceled while the other side is asked lets go once', async (what) => {
+  const stop = new AbortController();
+  const { deps, runId, calls, look } = await begin({ effect: 'external' }, allowAll, async ({ awaited, stepId }) => {
+    if (awaited === undefined || awaited.over) return;
+    if (what === 'run') await requestCancel(deps, runId, { by: 'ann' });
+    else await requestCancelOfStep(deps, runId, stepId, { by: 'ann' });
+    stop.abort('canceled');
+  });
+  await deliverAll(deps);
+  const job = { run_id: runId, step_id: (await look()).step?.id ?? '' };
+  await handleStep(deps, job, { ...calm(), signal: stop.signal });
+  expect((await look()).step?.status).toBe('killed');
+  // The cancel may have woken the step after its job had ended.
+  await handleStep(deps, job, calm());
+  expect(calls().over).toHaveLength(1);
+  await deliverAll(deps);
   await soundLog(deps, runId);
 });

@@ -108,7 +108,7 @@ async function endWaiting(
   context: JobContext,
 ): Promise<JobEnd | Again> {
   await letGo(deps, run, step);
-  const appended = await append(deps, run.id, cancelStep(step, false));
+  const appended = await append(deps, run.id, cancelStep(step, false, true));
   return appended.ok ? forward(deps, run, context, done) : 'again';
 }
 
@@ -210,8 +210,9 @@ async function attempt(
     }
     case 'result':
       // Before the outcome: the next worker does it again when this one dies.
-      if (result.outside !== undefined) await letGo(deps, run, step, result.outside);
-      return settle(deps, run, step, result.result, context, begun.start);
+      if (result.outside === undefined) return settle(deps, run, step, result.result, context, begun.start);
+      await letGo(deps, run, step, result.outside);
+      return settle(deps, run, step, { ...result.result, let_go: true }, context, begun.start);
     default:
       return result satisfies never;
   }

@@ -36,6 +36,7 @@ const data = {
     .optional()
     .describe('Contents that the value names, such as an image. They are kept as long as the log'),
   restore,
+  let_go: z.literal(true).optional().describe('The server that worked on the call was asked to end it'),
   writes: z.literal(true).optional().describe('The step was the writer of the tree, and is no more'),
 };
 const outcomeSchema = z.strictObject(data);

@@ -120,6 +120,7 @@ export interface AttemptResult {
   restore?: true;
   /** `task.created`, when a task starts with this outcome. */
   created?: NewEvent;
+  let_go?: true | undefined;
 }
 
 /** Records the outcome of the running attempt with its snapshot, in one append. */

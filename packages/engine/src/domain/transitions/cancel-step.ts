@@ -123,8 +123,11 @@ export const waitingCallError = (cancel: NonNullable<StepState['cancel']>): Prob
 /** A held attempt did nothing, and leaves no start. */
 const hasRun = ({ attempt, started_at }: CanceledStep): boolean => attempt > 0 && started_at !== undefined;
 
-/** A step of a canceling run settles; an open approval closes with the step. */
-export function cancelStep(step: StepState, approvalOpen: boolean): Transition {
+/**
+ * A step of a canceling run settles; an open approval closes with the step.
+ * @param let_go what worked outside for the call was asked to end
+ */
+export function cancelStep(step: StepState, approvalOpen: boolean, let_go?: true): Transition {
   const error: Problem = { code: 'ECANCELED', message: 'The run was canceled.' };
   const restore = step.status === 'running' ? restoreAfter(step) : {};
   return {
@@ -134,7 +137,7 @@ export function cancelStep(step: StepState, approvalOpen: boolean): Transition {
         ? [approvalCanceled(step, step.approval, 'the run was canceled')]
         : []),
       // A step waiting for a task or for another attempt has run before.
-      stepEnded(step, step.attempt > 0, error, restore),
+      stepEnded(step, step.attempt > 0, error, { ...restore, let_go }),
     ],
   };
 }
@@ -149,7 +152,7 @@ function stepEnded(
   { id: step_id, attempt }: StepState,
   ran: boolean,
   error: Problem,
-  more: { restore?: true | undefined; writes?: true | undefined },
+  more: Partial<Record<'restore' | 'writes' | 'let_go', true | undefined>>,
 ): NewEvent {
   if (ran) return { type: 'step.killed', step_id, data: { attempt, error, ...more } };
   return { type: 'step.canceled', step_id, data: { attempt: null, error, ...more } };

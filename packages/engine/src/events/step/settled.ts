@@ -34,6 +34,7 @@ const settledAs = (status: Status, spanStatus: 'ok' | 'error' | 'unset'): Meanin
     state.increase(run.open, -1);
     if (usage !== undefined) state.countUsage(usage);
     if (writes) state.clear(run.writer);
+    if (data.let_go) state.clear(step.deferred(step_id));
     if (restore) state.requireRestore();
   },
   span(trace, { step_id, data }) {
