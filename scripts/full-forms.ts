@@ -29,6 +29,7 @@ export const manySeconds = [
   'apps/api/src/passkeys/confirm-with.recover.test.ts',
   'apps/api/src/routes/{approvals/pattern.create,events/events.stream,push/push.create}.test.ts',
   'apps/api/src/routes/approvals/one-person.reject.test.ts',
+  'apps/api/src/routes/schedules/schedules.create.test.ts',
   'apps/cli/src/commands/{commands.render,data-format.reject,follow-run.create,foreground.create}.test.ts',
   'apps/cli/src/completion/shell-scripts.read.test.ts',
   'apps/console/src/diff/patch-lines.parse.test.ts',

@@ -8,6 +8,7 @@ export const rooms = {
   'apps/api': [
     'main start server trace-requests',
     'metrics',
+    'schedules',
     'routes',
     'schema',
     'passkeys',
@@ -119,6 +120,7 @@ export const rooms = {
     'preparing',
     'publishing',
     'policies',
+    'schedules',
     'commands',
     'planning',
     'attempts',

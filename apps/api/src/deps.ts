@@ -3,7 +3,16 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Callers, Holder } from '@holdpoint/callers';
 import type { AuditEntry, Scope } from '@holdpoint/contract';
 import type { Bounds } from '@holdpoint/contract/wire';
-import type { Engine, EngineDeps, OpenEngine, OperatorPolicyReader, OutputStore, TraceIds } from '@holdpoint/engine';
+import type {
+  Engine,
+  EngineDeps,
+  OpenEngine,
+  OperatorPolicyReader,
+  OutputStore,
+  ScheduleJob,
+  ScheduleStore,
+  TraceIds,
+} from '@holdpoint/engine';
 import type { Audit } from '@holdpoint/engine/audit';
 import type { SpaceWatch } from '@holdpoint/engine/space';
 import type { ServerStore } from '@holdpoint/mcp';
@@ -63,6 +72,7 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   /** Who may read them; `off`: there are none to read. */
   metricsAccess: 'off' | 'key' | 'open';
   push: PushService;
+  schedules: Schedules;
   notifications: RunNotifications;
   live: LiveStreams;
   presence: Presence;
@@ -87,6 +97,12 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   mostConnections: number;
   /** Milliseconds a client may take to send a request. */
   requestMs: number;
+}
+
+export interface Schedules {
+  store: ScheduleStore;
+  /** @param at milliseconds since the epoch. @default now */
+  wake(job: ScheduleJob, at?: number): Promise<void>;
 }
 
 export type App = FastifyInstance<

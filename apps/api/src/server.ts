@@ -61,6 +61,8 @@ import { sendCallsRoutes } from './routes/runs/send-calls.ts';
 import { sendMessageRoute } from './routes/runs/send-message.ts';
 import { steerRunsRoutes } from './routes/runs/steer-runs.ts';
 import { undoRunRoute } from './routes/runs/undo-run.ts';
+import { changeSchedulesRoutes } from './routes/schedules/change-schedules.ts';
+import { readSchedulesRoutes } from './routes/schedules/read-schedules.ts';
 import { secretsRoutes } from './routes/secrets/secrets.ts';
 import { logInRoutes } from './routes/session/log-in.ts';
 import { sessionsRoutes } from './routes/session/sessions.ts';
@@ -221,6 +223,8 @@ function addRoutes(app: App, deps: ServerDeps): void {
   setLogLevelRoute(app);
   keysRoutes(app);
   policiesRoutes(app);
+  readSchedulesRoutes(app);
+  changeSchedulesRoutes(app);
   readMeRoute(app);
   logInRoutes(app, deps);
   sessionsRoutes(app);

@@ -46,6 +46,7 @@ import { observeRuns } from './metrics/observe-runs.ts';
 import { openPush } from './push/open-push.ts';
 import { openVapidKeys } from './push/vapid-keys.ts';
 import { followServerChanges } from './record-server-changes.ts';
+import { openSchedules } from './schedules/open-schedules.ts';
 import { buildServer } from './server.ts';
 
 export interface RunningApi {
@@ -62,6 +63,8 @@ export interface Pace
   > {
   /** Milliseconds for clients to read the rest of their answers when the server closes. @default 5000 */
   closeGraceMs?: number;
+  /** Milliseconds between two looks for schedules whose wake-up was lost. @default 15000 */
+  sweepMs?: number;
   /** Called when Redis no longer has the data of this installation. @default ends the process */
   onLost?: (error: Error) => void;
   /** For lines of the log. */
@@ -80,6 +83,7 @@ export async function startApi(
   logger: FastifyBaseLogger,
   {
     closeGraceMs = 5000,
+    sweepMs = 15_000,
     onLost = () => process.exit(1),
     traceIds = new TraceIds(),
     logDrops,
@@ -139,10 +143,14 @@ export async function startApi(
   );
   const audit = openAudit({ redis: connections.state, dataDir: config.dataDir });
   const serverChanges = followServerChanges({ audit, mcpServers, logger });
-  const app = await buildServer({
+  const schedules = openSchedules({
+    ...{ redis: connections.state, now, newId, logger, connect: connections.worker, sweepMs },
+  });
+  const serverDeps: ServerDeps = {
     openEngine: open,
     callers,
     push,
+    schedules,
     audit,
     ...deps,
     logger,
@@ -181,7 +189,9 @@ export async function startApi(
     mostConnections: 1000,
     requestMs: 30_000,
     ...pace,
-  });
+  };
+  const app = await buildServer(serverDeps);
+  schedules.start(serverDeps);
   const watch = watchInstallation({ redis: connections.state, dataDir: config.dataDir, id: installation }, (error) => {
     logger.fatal({ err: error }, 'Redis has the data of another installation: the API ends');
     onLost(error);
@@ -207,6 +217,7 @@ export async function startApi(
     await app.close();
     clearTimeout(deadline);
     await push.stop();
+    await schedules.stop();
     await queues.close();
     clock.stop();
     await connections.close();

@@ -1,5 +1,5 @@
 import type { Redis } from 'ioredis';
-import { type Admission, checkDigest, checkKey, readHolder } from './check-key.ts';
+import { type Admission, checkDigest, checkKey, readHolder, readHolderById } from './check-key.ts';
 import { openStream } from './count-stream.ts';
 import { CallerError } from './errors.ts';
 import { recordFirstKey } from './first-key.ts';
@@ -44,6 +44,8 @@ export async function openCallers({ firstKey, ...deps }: KeyDeps & { firstKey: s
     },
     /** The holder of a key by the digest of its text; undefined once the key has ended. */
     holderOf: (digest: string) => readHolder(deps, digest),
+    /** The holder of a key by its id; undefined once the key has ended. */
+    holderOfKey: (id: string) => readHolderById(deps, id),
     openSession: (holder: Holder) => openSession(deps.redis, holder),
     listSessions: (holder: Holder) => listSessions(deps.redis, holder),
     endSession: (holder: Holder, id: string) => endSession(deps.redis, holder, id),

@@ -65,6 +65,15 @@ export async function readHolder(
   return toHolder(parseStored(record), digest, limits);
 }
 
+/** The same by the id of the key, which stays when the key gets another text. */
+export async function readHolderById(
+  { redis, limits, now }: CheckDeps & { now: () => number },
+  id: string,
+): Promise<Holder | undefined> {
+  const digest = await redis.hget(recordKey(id), 'digest');
+  return digest === null ? undefined : readHolder({ redis, limits, now }, digest);
+}
+
 const refused = (why: string): CallerError => new CallerError('unauthorized', why);
 
 const toHolder = (stored: Stored, digest: string, limits: CallerLimits): Holder => ({

@@ -12,6 +12,7 @@ import { publicationRequests } from './resources/publications.ts';
 import { pushRequests } from './resources/push.ts';
 import { ruleRequests } from './resources/rules.ts';
 import { runRequests } from './resources/runs.ts';
+import { scheduleRequests } from './resources/schedules.ts';
 import { secretRequests } from './resources/secrets.ts';
 import { sessionRequests } from './resources/sessions.ts';
 import { stepRequests } from './resources/steps.ts';
@@ -56,6 +57,7 @@ export function createClient(options: ClientOptions) {
     ...passkeyRequests(transport),
     ...sessionRequests(transport),
     ...policyRequests(transport),
+    ...scheduleRequests(transport),
     ...auditRequests(transport),
     ...systemRequests(transport),
     /** Waits for open requests and closes the connections. Idle ones keep no process alive. */

@@ -37,6 +37,9 @@ export const scopes = {
   'tools:read': 'Read tools and toolsets',
   'policies:read': 'Read and test policies',
   'policies:write': 'Change policies. A key of kind agent never has it',
+  'schedules:read': 'Read schedules',
+  'schedules:write':
+    'Change, pause, resume and trigger schedules, which submit runs with the rights of the key. A key of kind agent never has it',
   'secrets:read': 'Read the names of secrets; nothing reads their values',
   'secrets:write': 'Set and remove secrets',
   'audit:read': 'Read and export the audit records',
@@ -62,6 +65,7 @@ export const installationScopes: ReadonlySet<Scope> = new Set([
 const neverOfAgents: Partial<Record<Scope, string>> = {
   'approvals:decide': 'release its own calls',
   'policies:write': 'change its own bounds',
+  'schedules:write': 'give itself work after its end',
   'mcp:read': "read the operator's programs and addresses",
   'mcp:write': 'give itself tools',
 };

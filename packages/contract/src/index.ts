@@ -44,6 +44,7 @@ export * from './question-text.ts';
 export * from './read-answers.ts';
 export * from './remote.ts';
 export * from './run-spec.ts';
+export * from './schedule.ts';
 export * from './secret.ts';
 export * from './settled-call.ts';
 export * from './source.ts';

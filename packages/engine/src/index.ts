@@ -71,6 +71,20 @@ export type {
 export { TraceIds } from './queries/trace-ids.ts';
 export { openPushQueue, type PushJob } from './queues/push-queue.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';
+export { openScheduleQueue, type ScheduleJob, type ScheduleQueue } from './queues/schedule-queue.ts';
+export {
+  lookAtSchedule,
+  openClockwork,
+  openScheduleStore,
+  pauseIfFailing,
+  type RunEnd,
+  type ScheduleState,
+  type ScheduleStore,
+  ScheduleTimesError,
+  type StoredSchedule,
+  type Submitted,
+  type Submitting,
+} from './schedules/index.ts';
 export { openSharedClock } from './shared-clock.ts';
 export {
   spanIdOf,

@@ -215,6 +215,26 @@ export const apiProblems = {
     title: 'The file of MCP servers cannot be used',
     next: 'Correct the file at the place that the detail names, or restore it. It stays as it is, and no server is called until then.',
   },
+  invalid_schedule: {
+    status: 422,
+    title: 'Invalid schedule',
+    next: 'Correct what `errors` names; docs/schedules.md shows the fields. Nothing was changed.',
+  },
+  schedule_not_found: {
+    status: 404,
+    title: 'No such schedule',
+    next: 'Use one of the schedules in GET /v1/schedules.',
+  },
+  schedule_changed: {
+    status: 409,
+    title: 'The schedule has changed',
+    next: 'Read the schedule again and change the version that it has now. Nothing was changed.',
+  },
+  too_many_schedules: {
+    status: 409,
+    title: 'Too many schedules',
+    next: 'Delete a schedule that is not used any more.',
+  },
   no_worker: {
     status: 503,
     title: 'No worker answered',

@@ -22,10 +22,11 @@ export async function readRunFile(shell: Pick<Shell, 'config' | 'readInput'>, fi
   const { success, error } = runFileSchema.safeParse(value);
   // The request keeps the words of the file; the API adds its defaults.
   if (success) return { file: value as Partial<CreateRun>, place };
-  throw refuse(schemaProblems(runFileSchema, error.issues, value).map((problem) => lineOf(problem, place)));
+  throw refuse(schemaProblems(runFileSchema, error.issues, value).map((problem) => fieldLine(problem, place)));
 }
 
-function lineOf({ pointer, detail }: { pointer: string; detail: string }, place: YamlFile['place']): string {
+/** A mistake of a file with its line. */
+export function fieldLine({ pointer, detail }: { pointer: string; detail: string }, place: YamlFile['place']): string {
   const path = fromPointer(pointer);
   const key = /is not known here|does not go with/.test(detail) ? path.at(-1) : undefined;
   const at = key === undefined ? place(path) : place(path.slice(0, -1), key);

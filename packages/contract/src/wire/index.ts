@@ -27,6 +27,7 @@ export {
   rememberedRuleSchema,
 } from './remembered-rule.ts';
 export * from './run.ts';
+export * from './schedule.ts';
 export * from './secret.ts';
 export * from './session.ts';
 export * from './snapshot.ts';

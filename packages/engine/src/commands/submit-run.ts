@@ -9,7 +9,7 @@ import {
 } from '@holdpoint/contract';
 import { refusedCommand } from '../approvals/judge-prepare.ts';
 import type { EngineDeps } from '../deps.ts';
-import { boundBy, createRun, EngineError, withOpenHosts } from '../domain/index.ts';
+import { boundBy, createRun, EngineError, isAbandoned, withOpenHosts } from '../domain/index.ts';
 import { append, idempotencyKey, readRun, toPayload, trackRun } from '../log/index.ts';
 import type { JobOwner } from '../queues/queues.ts';
 import { reservePlace } from './reserve-place.ts';
@@ -32,6 +32,8 @@ export interface Submission {
   idempotency?: Idempotency | undefined;
   /** The run continues this trace. */
   trace?: TraceContext | undefined;
+  /** An id that was chosen before, in the place of an idempotency key: the same id makes one run. */
+  runId?: string | undefined;
 }
 
 /**
@@ -60,12 +62,14 @@ export async function submitRun(
   const spec = withOpenHosts(asked);
   const refused = refusedCommand(deps, spec);
   if (refused !== undefined) throw new EngineError('prepare_refused', refused.message);
-  const runId = await reserveRun(deps, { tenant, idempotency });
+  const runId = submission.runId ?? (await reserveRun(deps, { tenant, idempotency }));
   const stored = await toPayload(deps.blobs, spec);
   await reservePlace(deps, runId, { tenant });
   await trackRun(deps.redis, runId, tenant);
   const tools = deps.catalog.versions(spec.toolset);
   const appended = await append(deps, runId, createRun(spec, { stored, by, tenant, tools, trace }));
+  // For an id that was chosen long before, a sweep may have taken the entry of the index for one of a dead writer.
+  if (appended.ok && isAbandoned(runId, deps.now())) await trackRun(deps.redis, runId, tenant);
   if (appended.ok) await wakeRun(deps, { id: runId }, 1, { isNew: true });
   return { runId, created: appended.ok };
 }

@@ -32,7 +32,7 @@ export function createRunRoute(app: App): void {
       const { deps } = request;
       const { body } = request;
       const key = idempotencyKey(request);
-      const submitted = await submit(deps, body, {
+      const submitted = await submitRequest(deps, body, {
         idempotency: key === undefined ? undefined : { key, body },
         trace: contextOfRun(request),
       });
@@ -56,11 +56,15 @@ const placeOfRun = (runId: string, context: TraceContext | undefined) => ({
   span_id: spanIdOf(runId, spanKeys.run()),
 });
 
-async function submit(
-  deps: ApiDeps,
-  body: CreateRunBody,
-  { idempotency, trace }: { idempotency: Idempotency | undefined; trace: TraceContext | undefined },
-) {
+interface Submitting {
+  idempotency?: Idempotency | undefined;
+  trace?: TraceContext | undefined;
+  /** An id that was chosen before, in the place of an idempotency key. */
+  runId?: string;
+}
+
+/** Checks a request and submits its run. */
+export async function submitRequest(deps: ApiDeps, body: CreateRunBody, { idempotency, trace, runId }: Submitting) {
   const known = idempotency && (await deps.engine.runs.findSubmitted(idempotency));
   if (known !== undefined) return { runId: known, created: false };
   checkSpace(deps);
@@ -68,7 +72,7 @@ async function submit(
   const goal = await checkRequest(deps, { ...body, ...resolved });
   const spec = { ...specOf(deps, body, goal), ...resolved };
   const places = { prepare_refused: '/prepare/commands' };
-  return placeEngineError(places, () => deps.engine.runs.submit({ spec, idempotency, trace }));
+  return placeEngineError(places, () => deps.engine.runs.submit({ spec, idempotency, trace, runId }));
 }
 
 const specOf = (

@@ -1,0 +1,61 @@
+import { Queue, Worker } from 'bullmq';
+import type { Redis } from 'ioredis';
+import { backoffOf, capDelay, queuePrefix } from './queues.ts';
+
+/** A wake-up: the state of the schedule decides what is due. */
+export interface ScheduleJob {
+  tenant: string;
+  name: string;
+}
+
+export interface ScheduleQueue {
+  /** @param at milliseconds since the epoch. The same wake-up is never queued twice */
+  wake(job: ScheduleJob, at: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+const name = 'schedules';
+/** With waits of up to half a minute. The sweep of the schedules comes back later than that. */
+const attempts = 8;
+const slots = 4;
+
+/**
+ * Opens the queue that wakes schedules, and its worker in this process.
+ * @param options.connection for the worker: waits for Redis without a limit
+ */
+export function openScheduleQueue(options: {
+  redis: Redis;
+  connection: Redis;
+  now: () => number;
+  handle: (job: ScheduleJob) => Promise<void>;
+  /** Called when a job fails. It is tried again while attempts are left. */
+  onFailure: (job: ScheduleJob | undefined, error: Error) => void;
+}): ScheduleQueue {
+  const queue = new Queue<ScheduleJob>(name, {
+    ...{ connection: options.redis, prefix: queuePrefix },
+    defaultJobOptions: {
+      ...{ attempts, backoff: { type: 'holdpoint' }, stackTraceLimit: 1 },
+      ...{ removeOnComplete: true, removeOnFail: true },
+    },
+  });
+  const worker = new Worker<ScheduleJob>(name, async ({ data }) => options.handle(data), {
+    ...{ connection: options.connection, prefix: queuePrefix, concurrency: slots },
+    // What a dead process had taken is looked at by another one.
+    maxStalledCount: 1_000_000,
+    settings: { backoffStrategy: (made, _type, error) => backoffOf(made, error, Math.random) },
+  });
+  // The shared connection logs its errors once (redis/connect.ts). An 'error' event without a listener would end the process.
+  queue.on('error', () => undefined);
+  worker.on('error', () => undefined);
+  worker.on('failed', (job, error) => options.onFailure(job?.data, error));
+  return {
+    async wake(job, at) {
+      const delay = capDelay(at - options.now());
+      await queue.add('schedule', job, { jobId: `${job.tenant}/${job.name}@${at}`, ...(delay > 0 && { delay }) });
+    },
+    async close() {
+      await worker.close();
+      await queue.close();
+    },
+  };
+}
