@@ -26,7 +26,10 @@ export async function submitOccurrence(deps: SubmitDeps, { submitting, ...state 
   if (holder === undefined || why !== undefined) return withoutKey(deps, { submitting, ...state }, why ?? '');
   try {
     await submit(deps, holder, state, submitting);
-    const running = [...state.running, { run_id: submitting.run_id, scheduled_for: submitting.at }];
+    const running = [
+      ...state.running,
+      { run_id: submitting.run_id, scheduled_for: submitting.at, since: submitting.since },
+    ];
     return { state: { ...state, running }, recorded: record(deps, submitting, { outcome: 'submitted' }) };
   } catch (error) {
     const reason = refusalOf(error);

@@ -25,7 +25,11 @@ export const changeScheduleQuerySchema = z.strictObject({
     .describe('Change it only if this is its version now (409 `schedule_changed` otherwise); 0: only if there is none'),
 });
 
-const runningSchema = z.strictObject({ run_id: z.string(), scheduled_for: time });
+const runningSchema = z.strictObject({
+  run_id: z.string(),
+  scheduled_for: time,
+  since: time.describe('When it was submitted'),
+});
 
 export const scheduleSchema = z
   .strictObject({

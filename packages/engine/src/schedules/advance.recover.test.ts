@@ -39,7 +39,7 @@ function simulate(given: Parameters<typeof stateOf>[0]) {
         ends.set(submitting.run_id, { at: now + lasts, how });
         const { at, kind, run_id } = submitting;
         recorded.push({ scheduled_for: at, kind, outcome: 'submitted', recorded_at: isoOf(now), run_id });
-        state = { ...rest, running: [...rest.running, { run_id, scheduled_for: at }] };
+        state = { ...rest, running: [...rest.running, { run_id, scheduled_for: at, since: isoOf(now) }] };
       }
       throw new Error('it does not come to rest');
     },

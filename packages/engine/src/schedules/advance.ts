@@ -23,8 +23,8 @@ export interface Moment {
   newRunId: () => string;
 }
 
-/** While an occurrence waits for the end of a run. */
-const lookMs = 5_000;
+/** Bounds of the time between two looks while an occurrence waits for the end of a run. */
+const look = { least: 1000, most: 30_000 };
 /** A record of missed occurrences counts no further. */
 const mostCounted = 1000;
 
@@ -156,12 +156,18 @@ function beginWaiting(work: Work): void {
 
 function wakeAt({ state, moment }: Work): number | undefined {
   if (state.submitting !== undefined) return moment.now;
-  const times = state.waiting.length > 0 ? [moment.now + lookMs] : [];
+  const times = state.waiting.length > 0 ? [moment.now + lookAfter(state, moment.now)] : [];
   if (state.next !== undefined && state.paused === undefined) {
     const at = Date.parse(state.next);
     times.push(at + jitterOf(state.times, idOf(state), at));
   }
   return times.length === 0 ? undefined : Math.min(...times);
+}
+
+/** A tenth of the time that the youngest run has had. */
+function lookAfter({ running }: ScheduleState, now: number): number {
+  const age = now - Math.max(...running.map(({ since }) => Date.parse(since)));
+  return Math.min(Math.max(age / 10, look.least), look.most);
 }
 
 const isoOf = (time: number): string => new Date(time).toISOString();

@@ -37,7 +37,7 @@ async function submit(deps: WorkerDeps, { submitting, ...state }: Submitting, no
   const spec = specOf([[{ args: { effect: 'read' } }]]);
   if ((await readRun(deps.redis, run_id)) === undefined)
     await submitRun(deps, { spec: { ...spec, labels: { scheduled_for: at } }, by: 'ann', runId: run_id });
-  const running = [...state.running, { run_id, scheduled_for: at }];
+  const running = [...state.running, { run_id, scheduled_for: at, since: submitting.since }];
   const recorded = { scheduled_for: at, kind, outcome: 'submitted' as const, recorded_at: isoOf(now()), run_id };
   return { state: { ...state, running }, recorded };
 }

@@ -38,7 +38,7 @@ export const scheduleStateSchema = z.object({
   /** The occurrence whose run is being submitted, under an id that was chosen before. */
   submitting: dueSchema.extend({ run_id: z.string(), since: time }).optional(),
   /** Runs without a known end. */
-  running: z.array(z.object({ run_id: z.string(), scheduled_for: time })),
+  running: z.array(z.object({ run_id: z.string(), scheduled_for: time, since: time })),
   failures: z.int(),
   last: occurrenceSchema.optional(),
 });
