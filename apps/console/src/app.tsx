@@ -42,6 +42,14 @@ const SessionsPage = page(
 );
 const ServersPage = page(/^\/servers$/, async () => (await import('./pages/servers/servers-page.tsx')).ServersPage);
 const ServerPage = page(/^\/servers\/./, async () => (await import('./pages/servers/server-page.tsx')).ServerPage);
+const SchedulesPage = page(
+  /^\/schedules$/,
+  async () => (await import('./pages/schedules/schedules-page.tsx')).SchedulesPage,
+);
+const SchedulePage = page(
+  /^\/schedules\/./,
+  async () => (await import('./pages/schedules/schedule-page.tsx')).SchedulePage,
+);
 const RunPage = page(/^\/runs\/./, async () => (await import('./pages/run/run-page.tsx')).RunPage);
 
 /** A page in a file of its own. The page of the first address loads at once, while the caller is still asked for. */
@@ -128,6 +136,10 @@ function Pages() {
           <ServersPage />
         </Route>
         <Route path="/servers/:name">{({ name }) => <ServerPage key={name} name={name} />}</Route>
+        <Route path="/schedules">
+          <SchedulesPage />
+        </Route>
+        <Route path="/schedules/:name">{({ name }) => <SchedulePage key={name} name={name} />}</Route>
         <Route path="/sessions">
           <SessionsPage />
         </Route>

@@ -12,6 +12,7 @@ import { themes, useTheme } from './theme.ts';
 
 /** Pages that are not opened each day. On a phone the navigation has no room for them. */
 const morePlaces = [
+  ['/schedules', 'Schedules'],
   ['/policies', 'Policies'],
   ['/servers', 'MCP servers'],
   ['/audit', 'Audit'],

@@ -22,6 +22,7 @@ const places: readonly Named[] = [
 
 /** On a phone they are in the dialog of `More`. */
 const more: readonly Named[] = [
+  { to: '/schedules', below: '/schedules/*?', icon: 'clock', name: 'Schedules' },
   { to: '/policies', below: '/policies/*?', icon: 'shield', name: 'Policies' },
   { to: '/servers', below: '/servers/*?', icon: 'out', name: 'MCP servers' },
   { to: '/audit', below: '/audit', icon: 'check', name: 'Audit' },
