@@ -122,7 +122,9 @@ describe('a key', () => {
     const record = JSON.parse((await redis.hget(key, 'record')) ?? '');
     await redis.hset(key, 'record', JSON.stringify({ ...record, scopes: [...allScopes, 'of another version'] }));
     const scopes = (await callers.check(text)).holder.scopes;
-    expect(scopes).toEqual(allScopes.filter((scope) => !/^(approvals:decide|policies:write|schedules:write|mcp:.*)$/.test(scope)));
+    expect(scopes).toEqual(
+      allScopes.filter((scope) => !/^(approvals:decide|policies:write|schedules:write|mcp:.*)$/.test(scope)),
+    );
   });
 
   test('has its name alone among the keys in force of its tenant', async () => {
