@@ -2,11 +2,11 @@
  * The cost of waiting: the processor time of a worker, of the API and of Redis while nothing happens, with 10 parked runs and with 10,000.
  * A held call through the API parks the first run; the others are copies of the first. The API gets no request. Linux only.
  */
-import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { copyRun } from '@holdpoint/engine/testing';
 import { Redis } from 'ioredis';
 import { bash, nextApproval, plan, startSystem } from '../tests/harness/index.ts';
+import { cpuShares } from './cpu-shares.ts';
 
 const [few, many] = [10, Number(process.env.HOLDPOINT_BENCH_RUNS ?? 10_000)];
 const most = 0.01;
@@ -52,22 +52,9 @@ async function settled(): Promise<void> {
   say('  the worker has not looked at every run yet');
 }
 
-/** CPU shares, in units of a single core. */
 async function measure(runs: number): Promise<typeof pids> {
-  const at = (): number[] => Object.values(pids).map(cpuSeconds);
-  const [from, before] = [performance.now(), at()];
-  await pause(measureMs);
-  const seconds = (performance.now() - from) / 1000;
-  const shares = at().map((used, one) => (used - (before[one] ?? 0)) / seconds);
-  const named = Object.fromEntries(Object.keys(pids).map((name, one) => [name, shares[one] ?? 0])) as typeof pids;
-  const figures = Object.entries(named).map(([name, share]) => `${name} ${share.toFixed(4)}`);
-  say(`${String(runs).padStart(6)} parked, ${seconds.toFixed(0)} s: ${figures.join(', ')}`);
-  return named;
-}
-
-/** User and system time of a process with its threads; a tick is 10 ms. */
-function cpuSeconds(pid: number): number {
-  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return (Number(fields[11]) + Number(fields[12])) / 100;
+  const shares = await cpuShares(pids, measureMs);
+  const figures = Object.entries(shares).map(([name, share]) => `${name} ${share.toFixed(4)}`);
+  say(`${String(runs).padStart(6)} parked, ${(measureMs / 1000).toFixed(0)} s: ${figures.join(', ')}`);
+  return shares;
 }

@@ -19,6 +19,7 @@ const benches = {
   graph: () => import('./graph.ts'),
   idle: () => import('./idle.ts'),
   lists: () => import('./lists.ts'),
+  schedules: () => import('./schedules.ts'),
   steps: () => import('./steps.ts'),
   peers: () => import('./peers.ts'),
   telemetry: () => import('./telemetry.ts'),
