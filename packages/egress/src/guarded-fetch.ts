@@ -10,6 +10,8 @@ export interface GuardedFetchOptions extends Pick<SendDeps, 'guard' | 'onConnect
   limits?: Partial<FetchLimits>;
   /** @default none */
   headers?: InjectedHeaders;
+  /** Certificates in PEM that are trusted in addition to public authorities. @default none */
+  authorities?: readonly string[];
 }
 
 export interface FetchRequest {
@@ -76,8 +78,9 @@ async function fetchFollowing(
   closing: AbortSignal,
 ): Promise<FetchResult> {
   const limits = resolveLimits(defaultFetchLimits, options.limits, request.limits);
-  const { headers: injected = noHeaders } = options;
-  const deps: SendDeps = { guard, onConnection, limits, headers: injected, tooLarge: request.tooLarge ?? 'truncate' };
+  const { headers = noHeaders, authorities = [] } = options;
+  const tooLarge = request.tooLarge ?? 'truncate';
+  const deps: SendDeps = { guard, onConnection, limits, headers, authorities, tooLarge };
   using total = deadline(limits.total_ms, `${limits.total_ms} ms were not enough for the whole answer.`);
   const signal = AbortSignal.any([request.signal, closing, total.signal]);
   signal.throwIfAborted();

@@ -14,7 +14,10 @@ import { wordsOf } from './guard.ts';
  * @returns `close` resolves when the connection has been reported
  */
 export async function openConnection(
-  deps: Omit<ConnectOptions, 'signal'> & { onConnection(connection: Connection): void },
+  deps: Omit<ConnectOptions, 'signal'> & {
+    onConnection(connection: Connection): void;
+    authorities?: readonly string[];
+  },
   { secure, ...target }: { host: string; port: number; secure: boolean },
   signal: AbortSignal,
 ): Promise<{ socket: Socket; close(): Promise<void> }> {
@@ -23,7 +26,7 @@ export async function openConnection(
     deps.onConnection(reportOf({ target, end: failedEnd(error), socket: null, at }));
     throw error;
   });
-  const socket = secure ? encrypt(plain, target.host) : plain;
+  const socket = secure ? encrypt(plain, target.host, deps.authorities) : plain;
   const closed = Promise.withResolvers<void>();
   let reason: string | undefined;
   socket.once('error', (error) => {

@@ -13,6 +13,8 @@ export interface SendDeps {
   limits: FetchLimits;
   tooLarge: 'truncate' | 'fail';
   headers: InjectedHeaders;
+  /** Certificates in PEM, in addition to public authorities. */
+  authorities: readonly string[];
 }
 
 /** The response of a hop. Its connection is open until the caller disposes of the response. */
