@@ -40,6 +40,7 @@ export * from './policy-match.ts';
 export * from './posted-calls.ts';
 export * from './prepare.ts';
 export * from './publish.ts';
+export * from './pull-request.ts';
 export * from './question-text.ts';
 export * from './read-answers.ts';
 export * from './remote.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { leftOutListSchema } from './diff.ts';
+import { pullRequestSchema, pullRequestTargetSchema } from './pull-request.ts';
 import { line } from './source.ts';
 
 export const publishedSchema = z
@@ -9,6 +10,7 @@ export const publishedSchema = z
       path: z.string(),
       branch: z.string().describe('Full ref, e.g. refs/heads/holdpoint/run_…'),
       commit: z.string(),
+      pull_request: pullRequestSchema.optional(),
       left_out: leftOutListSchema,
     }),
     z.strictObject({
@@ -49,6 +51,7 @@ export const publishTargetSchema = z.strictObject({
     .boolean()
     .optional()
     .describe('Also publish what the ignore rules of a git source match. Default: false'),
+  pull_request: pullRequestTargetSchema.optional(),
 });
 export type PublishTarget = z.infer<typeof publishTargetSchema>;
 
@@ -159,6 +162,9 @@ export const publishPlanSchema = z.strictObject({
       how: z.enum(['create', 'fast_forward', 'merge', 'nothing']),
       message: z.string(),
       author: z.strictObject({ name: z.string(), email: z.string() }),
+      pull_request: pullRequestTargetSchema
+        .optional()
+        .describe('The pull request that is opened from the branch once it is pushed, or updated'),
     }),
     z.strictObject({ type: z.literal('directory'), path: z.string() }),
   ]),

@@ -5,7 +5,16 @@ import type { Ceilings } from './domain/ceilings.ts';
 import type { OperatorInForce } from './domain/judge-call.ts';
 import type { NewId } from './domain/new-id.ts';
 import type { OutputStore } from './outputs/output-store.ts';
-import type { AgentKinds, Executor, Logger, Metrics, Planner, ToolCatalog, WorkspacePort } from './ports/index.ts';
+import type {
+  AgentKinds,
+  Executor,
+  Logger,
+  Metrics,
+  Planner,
+  PullRequestPort,
+  ToolCatalog,
+  WorkspacePort,
+} from './ports/index.ts';
 import type { Queues } from './queues/queues.ts';
 
 /** The dependencies of every part of the engine. */
@@ -42,6 +51,8 @@ export interface WorkerDeps extends EngineDeps {
   workerId: string;
   executor: Executor;
   workspaces: WorkspacePort;
+  /** Opens the pull requests of publishes. @default none is opened: such a publish fails */
+  pullRequests?: PullRequestPort | undefined;
   planners: { scripted: Planner; model: Planner };
   /** Kinds of sub-agents. @default none */
   agentKinds?: AgentKinds | undefined;

@@ -1,4 +1,5 @@
 export type { Roots } from './bounds/bounds.ts';
+export { assertRemote, isNamed } from './bounds/remote-hosts.ts';
 export { rootsFrom } from './bounds/roots-from-env.ts';
 export { WorkspaceError, type WorkspaceErrorCode } from './errors.ts';
 export { openWorkspaces, type WorkspacesOptions } from './open-workspaces.ts';

@@ -6,6 +6,7 @@ import {
   publishTargetSchema,
   withoutHidden,
 } from '../publish.ts';
+import { pullRequestOptionsSchema } from '../pull-request.ts';
 import { validatorResultSchema } from '../validation.ts';
 import { problemSchema, publicationStatusSchema } from '../vocabulary.ts';
 
@@ -25,6 +26,13 @@ const options = {
   include_ignored: include_ignored.describe(
     'Also publish what the ignore rules of a git source match. Default: the setting of the run (`publish`), which is false',
   ),
+  pull_request: pullRequestOptionsSchema
+    .refine(({ title }) => isVisible(title), { ...visible, path: ['title'] })
+    .refine(({ base }) => isVisible(base), { ...visible, path: ['base'] })
+    .optional()
+    .describe(
+      'For a remote git source: once the branch is pushed, a pull request is opened from it, or the one that this run opened before is updated',
+    ),
 };
 
 /** POST /v1/runs/{id}/publish. */

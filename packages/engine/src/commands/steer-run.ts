@@ -156,7 +156,9 @@ async function publication(
   const isSame = Object.entries(options).every(([field, value]) =>
     isDeepStrictEqual(before?.[field as keyof PublishOptions], value),
   );
-  if (publication === 'published' && before?.branch === options.branch && isAlike) return;
+  const isDone = publication === 'published' && before?.branch === options.branch && isAlike;
+  const pull = options.pull_request;
+  if (isDone && (pull === undefined || isDeepStrictEqual(before?.pull_request, pull))) return;
   if (isUnderWay && isSame && isAlike) return;
   if (isUnderWay) throw new EngineError('publication_pending', `a publish of ${id} is ${publication} already`);
   const ignored = includeIgnored ? { include_ignored: true as const } : {};

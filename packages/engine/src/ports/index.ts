@@ -21,6 +21,12 @@ export type {
   WrittenCompaction,
   WrittenInstructions,
 } from './planner.ts';
+export type {
+  PullRequestCall,
+  PullRequestPort,
+  PullRequestReport,
+  ReportedDecision,
+} from './pull-requests.ts';
 export type { Logger, Metrics, TelemetryPort } from './telemetry.ts';
 export type {
   Difference,

@@ -14,6 +14,7 @@ import {
 import { abortReason, type JobContext, readError } from '../jobs/index.ts';
 import { append, fromPayload, readSpec, toPayload } from '../log/index.ts';
 import type { PlannedPublish, PublishCall } from '../ports/index.ts';
+import { checkPullRequest, withPullRequest } from './pull-request.ts';
 import { validateCandidate } from './validate-candidate.ts';
 
 /**
@@ -47,12 +48,17 @@ async function publish(deps: WorkerDeps, run: RunState, context: JobContext): Pr
   if (held !== undefined && !isReleased(run, planned, held)) {
     return park(deps, run, planned, { kind: 'publish', ...held });
   }
+  const opening = { call, planned, signal: context.signal };
+  await checkPullRequest(deps, opening);
   const result = await deps.workspaces.publish({ ...call, expect: planned.digest });
   // The source has moved: nothing was changed, and the caller looks again.
   if (result.status === 'moved') return;
-  const outcome =
-    result.status === 'published' ? recordPublished(run, result.published) : recordConflict(run, result.conflicts);
-  await append(deps, run.id, outcome);
+  if (result.status === 'conflict') await append(deps, run.id, recordConflict(run, result.conflicts));
+  else await recordDone(deps, run, { ...opening, published: result.published });
+}
+
+async function recordDone(deps: WorkerDeps, run: RunState, done: Parameters<typeof withPullRequest>[2]): Promise<void> {
+  await append(deps, run.id, recordPublished(run, await withPullRequest(deps, run, done)));
 }
 
 const mostNamed = 20;

@@ -14,7 +14,7 @@ export interface RemoteHosts {
 export const defaultHosts: readonly string[] = ['*'];
 
 /** Throws ESOURCEFORBIDDEN for a host not opened by the operator. */
-export function assertRemote(remote: Remote, { hosts }: RemoteHosts): void {
+export function assertRemote(remote: Remote, { hosts }: RemoteHosts = { hosts: defaultHosts }): void {
   if (hosts.some((rule) => allows(rule, remote))) return;
   const { host, port, transport } = remote;
   const open = hosts.length === 0 ? 'none' : hosts.join(',');
@@ -32,6 +32,10 @@ function allows(rule: string, { host, port, transport }: Remote): boolean {
   if (name === '*') return transport === 'https';
   return name.startsWith('*.') ? host.endsWith(name.slice(1)) : host === name;
 }
+
+/** Whether a rule names the host, not just every host. */
+export const isNamed = (remote: Remote, { hosts }: RemoteHosts): boolean =>
+  hosts.some((rule) => readRule(rule).name !== '*' && allows(rule, remote));
 
 /** @returns the host in lower case; an IPv6 address without brackets */
 function readRule(rule: string): { name: string; port: number | undefined } {

@@ -1,3 +1,4 @@
+import { pullRequestTargetSchema } from '../../pull-request.ts';
 import { event, short, snapshotIdSchema, z } from '../event.ts';
 
 /** The request behind a publish. */
@@ -7,6 +8,7 @@ export const publishRequestSchema = z.strictObject({
   branch: z.string().optional(),
   author: z.strictObject({ name: z.string(), email: z.string() }).optional(),
   include_ignored: z.literal(true).optional(),
+  pull_request: pullRequestTargetSchema.optional(),
   number: z.int().min(1).optional().describe('From 1: each publish of the run has a number'),
 });
 
@@ -15,6 +17,6 @@ export type PublishOptions = Omit<z.infer<typeof publishRequestSchema>, 'snapsho
 
 export const workspacePublishRequested = event('workspace.publish_requested', {
   data: { ...publishRequestSchema.shape, by: z.string() },
-  line: ({ data: { snapshot, branch, by } }) =>
-    `${short(snapshot)}${branch === undefined ? '' : ` to branch ${branch}`} by ${by}`,
+  line: ({ data: { snapshot, branch, pull_request: pull, by } }) =>
+    `${short(snapshot)}${branch === undefined ? '' : ` to branch ${branch}`}${pull === undefined ? '' : ` and a pull request at ${pull.repository}`} by ${by}`,
 });

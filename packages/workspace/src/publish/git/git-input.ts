@@ -1,3 +1,4 @@
+import { canonicalJson } from '@holdpoint/contract';
 import { type PublishRequest, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
 import type { Scope } from '../../left-out/find-left-out.ts';
 import type { SharedRules } from '../../left-out/ignore-rules.ts';
@@ -19,6 +20,10 @@ export const scopeOf = ({ folder, record, target, rules }: GitInput, tracked: re
   rules,
   includeIgnored: target.include_ignored === true,
 });
+
+/** The pull request of a request as one text, for comparison. */
+export const pullRequestText = ({ target: { pull_request: pull } }: GitInput): string | undefined =>
+  pull && canonicalJson(pull);
 
 /** A file name of 255 bytes, minus git's `.lock` suffix during the write of a ref. */
 const longestPart = 250;

@@ -7,7 +7,7 @@ import { changesBetween, createObjectWriter, signature, writeRef } from '../../s
 import { keepConflicts, leftOutOf, oidsOf, toPlanFiles, withDigest, withMoves } from '../index.ts';
 import type { LfsObject } from './attributes/clean-changes.ts';
 import { isCheckedOut } from './checked-out.ts';
-import { branchName, type GitInput, scopeOf } from './git-input.ts';
+import { branchName, type GitInput, pullRequestText, scopeOf } from './git-input.ts';
 import { makeCandidate, makeTree, type Since, treeOf } from './make-tree.ts';
 import { type Intent, readIntent } from './publish-intent.ts';
 import { endWatch, hasCommit, isMerged, openBranch, type SourceBranch } from './source-branch.ts';
@@ -70,6 +70,8 @@ async function planAt(
     const { root } = await treeOf(deps, input, own.commit);
     const left_out = await leftOutOf(deps, { ...scopeOf(input, [root]), to: snapshot });
     const about = { candidate: own.candidate, files: [], left_out, conflicts: [] };
+    // The digest that was approved stands for its own pull request alone.
+    if (own.pull_request !== pullRequestText(input)) return finish(target, about, own.commit);
     const plan = { target, ...about, digest: own.digest };
     return { plan, target, source, parent };
   }
@@ -126,6 +128,7 @@ function describeTarget({ record, folder, target }: GitInput, branch: string) {
     branch,
     message: target.message.trim() === '' ? `Holdpoint run ${folder.runId}` : target.message,
     author: target.author ?? signature,
+    ...(target.pull_request && { pull_request: target.pull_request }),
   } as const;
 }
 

@@ -3,7 +3,7 @@ import { isRemote } from '@holdpoint/contract';
 import type { Deps, PublishResult } from '../../deps.ts';
 import { pushCommit } from '../../remote/push-commit.ts';
 import { storeLfsObjects } from './attributes/lfs-store.ts';
-import type { GitInput } from './git-input.ts';
+import { type GitInput, pullRequestText } from './git-input.ts';
 import { dropOwnRef, moveBranch, ownRef, placeCommit } from './place-commit.ts';
 import { type GitPlan, planGit } from './plan-git.ts';
 import { preparePublish, writeIntent } from './publish-intent.ts';
@@ -45,7 +45,8 @@ async function executePlan(
   }
   const { candidate, digest } = plan;
   const include_ignored = input.target.include_ignored === true;
-  await writeIntent(folder, branch, { snapshot, commit, candidate, digest, include_ignored });
+  const pull_request = pullRequestText(input);
+  await writeIntent(folder, branch, { snapshot, commit, candidate, digest, include_ignored, pull_request });
   deps.onPoint('publish-git.intent');
   const move = { branch, from, commit };
   const moved =

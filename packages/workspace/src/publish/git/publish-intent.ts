@@ -13,6 +13,8 @@ const intentSchema = z.strictObject({
   digest: z.string(),
   /** Whether the commit includes files ignored by the source. */
   include_ignored: z.boolean(),
+  /** The pull request under the digest. */
+  pull_request: z.string().optional(),
 });
 const intentsSchema = z.strictObject({ format: z.literal(1), branches: z.record(z.string(), intentSchema) });
 
