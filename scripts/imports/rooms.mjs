@@ -163,6 +163,7 @@ export const rooms = {
     'jobs',
     'traces',
     'adapters',
+    'pull-requests',
     'live',
     'runtime-config result-bytes observe',
     'agents',

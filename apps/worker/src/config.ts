@@ -83,6 +83,7 @@ const environmentSchema = z.object({
   HOLDPOINT_SEARCH_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   HOLDPOINT_GRAPH_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
   HOLDPOINT_SANDBOX_UID_BASE: integer(1000, 2_000_000_000, 200_000),
+  HOLDPOINT_CONSOLE_URL: z.url({ protocol: /^https?$/ }).optional(),
   HOLDPOINT_BOOT_ID: z.string().min(1).optional(),
   PATH: z.string().default('/usr/local/bin:/usr/bin:/bin'),
 });
@@ -150,6 +151,7 @@ export function readConfig(env: NodeJS.ProcessEnv): WorkerConfig {
     ceilings: checked(() => ceilingsFrom(env)),
     roots: checked(() => rootsFrom(env)),
     remotes: remoteFilesFrom(env),
+    consoleUrl: of.HOLDPOINT_CONSOLE_URL,
     policyFile: checked(() => policyFileFrom(env)),
     toolModules: checked(() => toolModulesFrom(env)),
     mcpServers: serversFile(resolve(of.HOLDPOINT_DATA), env),

@@ -85,6 +85,8 @@ export interface RuntimeConfig {
   roots: Roots;
   /** Files of the operator about remote repositories. */
   remotes: RemoteFiles;
+  /** Address of the console, for links in pull requests. */
+  consoleUrl?: string | undefined;
   /** The file of the operator's policy. The policy binds every run. Undefined: the policy is in the store. */
   policyFile: string | undefined;
   /** Modules with tools of the operator: absolute paths, and packages below `projectDir`. */

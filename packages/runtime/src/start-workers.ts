@@ -56,6 +56,7 @@ import { createModelPlanner } from './model-planner/model.ts';
 import { redactPlanner } from './model-planner/redact-planner.ts';
 import { createAgentPlanner } from './outside-planner/agent-planner.ts';
 import { RunningAgents } from './outside-planner/running-agents.ts';
+import { openPullRequests } from './pull-requests/open-pull-requests.ts';
 import { reportLate } from './report-late.ts';
 import { ConfigError, type RuntimeConfig } from './runtime-config.ts';
 import { openToolchains } from './toolchains/project-toolchains.ts';
@@ -121,6 +122,7 @@ export async function startWorkers(
     logger,
   });
   const sandbox = traced.sandbox(opened);
+  const remoteFiles = readRemoteFiles(config.remotes);
   const workspaces = openWorkspaces({
     dataDir: config.dataDir,
     allocateOwner: ownerAllocator(connections.state, config.uidBase),
@@ -135,7 +137,7 @@ export async function startWorkers(
     roots: config.roots,
     remoteGit: openRemoteGit({
       ...{ sandbox, secrets, logger, allowAddresses: config.allowAddresses, maxBytes: config.sourceBytes },
-      ...readRemoteFiles(config.remotes),
+      ...remoteFiles,
     }),
     bootId: config.bootId,
     logger,
@@ -209,6 +211,10 @@ export async function startWorkers(
     operatorPolicy: operator.current,
     admission,
     workspaces: meterWorkspaces(createWorkspacePort(workspaces, sandbox, secrets), metrics),
+    pullRequests: openPullRequests({
+      ...{ secrets, logger, allowAddresses: config.allowAddresses, authorities: remoteFiles.authorities },
+      ...{ gitHosts: config.roots.gitHosts, consoleUrl: config.consoleUrl },
+    }),
     planners: {
       scripted: redactPlanner(scriptedPlanner, secrets),
       model: withOutsideAgents(

@@ -14,6 +14,8 @@ export interface GitServer extends AsyncDisposable {
   password: string | undefined;
   /** Where requests to a path are sent instead. */
   redirects: Map<string, string>;
+  /** Answers a request in git's place. @returns whether it did */
+  answers: (request: IncomingMessage, response: ServerResponse) => boolean;
   /** Called with every request before git gets it. */
   onRequest: (request: IncomingMessage) => void;
 }
@@ -25,6 +27,7 @@ export async function startGitServer(root: string, { password }: { password?: st
   const port = await listen(server);
   const state: GitServer = {
     ...{ port, certificate, password, requests: [], redirects: new Map(), onRequest: () => {} },
+    answers: () => false,
     url: (repository) => `https://localhost:${port}/${repository}`,
     [Symbol.asyncDispose]: () => stop(server),
   };
@@ -32,6 +35,7 @@ export async function startGitServer(root: string, { password }: { password?: st
 }
 
 function serve(state: GitServer, root: string, request: IncomingMessage, response: ServerResponse): void {
+  if (state.answers(request, response)) return;
   const url = new URL(request.url ?? '/', 'https://localhost');
   const [, credentials = ''] = /^Basic (.*)$/.exec(request.headers.authorization ?? '') ?? [];
   const given = Buffer.from(credentials, 'base64').toString().split(':').slice(1).join(':');

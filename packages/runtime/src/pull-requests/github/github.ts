@@ -1,0 +1,136 @@
+import type { PullRequest } from '@holdpoint/contract';
+import { PullRequestError } from '../errors.ts';
+import type { CodeHost, Wanted } from '../port.ts';
+import { isMarked } from '../text/marker.ts';
+import { anything, type Pull, pullSchema, pullsSchema, type Repository, repositorySchema } from './answers.ts';
+import { type Api, ask } from './request.ts';
+import { markCommit } from './statuses.ts';
+
+/** @param repository owner/name */
+export function openGithub(api: Api, repository: string): CodeHost {
+  const at = `/repos/${repository}`;
+  return {
+    async check(wanted) {
+      const there = await readRepository(api, at, repository);
+      await checkBase(api, at, wanted, there);
+      assertChangeable(await findPulls(api, at, { ...wanted, repository }), wanted);
+    },
+    async open(wanted) {
+      const there = await readRepository(api, at, repository);
+      const base = wanted.base ?? there.default_branch;
+      await markCommit(api, at, wanted);
+      const seen = await findPulls(api, at, { ...wanted, repository });
+      const own = assertChangeable(seen, wanted);
+      const pull = own ?? (await create(api, at, { ...wanted, base, repository }));
+      return toPullRequest(repository, await update(api, at, { ...wanted, base }, pull));
+    },
+  };
+}
+
+async function readRepository(api: Api, at: string, repository: string): Promise<Repository> {
+  const found = await ask(api, { path: at, answer: repositorySchema, to: `read ${repository}` });
+  if (found === undefined)
+    throw new PullRequestError('EPULLREQUESTMISSING', `The API has no repository ${repository}.`);
+  if (found.permissions?.push !== true) {
+    throw new PullRequestError('EPULLREQUESTRIGHT', `The token may not write to ${repository}.`);
+  }
+  if (found.archived === true) throw new PullRequestError('EPULLREQUESTREFUSED', `${repository} is archived.`);
+  return found;
+}
+
+async function checkBase(
+  api: Api,
+  at: string,
+  { base, branch }: Pick<Wanted, 'base' | 'branch'>,
+  { default_branch }: Repository,
+): Promise<void> {
+  const name = base ?? default_branch;
+  if (name === branch) {
+    const said = `The branch ${branch} cannot be merged into itself: the pull request needs another base or another branch.`;
+    throw new PullRequestError('EPULLREQUESTBASE', said);
+  }
+  if (base === undefined) return;
+  const path = `${at}/branches/${base.split('/').map(encodeURIComponent).join('/')}`;
+  const found = await ask(api, { path, answer: anything, to: `read the branch ${base}` });
+  if (found === undefined) throw new PullRequestError('EPULLREQUESTBASE', `The repository has no branch ${base}.`);
+}
+
+/** The pull requests from exactly this branch: a fork may have a branch, and a text, of the same name. */
+async function findPulls(
+  api: Api,
+  at: string,
+  { branch, repository }: Pick<Wanted, 'branch'> & { repository: string },
+): Promise<Pull[]> {
+  const [owner = ''] = repository.split('/');
+  const query = new URLSearchParams({ state: 'all', head: `${owner}:${branch}`, per_page: '100' });
+  const path = `${at}/pulls?${query}`;
+  const found = (await ask(api, { path, answer: pullsSchema, to: 'list pull requests' })) ?? [];
+  const isOwn = ({ head: { ref, repo } }: Pull): boolean =>
+    ref === branch && repo?.full_name.toLowerCase() === repository.toLowerCase();
+  return found.filter(isOwn);
+}
+
+/** The pull request that this run opened, if it may still be changed. @throws PullRequestError */
+function assertChangeable(
+  pulls: readonly Pull[],
+  { runId, commit }: Pick<Wanted, 'runId' | 'commit'>,
+): Pull | undefined {
+  const own = pulls.filter(({ body }) => isMarked(body, runId));
+  const open = pulls.find(({ state }) => state === 'open');
+  const mine = own.find(({ state }) => state === 'open') ?? own.find(({ head }) => head.sha === commit);
+  if (mine !== undefined) return mine;
+  if (open !== undefined) throw foreign(open);
+  const [over] = own;
+  if (over === undefined) return undefined;
+  const how = over.merged_at == null ? 'closed' : 'merged';
+  throw new PullRequestError('EPULLREQUESTOVER', `The pull request ${over.html_url} of this run is ${how}.`);
+}
+
+const foreign = ({ html_url }: Pull): PullRequestError =>
+  new PullRequestError(
+    'EPULLREQUESTFOREIGN',
+    `The branch has a pull request already, which this run did not open: ${html_url}.`,
+  );
+
+type Placed = Wanted & { base: string; repository: string };
+
+/** GitHub has one open pull request for a branch and a base, so a second worker's request is refused, and finds that of the first. */
+async function create(api: Api, at: string, wanted: Placed): Promise<Pull> {
+  const { branch: head, base, title, body, draft } = wanted;
+  try {
+    const request = { method: 'POST', path: `${at}/pulls`, body: { title, head, base, body, draft } } as const;
+    const made = await ask(api, { ...request, answer: pullSchema, to: 'open the pull request' });
+    if (made !== undefined) return made;
+  } catch (error) {
+    if (!(error instanceof PullRequestError) || error.code !== 'EPULLREQUESTREFUSED') throw error;
+    const now = assertChangeable(await findPulls(api, at, wanted), wanted);
+    if (now === undefined) throw error;
+    return now;
+  }
+  throw new PullRequestError('EPULLREQUESTANSWER', 'The code host did not say which pull request it opened.');
+}
+
+/** A merged or closed one keeps its text. */
+async function update(
+  api: Api,
+  at: string,
+  { base, title, body }: Wanted & { base: string },
+  pull: Pull,
+): Promise<Pull> {
+  const isSame = pull.title === title && sameText(pull.body, body) && pull.base.ref === base;
+  if (isSame || pull.state === 'closed') return pull;
+  const path = `${at}/pulls/${pull.number}`;
+  const request = { method: 'PATCH', path, body: { title, body, base } } as const;
+  return (await ask(api, { ...request, answer: pullSchema, to: 'update the pull request' })) ?? pull;
+}
+
+/** GitHub stores line ends as browsers send them. */
+const sameText = (one: string | null, other: string): boolean =>
+  (one ?? '').replaceAll('\r\n', '\n').trimEnd() === other.trimEnd();
+
+const toPullRequest = (repository: string, { number, html_url: url }: Pull): PullRequest => ({
+  provider: 'github',
+  repository,
+  number,
+  url,
+});

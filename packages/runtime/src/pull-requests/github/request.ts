@@ -1,0 +1,122 @@
+import { EgressError, type openGuardedFetch } from '@holdpoint/egress';
+import { oneLine } from '@holdpoint/readable';
+import type { z } from 'zod';
+import { PullRequestError, type PullRequestErrorCode } from '../errors.ts';
+import { refusalSchema } from './answers.ts';
+
+/** A way to the API of a single repository. */
+export interface Api {
+  /** Address of the API, without a slash at the end. */
+  url: string;
+  token: string;
+  /** Judges the host and its address. Follows no redirect. */
+  web: Pick<ReturnType<typeof openGuardedFetch>, 'fetch'>;
+  /** Takes secrets out of the words of the host. */
+  redact(text: string): string;
+  signal: AbortSignal;
+}
+
+interface Request<Answer> {
+  method?: 'GET' | 'POST' | 'PATCH';
+  /** Begins with a slash. */
+  path: string;
+  body?: object;
+  answer: z.ZodType<Answer>;
+  /** What a refusal keeps from happening, for the error. */
+  to: string;
+}
+
+/** The answer of the code host that is no success. */
+interface Refusal {
+  status: number;
+  headers: Readonly<Record<string, string | string[]>>;
+  text: string;
+}
+
+/**
+ * Sends a request with the token, to the API's address alone.
+ * @returns undefined for an answer 404 of a GET
+ * @throws PullRequestError
+ */
+export async function ask<Answer>(
+  api: Api,
+  { method = 'GET', path, body, answer, to }: Request<Answer>,
+): Promise<Answer | undefined> {
+  const headers = { ...common, authorization: `Bearer ${api.token}` };
+  const url = `${api.url}${path}`;
+  const sent = { url, method, headers, limits: { redirects: 0 }, tooLarge: 'fail' as const, signal: api.signal };
+  const result = await api.web
+    .fetch(body === undefined ? sent : { ...sent, body: JSON.stringify(body) })
+    .catch((error: unknown) => {
+      throw api.signal.aborted ? error : asRefusal(api, error);
+    });
+  const text = result.body.toString('utf8');
+  if (result.status === 404 && method === 'GET') return undefined;
+  if (result.status < 200 || result.status > 299) throw refusalOf(api, to, { ...result, text });
+  const read = answer.safeParse(parse(text));
+  if (read.success) return read.data;
+  throw new PullRequestError(
+    'EPULLREQUESTANSWER',
+    `${hostOf(api)} gave an unknown answer to ${method} ${path.replace(/\?.*/, '')}.`,
+  );
+}
+
+const common = {
+  accept: 'application/vnd.github+json',
+  'content-type': 'application/json',
+  'x-github-api-version': '2022-11-28',
+};
+
+const hostOf = ({ url }: Api): string => new URL(url).host;
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const codes: Readonly<Record<number, PullRequestErrorCode>> = {
+  401: 'EPULLREQUESTTOKEN',
+  403: 'EPULLREQUESTRIGHT',
+  404: 'EPULLREQUESTRIGHT',
+  409: 'EPULLREQUESTREFUSED',
+  410: 'EPULLREQUESTREFUSED',
+  422: 'EPULLREQUESTREFUSED',
+};
+
+function refusalOf(api: Api, to: string, { status, headers, text }: Refusal): PullRequestError {
+  const said = `${hostOf(api)} refuses to ${to} (${status}): ${wordsOf(api, text)}`;
+  const isLimit =
+    status === 429 ||
+    (status === 403 && (headers['retry-after'] !== undefined || headers['x-ratelimit-remaining'] === '0'));
+  if (isLimit) return new PullRequestError('EPULLREQUESTBUSY', said);
+  const code = codes[status] ?? (status >= 500 ? 'EPULLREQUESTUNREACHABLE' : 'EPULLREQUESTREFUSED');
+  return new PullRequestError(code, said);
+}
+
+const mostWords = 300;
+
+/** The words of the host are a stranger's: one line, cut, without hidden characters and without secrets. */
+function wordsOf({ redact }: Api, text: string): string {
+  const read = refusalSchema.safeParse(parse(text));
+  if (!read.success) return 'without a word';
+  const { message, errors = [] } = read.data;
+  const more = errors.map((one) =>
+    typeof one === 'string' ? one : (one.message ?? [one.field, one.code].filter(Boolean).join(' ')),
+  );
+  return oneLine(redact([message, ...more].join('; ')), mostWords);
+}
+
+function asRefusal(api: Api, error: unknown): unknown {
+  if (!(error instanceof EgressError)) return error;
+  const said = api.redact(error.message);
+  const code: Partial<Record<EgressError['code'], PullRequestErrorCode>> = {
+    EREDIRECTREFUSED: 'EPULLREQUESTMOVED',
+    EADDRESSREFUSED: 'EPULLREQUESTADDRESS',
+    EHOSTNOTALLOWED: 'EPULLREQUESTADDRESS',
+    ETOOLARGE: 'EPULLREQUESTANSWER',
+  };
+  return new PullRequestError(code[error.code] ?? 'EPULLREQUESTUNREACHABLE', said, { cause: error });
+}
