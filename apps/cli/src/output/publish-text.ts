@@ -7,6 +7,7 @@ import { branchName } from './run-text.ts';
 import { counted, duration } from './units.ts';
 
 type Conflict = PublishPlan['conflicts'][number];
+type PullRequest = NonNullable<Extract<PublishPlan['target'], { type: 'git' }>['pull_request']>;
 type Version = NonNullable<Conflict['versions']>['base'];
 
 /** How the source's `.gitattributes` convert a file. */
@@ -50,7 +51,7 @@ function targetLines({ target, conflicts, files }: PublishPlan): string[] {
       `into the directory ${nameText(target.path)}${files.length === 0 && conflicts.length === 0 ? ': nothing' : ''}`,
     ];
   }
-  const { branch, how, from, commit, path, message, author } = target;
+  const { branch, how, from, commit, path, message, author, pull_request: pull } = target;
   const name = nameText(branchName(branch));
   const what = {
     create: `a new branch ${name}`,
@@ -61,11 +62,17 @@ function targetLines({ target, conflicts, files }: PublishPlan): string[] {
   return [
     `${what}, in ${nameText(path)}`,
     ...(commit === null ? [] : [`commit ${commit}`]),
+    ...(pull === undefined ? [] : [pullRequestLine(pull)]),
     oneLine(`author ${author.name} <${author.email}>`),
     ...plain(message)
       .split('\n')
       .map((line) => `    ${line}`),
   ];
+}
+
+function pullRequestLine({ title, base, repository, api, draft }: PullRequest): string {
+  const into = base === undefined ? 'the default branch' : nameText(base);
+  return `${draft ? 'draft ' : ''}pull request "${oneLine(title)}" into ${into} of ${nameText(repository)}, by ${nameText(api)}`;
 }
 
 function conflictLines(

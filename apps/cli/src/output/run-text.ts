@@ -186,7 +186,8 @@ export function publishedText(published: NonNullable<Run['publication']['publish
     return `${nameText(path)} (${counted(written, 'file')} written, ${deleted} deleted${left === 0 ? '' : `, ${left} left out`})`;
   }
   const without = left === 0 ? '' : ` (${left} left out)`;
-  return `branch ${nameText(branchName(published.branch))} at ${published.commit} in ${nameText(published.path)}${without}`;
+  const pull = published.pull_request === undefined ? '' : `pull request ${nameText(published.pull_request.url)}, `;
+  return `${pull}branch ${nameText(branchName(published.branch))} at ${published.commit} in ${nameText(published.path)}${without}`;
 }
 
 export const branchName = (ref: string): string => ref.replace(/^refs\/heads\//, '');

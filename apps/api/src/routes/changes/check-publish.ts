@@ -1,4 +1,4 @@
-import { isTerminal, messageOfTitle, type PublishPlan } from '@holdpoint/contract';
+import { isTerminal, messageOfTitle, type PublishPlan, type PullRequestTarget } from '@holdpoint/contract';
 import type { DryRun } from '@holdpoint/contract/wire';
 import { EngineError, type RunState } from '@holdpoint/engine';
 import { WorkspaceError } from '@holdpoint/workspace';
@@ -35,6 +35,7 @@ export async function previewPublish(
   deps: Deps,
   run: RunState,
   { message, branch, author, include_ignored }: DryRun,
+  pull_request: PullRequestTarget | undefined,
 ): Promise<PublishPlan> {
   const { snapshot } = workspaceOf(run);
   const target = {
@@ -42,6 +43,7 @@ export async function previewPublish(
     include_ignored: include_ignored ?? (await deps.engine.runs.spec(run)).publish.include_ignored,
     branch,
     author,
+    pull_request,
   };
   return deps.workspaces.previewPublish({ runId: run.id, snapshot, target });
 }

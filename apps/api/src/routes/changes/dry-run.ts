@@ -4,6 +4,7 @@ import { holdsPublish } from '@holdpoint/engine';
 import type { App } from '../../deps.ts';
 import { findRun } from '../runs/find-run.ts';
 import { assertSucceeded, checkTarget, previewPublish } from './check-publish.ts';
+import { resolvePullRequest } from './pull-request.ts';
 
 /** POST /v1/runs/{id}/publish/dry-run: previews a publish. */
 export function dryRunRoute(app: App): void {
@@ -28,7 +29,7 @@ export function dryRunRoute(app: App): void {
       assertSucceeded(run);
       const spec = await deps.engine.runs.spec(run);
       await checkTarget(deps, run, options);
-      const plan = await previewPublish(deps, run, options);
+      const plan = await previewPublish(deps, run, options, await resolvePullRequest(deps, run, options));
       return {
         run_id: run.id,
         ...plan,

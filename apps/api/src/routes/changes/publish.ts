@@ -7,6 +7,7 @@ import { findRun } from '../runs/find-run.ts';
 import { toRun } from '../runs/run-view.ts';
 import { assertSucceeded, checkTarget } from './check-publish.ts';
 import { refusalOf } from './publish-refusal.ts';
+import { assertPublic, resolvePullRequest } from './pull-request.ts';
 
 export function publishRoutes(app: App): void {
   const response = { 200: publicationSchema, 202: publicationSchema };
@@ -20,7 +21,7 @@ export function publishRoutes(app: App): void {
         summary: 'Bring the change set to the source',
         description:
           '200: the change set is published. 202: no worker has published it yet, or the publish waits for the decision that `approval_id` names. ' +
-          '409 `publish_conflict`, `validator_failed`, `publish_rejected`, `publish_expired`, `publish_failed`: the source is unchanged. 403 `agents_do_not_publish`: the key is of kind agent.',
+          '409 `publish_conflict`, `validator_failed`, `publish_rejected`, `publish_expired`, `publish_failed`: the source is unchanged, except where `publish_failed` says that the branch was pushed and its pull request could not be opened. 403 `agents_do_not_publish`: the key is of kind agent.',
         params: idParamsSchema,
         body: publishSchema.nullish(),
         response,
@@ -32,9 +33,13 @@ export function publishRoutes(app: App): void {
       const options = body ?? {};
       assertSucceeded(before);
       await checkTarget(deps, before, options);
+      const pull_request = await resolvePullRequest(deps, before, options);
+      await assertPublic(deps, pull_request);
+      const { pull_request: _, ...asked } = options;
+      const request = pull_request === undefined ? asked : { ...asked, pull_request };
       const run = await awaitRun(deps, reply, {
         runId: before.id,
-        ask: () => deps.engine.publications.request(before.id, { ...options }),
+        ask: () => deps.engine.publications.request(before.id, request),
         isPending: ({ publication }) => publication === 'requested',
       });
       const refusal = await refusalOf(deps, run);

@@ -15,7 +15,15 @@ import {
   publishPlanText,
   shellWord,
 } from '../../output/index.ts';
-import { type ApiOptions, apiCommand, commandLine, exitCodes, type Shell, seconds } from '../../shell/index.ts';
+import {
+  type ApiOptions,
+  apiCommand,
+  CliError,
+  commandLine,
+  exitCodes,
+  type Shell,
+  seconds,
+} from '../../shell/index.ts';
 import { type Resolve, resolveConflicts } from './resolve-conflicts.ts';
 
 interface PublishOptions extends ApiOptions, ConfirmOptions {
@@ -24,6 +32,12 @@ interface PublishOptions extends ApiOptions, ConfirmOptions {
   author?: { name: string; email: string };
   snapshot?: string;
   includeIgnored?: true;
+  pullRequest?: true | string;
+  base?: string;
+  draft?: true;
+  provider?: string;
+  api?: string;
+  token?: string;
   dryRun?: true;
   timeout?: number;
   resolve?: Resolve;
@@ -51,6 +65,15 @@ export const publishRunCommand = (shell: Shell): Command =>
     .option('--author <author>', 'commit author, "Name <email>" (default: Holdpoint)', author)
     .option('--snapshot <id>', 'refuse when the run is not at this snapshot')
     .option('--include-ignored', "include files that a repository's ignore rules match (default: as the run says)")
+    .option(
+      '--pull-request [title]',
+      "open a pull request from the pushed branch, or update the run's own (default title: that of the run)",
+    )
+    .option('--base <branch>', 'branch that the pull request is to be merged into (default: where the run began)')
+    .option('--draft', 'open the pull request as a draft')
+    .option('--token <secret>', "name of the secret with a token for the pull request (default: the source's)")
+    .option('--provider <name>', 'kind of a code host of your own: github')
+    .option('--api <url>', 'API of a code host of your own (default: https://HOST/api/v3)')
     .option('--dry-run', 'show what would happen; exit 8 when there are conflicts')
     .addOption(
       new Option(
@@ -64,7 +87,8 @@ export const publishRunCommand = (shell: Shell): Command =>
     .action(async (runId: string, options: PublishOptions) => {
       const { url, json, dryRun, timeout, snapshot, branch, message, author: by, includeIgnored, resolve } = options;
       const client = await shell.connect(url);
-      const body = { branch, message, author: by, include_ignored: includeIgnored };
+      const pull_request = pullRequestOf(options);
+      const body = { branch, message, author: by, include_ignored: includeIgnored, pull_request };
       if (dryRun) return preview({ shell, client }, runId, { body, json });
       const changes = { include_ignored: includeIgnored };
       if (!json) for (const line of diffStat(await client.diff(runId, changes), shell.errColors)) shell.say(line);
@@ -73,7 +97,7 @@ export const publishRunCommand = (shell: Shell): Command =>
       const question = async (): Promise<string> => {
         const { request, workspace } = await client.getRun(runId);
         seen ??= workspace.snapshot ?? undefined;
-        return publishQuestion(request.source, branch);
+        return publishQuestion(request.source, branch, pull_request);
       };
       if (!(await isSure(shell, options, question))) return;
       const request = { body: { ...body, snapshot: seen }, timeout };
@@ -124,9 +148,28 @@ async function publishResolved(
 }
 
 /** The coming change, after the list of files. */
-function publishQuestion(source: RunDetail['request']['source'], branch: string | undefined): string {
+function publishQuestion(
+  source: RunDetail['request']['source'],
+  branch: string | undefined,
+  pull: Publish['pull_request'],
+): string {
   if (source.type !== 'git') return 'Publish this to the source?';
-  return `Publish this to ${branch === undefined ? 'a new branch' : `branch ${oneLine(branch)}`} of ${nameText(placeOf(source))}?`;
+  const opens = pull === undefined ? '' : ', and open a pull request';
+  return `Publish this to ${branch === undefined ? 'a new branch' : `branch ${oneLine(branch)}`} of ${nameText(placeOf(source))}${opens}?`;
+}
+
+/** The API checks the values: an unknown provider is refused there, with its field. */
+function pullRequestOf(options: PublishOptions): Publish['pull_request'] {
+  const { pullRequest, base, draft, provider, api, token } = options;
+  const given = { base, draft, provider, api, secret: token };
+  const [first] = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]));
+  if (pullRequest !== undefined) {
+    const title = pullRequest === true ? undefined : pullRequest;
+    return { title, ...given } as NonNullable<Publish['pull_request']>;
+  }
+  if (first === undefined) return undefined;
+  const option = first === 'secret' ? 'token' : first;
+  throw new CliError('usage', `--${option} is about a pull request.`, { next: 'Add --pull-request, or leave it out.' });
 }
 
 /** Asks again until the publish is done: validators take time, and repeating the request starts nothing new. */
@@ -184,6 +227,9 @@ function publicationText({ run_id: runId, status, published, approval_id: approv
   }
   const result = `published: ${publishedText(published)}`;
   if (published.type === 'directory') return { result, next: [] };
+  if (published.pull_request !== undefined) {
+    return { result, next: ['A later publish of this run with --pull-request updates it, and opens no second one.'] };
+  }
   const branch = shellWord(branchName(published.branch));
   if (published.path.includes(':'))
     return { result, next: [`Pull it, or open a pull request: git fetch ${shellWord(published.path)} ${branch}`] };
