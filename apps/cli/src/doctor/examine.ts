@@ -11,6 +11,7 @@ import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkInstallation } from './check-installation.ts';
 import { checkModel } from './check-model.ts';
 import { checkNode, checkPrograms } from './check-programs.ts';
+import { checkPullRequests, openHosts } from './check-pull-requests.ts';
 import { checkRedis } from './check-redis.ts';
 import { checkRetention } from './check-retention.ts';
 import { checkLoops, checkMetrics, checkStuck, checkStuckHandlers } from './check-running.ts';
@@ -36,6 +37,7 @@ export async function examine(shell: Shell): Promise<Finding[]> {
     storage,
     checkRetention({ workers, runs, sizes }),
     ...(await checkBounds(config, { api: bounds, workers })),
+    ...checkPullRequests(openHosts(config, bounds)),
     ...(await checkServers(config)),
     ...(await checkAgents(config)),
     await checkKeyFile(keyFileOf(config)),

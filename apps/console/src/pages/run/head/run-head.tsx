@@ -7,6 +7,7 @@ import { Text } from '../../../parts/text.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import type { ShownRun } from '../shown-run.ts';
 import { Meters } from './meters.tsx';
+import { PullRequest } from './pull-request.tsx';
 import { RunActions } from './run-actions.tsx';
 
 /** What the run is, why it stands where it stands, and what a person can do. */
@@ -23,6 +24,7 @@ export function RunHead({ run }: ShownRun) {
       </div>
       <Facts run={run} />
       <Reasons run={run} />
+      <PullRequest run={run} />
       <Meters run={run} />
       <RunActions run={run} />
     </header>
