@@ -1,5 +1,6 @@
 export { whyNoDisk } from './disk.ts';
 export { formsOf, placesWith } from './find-secret.ts';
+export { type GithubSystem, githubToken, useGithubSystem } from './github-system.ts';
 export { killAt } from './kill-at.ts';
 export { type ModelServer, openModelServer, tokensPerAnswer } from './model-server.ts';
 export { type AppProcess, appEnv, projectDir, startApp } from './processes.ts';
