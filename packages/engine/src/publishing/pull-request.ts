@@ -2,7 +2,7 @@ import type { Published } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
 import { readError } from '../jobs/index.ts';
-import { Damaged, fromPayload } from '../log/index.ts';
+import { Damaged, fromPayload, readRun } from '../log/index.ts';
 import type { PlannedPublish, PublishCall, PullRequestCall, PullRequestReport } from '../ports/index.ts';
 import { readApprovalEvents } from '../queries/index.ts';
 
@@ -58,7 +58,9 @@ async function reportOf(
   run: RunState,
   { digest, candidate }: PlannedPublish,
 ): Promise<PullRequestReport> {
-  const validated = run.validated?.snapshot === candidate ? run.validated : undefined;
+  // Read again: the validators may have run since.
+  const now = await readRun(deps.redis, run.id);
+  const validated = now?.validated?.snapshot === candidate ? now.validated : undefined;
   const { events } = await readApprovalEvents(deps, run.id, { after: 0 });
   const decisions = events.flatMap((event) => {
     if (event instanceof Damaged || event.type !== 'approval.decided') return [];

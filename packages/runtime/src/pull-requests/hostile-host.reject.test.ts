@@ -103,6 +103,12 @@ test('the token goes to the address of the API alone: no redirect, other host, p
     opened.github.before = () => ({ status, headers: { location: `https://localhost:${port}/` } });
     expect(await tried(call(commit))).toMatchObject({ code: 'EPULLREQUESTMOVED', retryable: false });
   }
+  // The repository has another name now: a followed POST would become a GET.
+  opened.github.calls.length = 0;
+  const moved = { status: 301, headers: { location: `${opened.github.api}/repositories/1` } };
+  opened.github.before = () => (opened.github.calls.length === 1 ? moved : undefined);
+  expect(await tried(call(commit))).toMatchObject({ code: 'EPULLREQUESTMOVED' });
+  expect(opened.github.calls).toHaveLength(1);
   opened.github.before = () => undefined;
   const target = { ...call(commit).target, api: `https://localhost:${port}` };
   expect(await tried({ ...call(commit), target })).toMatchObject({ code: 'EPULLREQUESTADDRESS' });

@@ -31,7 +31,8 @@ export function openPullRequests(deps: Deps): PullRequestPort {
         const { runId, commit, report, target } = call;
         const redact = deps.secrets.redactor(call.scope.tenant);
         const told = redact.json({ runId, commit, report, console: deps.consoleUrl });
-        const { title, draft = false } = target;
+        const title = redact.text(target.title);
+        const { draft = false } = target;
         return host.open({ ...shared(call), title, draft, body: bodyText(told), statuses: statusesOf(told.report) });
       }),
   };

@@ -141,6 +141,20 @@ function withoutCode(body: string): string {
   return blocks.replace(/(?<!`)(`+)(?!`)[\s\S]*?[^`]\1(?!`)/g, '');
 }
 
+test('a secret in a text of the run or in its title is not shown', async () => {
+  const { push, call, pulls, target } = opened.start({ title: 'With another-secret-5678' });
+  const message = 'The key is another-secret-5678.';
+  const validators = report().validators.map((one) => ({
+    ...one,
+    name: 'another-secret-5678',
+    command: 'another-secret-5678',
+  }));
+  await opened.pullRequests.open({ ...call(push('two\n')), report: report({ message, validators }) });
+  const shown = JSON.stringify([pulls(), statusesOf(target.repository)]);
+  expect(shown).not.toContain('another-secret');
+  expect(shown.match(/\[secret OTHER\]/g)).toHaveLength(4);
+});
+
 test('a whole log is cut to what the host takes', async () => {
   const { push, call, pulls } = opened.start();
   const long = report().decisions.flatMap((one) =>

@@ -19,6 +19,21 @@ const how = {
   nothing: 'The branch has all of this already.',
 } as const;
 
+type Pull = NonNullable<Extract<PublishPlan['target'], { type: 'git' }>['pull_request']>;
+
+/** What is opened once the branch is pushed, and where a token is sent to. */
+const PullRequest = ({ pull: { title, base, repository, api, draft } }: { pull: Pull }) => (
+  <>
+    <dt>{draft ? 'Draft pull request' : 'Pull request'}</dt>
+    <dd>
+      <Text>{title}</Text>
+      <p className="muted small">
+        into <Text>{base ?? 'the default branch'}</Text> of <Text>{repository}</Text>, by <Text>{api}</Text>
+      </p>
+    </dd>
+  </>
+);
+
 /** Where the change set goes, with every file, and what the validators said of exactly these files. */
 export function PublishEffect({ approval, plan }: { approval: Approval; plan: PublishPlan }) {
   const { target, files, conflicts } = plan;
@@ -46,6 +61,7 @@ export function PublishEffect({ approval, plan }: { approval: Approval; plan: Pu
                 <Text>{target.message}</Text>
               </pre>
             </dd>
+            {target.pull_request !== undefined && <PullRequest pull={target.pull_request} />}
           </>
         )}
       </dl>

@@ -66,6 +66,39 @@ describe.each([undefined, 'main'])('a second publish of a run (branch: %s)', (br
   });
 });
 
+test('the digest of a publish covers its pull request, also once the branch is there', async ({ t }) => {
+  const { source, change } = await start(t);
+  const snapshot = await change({ 'a.txt': 'first\n' });
+  const pull_request = {
+    ...{ provider: 'github', api: 'https://api.github.com', repository: 'owner/project' },
+    ...{ secret: 'GIT_TOKEN', title: 'First', base: 'main' },
+  } as const;
+  const plan = (changed?: object) => {
+    const pull = changed === undefined ? {} : { pull_request: { ...pull_request, ...changed } };
+    return t.workspaces.planPublish({ runId, snapshot, target: { message: 'm', ...pull } });
+  };
+  const others = [
+    undefined,
+    { title: 'Second' },
+    { base: 'next' },
+    { api: 'https://evil.example' },
+    { draft: true as const },
+  ];
+  const approved = await plan({});
+  expect(approved.target).toMatchObject({ how: 'create', pull_request });
+  const target = { message: 'm', pull_request };
+  await t.workspaces.publish({ runId, snapshot, target, expect: approved.digest });
+  const commit = git(source, 'rev-parse', `holdpoint/${runId}`);
+  // The worker died before the pull request was opened: what was approved is still approved.
+  expect(await plan({})).toMatchObject({ digest: approved.digest, target: { how: 'nothing', commit } });
+  const digests = await Promise.all(others.map(async (other) => (await plan(other)).digest));
+  expect(new Set([approved.digest, ...digests]).size).toBe(others.length + 1);
+  expect(digests).toEqual(await Promise.all(others.map(async (other) => (await plan(other)).digest)));
+  expect(await t.workspaces.publish({ runId, snapshot, target: { message: 'm' }, expect: approved.digest })).toEqual({
+    status: 'moved',
+  });
+});
+
 test('a run does not extend its own branch when another commit is on top', async ({ t }) => {
   const { source, change } = await start(t);
   await t.publish({ snapshot: await change({ 'a.txt': 'first\n' }) });
