@@ -21,7 +21,13 @@ export interface GithubSystem {
   changed(text: string, more?: Partial<CreateRun>): ReturnType<typeof finish>;
 }
 
-export function useGithubSystem(options: { workers?: number } = {}): GithubSystem {
+export function useGithubSystem({
+  env,
+  ...options
+}: {
+  workers?: number;
+  env?: () => Record<string, string>;
+} = {}): GithubSystem {
   const root = mkdtempSync(join(tmpdir(), 'hp-github-'));
   chmodSync(root, 0o711);
   const certificate = join(root, 'certificate.pem');
@@ -41,6 +47,7 @@ export function useGithubSystem(options: { workers?: number } = {}): GithubSyste
       HOLDPOINT_ALLOW_ADDRESSES: '127.0.0.1/32,::1/128',
       HOLDPOINT_SECRET_GIT_TOKEN: githubToken,
       HOLDPOINT_CONSOLE_URL: 'https://holdpoint.example.org/',
+      ...env?.(),
     }),
   });
   afterAll(async () => {
@@ -51,7 +58,7 @@ export function useGithubSystem(options: { workers?: number } = {}): GithubSyste
     system,
     changed: (content: string, more: Partial<CreateRun> = {}) =>
       finish(system.client, {
-        plan: plan([{ tool: 'write_file', args: { path: 'a.txt', content } }]),
+        ...(more.prompt === undefined && { plan: plan([{ tool: 'write_file', args: { path: 'a.txt', content } }]) }),
         workspace: {
           source: {
             ...{ type: 'git', url: used.github.url('owner/project.git'), ref: 'main' },

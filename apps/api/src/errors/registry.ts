@@ -325,6 +325,7 @@ export const engineProblems: Record<EngineErrorCode, ProblemKind> = {
   too_many_policies: { status: 409, title: 'Too many policies' },
   task_not_found: { status: 404, title: 'No such task' },
   run_not_retryable: { status: 409, title: 'The run cannot be retried' },
+  run_not_wakeable: { status: 409, title: 'The run cannot be woken' },
   run_not_publishable: { status: 409, title: 'A sub-agent publishes nothing' },
   limit_reached_above: { status: 409, title: 'A run above has reached its limit' },
   run_not_paused: { status: 409, title: 'The run is not paused' },

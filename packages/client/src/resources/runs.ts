@@ -106,18 +106,28 @@ export const runRequests = ({ ask }: Transport) => ({
   undoSteps: async (id: string, body: UndoRun, { signal }: Options = {}): Promise<Undone> =>
     (await ask({ method: 'POST', path: at('runs', id, '/undo'), body, signal }, undoneSchema)).body,
 
-  /** Sends a message to a run: its model reads the message before its next turn. @throws ApiError `run_not_active` */
+  /**
+   * Sends a message to a run: its model reads the message before its next turn.
+   * @param options.wake continue a run that has succeeded
+   * @throws ApiError `run_not_active`, `run_not_wakeable`
+   */
   async sendMessage(
     id: string,
     text: string,
     {
       idempotencyKey,
       comments,
+      wake,
       signal,
-    }: Options & { idempotencyKey?: string | undefined; comments?: LineComment[] | undefined } = {},
+    }: Options & {
+      idempotencyKey?: string | undefined;
+      comments?: LineComment[] | undefined;
+      wake?: boolean | undefined;
+    } = {},
   ): Promise<SentMessage> {
     const headers = { 'idempotency-key': idempotencyKey };
     const path = at('runs', id, '/messages');
-    return (await ask({ method: 'POST', path, body: { text, comments }, headers, signal }, sentMessageSchema)).body;
+    return (await ask({ method: 'POST', path, body: { text, comments, wake }, headers, signal }, sentMessageSchema))
+      .body;
   },
 });

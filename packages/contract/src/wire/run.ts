@@ -312,6 +312,12 @@ export type ResumeRun = z.input<typeof resumeRunSchema>;
 export const sendMessageSchema = z.strictObject({
   text: z.string().max(100_000).regex(/\S/, 'say something'),
   comments: lineCommentsSchema,
+  wake: z
+    .boolean()
+    .optional()
+    .describe(
+      'Continue a run of a model that has succeeded: its conversation and its files go on, and each limit counts from here. What was published stays; the next publish adds to it',
+    ),
 });
 export const sentMessageSchema = z.strictObject({ message_id: z.string() }).meta({ id: 'SentMessage' });
 export type SentMessage = z.infer<typeof sentMessageSchema>;

@@ -4,25 +4,31 @@ import { EngineError, recordMessage } from '../domain/index.ts';
 import { append, idempotencyKey, readFields, retryWhileContended } from '../log/index.ts';
 import { getRun } from './steer-run.ts';
 import { idempotencySpace } from './submit-run.ts';
+import { wakeSucceeded } from './wake-ended.ts';
 
 /**
  * Sends a message to a run. When the call returns, the message is in the log. A model reads the message before its next turn, and cannot
  * end the run earlier. A scripted plan reads no messages.
  * @param message.key a repeated key sends the message only once
- * @throws EngineError `run_not_found`, `run_not_active`, `idempotency_key_reused`
+ * @param message.wake continue a run that has succeeded
+ * @throws EngineError `run_not_found`, `run_not_active`, `run_not_wakeable`, `idempotency_key_reused`
  */
 export async function sendMessage(
   deps: EngineDeps,
   runId: string,
-  message: { text: string; by: string; key?: string | undefined },
+  message: { text: string; by: string; key?: string | undefined; wake?: boolean | undefined },
 ): Promise<{ messageId: string; created: boolean }> {
-  const { text, by, key } = message;
+  const { text, by, key, wake = false } = message;
   const messageId = await reserve(deps, runId, message);
   let created = false;
   await retryWhileContended(runId, async () => {
     const known = key === undefined ? {} : await readFields(deps.redis, runId, [messageId]);
     if (known[messageId]) return true;
     const run = await getRun(deps, runId);
+    if (wake && run.status === 'succeeded') {
+      created = await wakeSucceeded(deps, run, { messageId, text, by });
+      return created;
+    }
     if (run.closing !== undefined || run.ended_at !== undefined || run.status === 'canceling') {
       throw new EngineError('run_not_active', `the run ${runId} is ${run.closing ? 'ending' : run.status}`);
     }

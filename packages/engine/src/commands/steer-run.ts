@@ -156,7 +156,8 @@ async function publication(
   const isSame = Object.entries(options).every(([field, value]) =>
     isDeepStrictEqual(before?.[field as keyof PublishOptions], value),
   );
-  const isDone = publication === 'published' && before?.branch === options.branch && isAlike;
+  const isUpToDate = publication === 'published' && before?.snapshot === run.snapshot;
+  const isDone = isUpToDate && before?.branch === options.branch && isAlike;
   const pull = options.pull_request;
   if (isDone && (pull === undefined || isDeepStrictEqual(before?.pull_request, pull))) return;
   if (isUnderWay && isSame && isAlike) return;

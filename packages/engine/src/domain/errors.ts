@@ -79,6 +79,10 @@ const registry = {
     retryable: false,
     next: 'Only a failed, canceled or paused run whose change set was not published or discarded can be retried.',
   },
+  run_not_wakeable: {
+    retryable: false,
+    next: 'Only a run of a model that has succeeded can be woken, while no publish of it is under way. Fork it instead.',
+  },
   run_without_model: { retryable: false, next: 'Resume the run without a model. A fork may have another goal.' },
   limit_reached_above: {
     retryable: false,

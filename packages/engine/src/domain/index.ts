@@ -93,7 +93,7 @@ export { createRun, type Fork, recordFork } from './transitions/create-run.ts';
 export { type Decision, decide, delegate, expire, isOutsideQuestion, vote } from './transitions/decide.ts';
 export { asksOutside, type Gate, gateSteps, mayWrite, releasable, runsBeside } from './transitions/gate-steps.ts';
 export { holdAttempt } from './transitions/hold-attempt.ts';
-export { recordMessage } from './transitions/message.ts';
+export { recordMessage, wakeEnded } from './transitions/message.ts';
 export {
   endIdle,
   finishOpen,

@@ -28,10 +28,10 @@ function opening(host: Partial<PullRequestPort> = {}) {
   const worker = inMemoryWorker(engine);
   const calls: string[] = [];
   const reports: Parameters<PullRequestPort['open']>[0][] = [];
-  const target = {
+  const target: Extract<PublishPlan['target'], { type: 'git' }> = {
     ...{ type: 'git', path: 'https://github.com/owner/project', branch, from: null, commit, how: 'create' },
     ...{ message: 'm', author: { name: 'a', email: 'a@example.org' } },
-  } as const;
+  };
   const { workspaces } = worker.deps;
   const deps: typeof worker.deps = {
     ...worker.deps,

@@ -19,7 +19,7 @@ export function sendMessageRoute(app: App): void {
         summary: 'Send a message to a run',
         description:
           'The message is recorded in any state of the run. A model reads it before its next turn, and cannot end the run ' +
-          'before it has; a scripted plan reads no messages. An `Idempotency-Key` header makes it safe to send again.',
+          'before it has; a scripted plan reads no messages. A run that has ended takes none (409 `run_not_active`), unless it succeeded and `wake` continues it. An `Idempotency-Key` header makes it safe to send again.',
         params: idParamsSchema,
         body: sendMessageSchema,
         response: { 201: sentMessageSchema, 200: sentMessageSchema },
@@ -29,8 +29,8 @@ export function sendMessageRoute(app: App): void {
       const { deps } = request;
       const runId = checkRunId(request.params.id);
       const key = idempotencyKey(request);
-      const { text, comments } = request.body;
-      const message = { text: withComments(text, comments, { most: mostCharacters }) ?? text, key };
+      const { text, comments, wake } = request.body;
+      const message = { text: withComments(text, comments, { most: mostCharacters }) ?? text, key, wake };
       const { messageId, created } = await deps.engine.runs.sendMessage(runId, message);
       return reply.code(created ? 201 : 200).send({ message_id: messageId });
     },

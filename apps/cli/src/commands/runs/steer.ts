@@ -56,17 +56,19 @@ export const resumeRunCommand = (shell: Shell) =>
 
 interface SayOptions extends ApiOptions {
   idempotencyKey?: string;
+  wake?: true;
 }
 
 export const sayToRunCommand = (shell: Shell) =>
   apiCommand('say', 'send a message to a run: its model reads it before the next turn')
     .argument('<run>', 'id of the run')
     .argument('<text>', 'the message, in quotes')
+    .option('--wake', 'continue a run that has succeeded: its conversation and its files go on')
     .option('--idempotency-key <text>', 'repeating this key sends the message once')
-    .action(async (runId: string, text: string, { url, json, idempotencyKey }: SayOptions) => {
+    .action(async (runId: string, text: string, { url, json, idempotencyKey, wake }: SayOptions) => {
       if (text.trim() === '') throw new CliError('usage', 'The message is empty.');
       const client = await shell.connect(url);
-      const sent = await client.sendMessage(runId, text, { idempotencyKey });
+      const sent = await client.sendMessage(runId, text, { idempotencyKey, wake });
       if (json) return shell.printJson(sent);
       shell.print(sent.message_id);
       const run = await client.getRun(runId);

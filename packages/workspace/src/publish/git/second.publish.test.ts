@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Resolution } from '@holdpoint/contract';
+import type { PullRequestTarget, Resolution } from '@holdpoint/contract';
 import { describe, expect } from 'vitest';
 import { test } from '../../testing/fixture.ts';
 import { git, initRepository, runId, type Temporary, writeTree } from '../../testing/index.ts';
@@ -69,10 +69,10 @@ describe.each([undefined, 'main'])('a second publish of a run (branch: %s)', (br
 test('the digest of a publish covers its pull request, also once the branch is there', async ({ t }) => {
   const { source, change } = await start(t);
   const snapshot = await change({ 'a.txt': 'first\n' });
-  const pull_request = {
+  const pull_request: PullRequestTarget = {
     ...{ provider: 'github', api: 'https://api.github.com', repository: 'owner/project' },
     ...{ secret: 'GIT_TOKEN', title: 'First', base: 'main' },
-  } as const;
+  };
   const plan = (changed?: object) => {
     const pull = changed === undefined ? {} : { pull_request: { ...pull_request, ...changed } };
     return t.workspaces.planPublish({ runId, snapshot, target: { message: 'm', ...pull } });
