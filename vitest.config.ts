@@ -36,6 +36,7 @@ export const halfMinutes = [
   'packages/telemetry/src/bad-receiver.recover.test.ts',
   'packages/runtime/src/adapters/remote-git.create.test.ts',
   'tests/runs/{prepare,source-folders,traces}.create.test.ts',
+  'tests/runs/{pull-request,woken-pull-request}.publish.test.ts',
 ];
 
 /** `npm run test:faults`, `test:crash`, `test:seeing`, `test:mcp`, `test:agents` and `test:code-graph` have what takes minutes. CI runs them, the last one bounded. */
