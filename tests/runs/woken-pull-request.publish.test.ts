@@ -1,31 +1,39 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, expect, test } from 'vitest';
-import { finished, git, openModelServer, projectDir, useGithubSystem } from '../harness/index.ts';
+import { allowBash, finished, git, openModelServer, projectDir, useGithubSystem } from '../harness/index.ts';
 
 const written = new Set<string>();
 
 /** Writes the word of the prompt, and of each message, into a.txt. */
-const server = await openModelServer(({ said }) => {
-  const word = /say (\w+)/i.exec(said)?.[1] ?? '';
+const server = await openModelServer(({ body }) => {
+  const word = [...body.matchAll(/Say (two|three|four|five)/g)].at(-1)?.[1] ?? '';
   if (written.has(word)) return { text: `Said ${word}.` };
   written.add(word);
-  return { calls: [{ tool: 'write_file', args: { path: 'a.txt', content: `${word}\n` } }] };
+  const text =
+    word === 'three' ? 'cat b.txt >> a.txt && echo three >> a.txt' : `echo ${word} > a.txt && echo ${word} > b.txt`;
+  return { calls: [{ tool: 'bash', args: { command: text } }] };
 });
 afterAll(() => server[Symbol.asyncDispose]());
 const used = useGithubSystem({
-  env: () => ({ HOLDPOINT_MODEL: 'openai-compatible/fake', OPENAI_COMPATIBLE_BASE_URL: `${server.url}/v1` }),
+  env: () => ({
+    ...{ HOLDPOINT_MODEL: 'openai-compatible/fake', OPENAI_COMPATIBLE_BASE_URL: `${server.url}/v1` },
+    HOLDPOINT_MAINTENANCE_MS: '1000',
+  }),
 });
 const { system } = used;
 const { client } = system;
 
 test('a published run is woken by a message, and its next publish adds a commit to the same pull request', async () => {
   const pull_request = { provider: 'github' } as const;
-  const run = await used.changed('', { prompt: 'Say two.' });
+  const run = await used.changed('', { prompt: 'Say two.', policy: { rules: [allowBash] } });
   expect(run).toMatchObject({ status: 'succeeded' });
   await client.publish(run.id, { pull_request });
   const first = await git(used.bare, 'rev-parse', `holdpoint/${run.id}`);
+  // The maintenance drops the tree of a published run; the run has its files again when it continues.
+  await expect.poll(() => existsSync(system.tree(run.id))).toBe(false);
   await expect(client.sendMessage(run.id, 'Say three.')).rejects.toMatchObject({ code: 'run_not_active' });
   const cli = [join(projectDir, 'apps/cli/src/main.ts'), 'runs', 'say', run.id, 'Say three.', '--wake'];
   await promisify(execFile)(process.execPath, cli, {
@@ -36,14 +44,14 @@ test('a published run is woken by a message, and its next publish adds a commit 
   const { published } = await client.publish(run.id, { pull_request });
   expect(published).toMatchObject({ pull_request: { number: 1 } });
   expect(await git(used.bare, 'log', '--format=%P', '-1', `holdpoint/${run.id}`)).toBe(first);
-  expect(await git(used.bare, 'show', `holdpoint/${run.id}:a.txt`)).toBe('three');
+  expect(await git(used.bare, 'show', `holdpoint/${run.id}:a.txt`)).toBe('two\ntwo\nthree');
   expect(used.github.pulls).toMatchObject([{ body: expect.stringContaining('Said three.') }]);
   expect(used.github.violations).toEqual([]);
 });
 
 test('a commit that a reviewer pushed on top is never overwritten', async () => {
   const pull_request = { provider: 'github' } as const;
-  const run = await used.changed('', { prompt: 'Say four.' });
+  const run = await used.changed('', { prompt: 'Say four.', policy: { rules: [allowBash] } });
   await client.publish(run.id, { pull_request });
   const branch = `refs/heads/holdpoint/${run.id}`;
   const tip = await git(used.bare, 'rev-parse', branch);

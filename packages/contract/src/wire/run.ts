@@ -316,7 +316,7 @@ export const sendMessageSchema = z.strictObject({
     .boolean()
     .optional()
     .describe(
-      'Continue a run of a model that has succeeded: its conversation and its files go on, and each limit counts from here. What was published stays; the next publish adds to it',
+      'Continue a run of a model that has succeeded, with its conversation and its files; each limit counts from here. What was published stays; the next publish adds to it',
     ),
 });
 export const sentMessageSchema = z.strictObject({ message_id: z.string() }).meta({ id: 'SentMessage' });

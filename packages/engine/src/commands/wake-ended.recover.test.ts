@@ -66,7 +66,7 @@ test('a run that was published continues with the message, and its next publish 
 test('a wake-up that was lost is sent by the sweep, and a repeated key wakes once', async () => {
   const { deps, submit, read } = opening();
   const runId = await submit();
-  const lost = { ...deps, queues: { ...deps.queues, wakeTurn: () => Promise.reject(new Error('lost')) } };
+  const lost = { ...deps, queues: { ...deps.queues, wakeWorkspace: () => Promise.reject(new Error('lost')) } };
   const message = { text: 'More.', by: 'ann', key: 'k', wake: true };
   const sent = await sendMessage(lost, runId, message);
   expect(await sendMessage(deps, runId, message)).toEqual({ ...sent, created: false });

@@ -3,11 +3,10 @@ import type { EngineDeps } from '../deps.ts';
 import { EngineError, type RunState, wakeEnded } from '../domain/index.ts';
 import { append, trackActive } from '../log/index.ts';
 import { reservePlace } from './reserve-place.ts';
-import { wakeRun } from './submit-run.ts';
 import { toolsToAccept } from './tools-to-accept.ts';
 
 /**
- * Continues a run that has succeeded, with a message for its model: the conversation and the files go on where they were. What was published
+ * Continues a run that has succeeded, with a message for its model: it keeps its conversation and its files. What was published
  * stays; the next publish adds to it.
  * @returns false when another writer changed the run: look again
  * @throws EngineError `run_not_wakeable`, `tools_changed`, `too_many_runs`
@@ -25,9 +24,15 @@ export async function wakeSucceeded(
   if (!appended.ok) return false;
   // Again: a worker that just finished with the run may have removed the run from the index of active runs in between.
   await trackActive(deps.redis, run.id);
-  await wakeRun(deps, run, run.turn + 1);
+  await wakeWorkspace(deps, run);
   return true;
 }
+
+/** The files come first: the worker of the restore then continues the run. */
+const wakeWorkspace = ({ queues, logger }: EngineDeps, { id }: RunState): Promise<void> =>
+  queues.wakeWorkspace(id).catch((error: unknown) => {
+    logger.warn({ run_id: id, err: error }, 'the wake-up was not sent; the sweeper will');
+  });
 
 /** A publish that is under way publishes what was reviewed: the run may not change beneath it. */
 const settled: readonly PublicationStatus[] = ['none', 'published', 'failed', 'rejected', 'conflicted'];

@@ -63,7 +63,7 @@ export const sayToRunCommand = (shell: Shell) =>
   apiCommand('say', 'send a message to a run: its model reads it before the next turn')
     .argument('<run>', 'id of the run')
     .argument('<text>', 'the message, in quotes')
-    .option('--wake', 'continue a run that has succeeded: its conversation and its files go on')
+    .option('--wake', 'continue a run that has succeeded, with its conversation and its files')
     .option('--idempotency-key <text>', 'repeating this key sends the message once')
     .action(async (runId: string, text: string, { url, json, idempotencyKey, wake }: SayOptions) => {
       if (text.trim() === '') throw new CliError('usage', 'The message is empty.');

@@ -29,6 +29,8 @@ export const runResumed: Meaning<'run.resumed'> = {
       state.clear(run.ended_at);
       state.clear(run.message);
       state.clear(run.output);
+      // The maintenance may have dropped the tree of the ended run.
+      state.set(run.restore, 'due');
     }
     if (status === 'running') state.startClock(time);
   },
