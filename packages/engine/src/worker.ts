@@ -16,6 +16,7 @@ export { controlChannel, liveChannel, liveJoinChannel } from './log/keys.ts';
 export { readTenant } from './log/known-tenants.ts';
 export { readFields, readRun, readStep, readTask } from './log/read-state.ts';
 export { reviewPlaces } from './places/review-places.ts';
+export { readPlannerInput } from './planning/read-planner-input.ts';
 export { scriptedPlanner } from './planning/scripted.ts';
 export type {
   AgentKinds,

@@ -24,6 +24,8 @@ interface LauncherOptions {
   tools: readonly ModelTool[];
   version: string;
   onCall(call: AskedCall): void;
+  /** Called with each request of the agent's hooks. `answer` sends the answer, as JSON. */
+  onHook(body: string, answer: (answer: object) => void): void;
   /** Called when the agent opened more connections to our tools than an agent needs. */
   onTooMany(what: string): void;
 }
@@ -38,6 +40,7 @@ const saidSchema = z.discriminatedUnion('said', [
   z.object({ said: z.literal('output'), line: z.string() }),
   z.object({ said: z.literal('tools'), connection: z.int(), line: z.string() }),
   z.object({ said: z.literal('tools_closed'), connection: z.int() }),
+  z.object({ said: z.literal('hook'), id: z.int(), body: z.string() }),
   z.object({ said: z.literal('saved'), id: z.int(), files: z.int().optional(), data: z.base64().optional() }),
   z.object({ said: z.literal('ended'), code: z.int().nullable(), why: z.string(), words: z.string() }),
 ]);
@@ -54,6 +57,9 @@ export class Launcher {
   readonly #output = new LineQueue();
   readonly #servers = new Map<number, ReturnType<typeof serveTools>>();
   readonly #saves = new Map<number, (saved: SavedFiles | undefined) => void>();
+  /** Resolves when the agent has ended; its sandbox still answers. */
+  readonly agentEnded: Promise<void>;
+  #onAgentEnd = () => {};
   #conversation: Conversation | undefined;
   #isOver = false;
   #number = 0;
@@ -61,6 +67,9 @@ export class Launcher {
   /** @param begin called when the launcher takes orders */
   constructor(options: LauncherOptions, begin: (launcher: Launcher) => void) {
     this.#options = options;
+    this.agentEnded = new Promise((resolve) => {
+      this.#onAgentEnd = resolve;
+    });
     const { runInside, node, egress } = options;
     const running = runInside(
       {
@@ -144,6 +153,7 @@ export class Launcher {
 
   #over(): void {
     this.#isOver = true;
+    this.#onAgentEnd();
     this.#output.end();
     for (const server of this.#servers.values()) server.close();
     for (const settle of this.#saves.values()) settle(undefined);
@@ -161,6 +171,11 @@ export class Launcher {
         this.#servers.get(said.connection)?.close();
         this.#servers.delete(said.connection);
         break;
+      case 'hook': {
+        const { id, body } = said;
+        this.#options.onHook(body, (answer) => this.#order({ order: 'hook', id, body: JSON.stringify(answer) }));
+        break;
+      }
       case 'saved': {
         const { id, files = 0, data } = said;
         this.#saves.get(id)?.(data === undefined ? undefined : { hasFiles: files > 0, change: { data } });
@@ -169,6 +184,7 @@ export class Launcher {
       case 'ended':
         this.end = said;
         this.#output.end();
+        this.#onAgentEnd();
     }
   }
 

@@ -1,3 +1,4 @@
+import type { Problem } from '@holdpoint/contract';
 import type { ModelImage, ModelTool } from '@holdpoint/models';
 import {
   type CallToolResult,
@@ -8,12 +9,30 @@ import {
 } from '@modelcontextprotocol/server';
 import { serverName } from './drivers/driver.ts';
 
-/** A call of the agent. `answer` sends its result. */
+/** A call of the agent. */
 export interface AskedCall {
   tool: string;
   args: Record<string, unknown>;
-  answer(result: CallToolResult): void;
+  /** Sends the result, with the words of people. */
+  answer(result: CallText, words: readonly string[]): void;
+  /** Set for a call of the agent's own tools. */
+  own?: OwnCall | undefined;
 }
+
+/** A call that the agent makes with its own tool, once it is released. */
+export interface OwnCall {
+  /** The id that the agent gave the call. */
+  id: string;
+  /** Why the call is none: it settles with this error. */
+  error?: Problem | undefined;
+  /** Lets the agent make the call with these arguments, and waits for its report. */
+  perform(args: unknown): Promise<Performed>;
+  /** Has the agent end with the call open: its session asks again for the same call. */
+  defer(): void;
+}
+
+/** What the agent reported of a call that it made. */
+export type Performed = { status: 'succeeded'; value: unknown } | { status: 'failed'; error: Problem; value?: unknown };
 
 /** The result of a call, as a model reads it. */
 export interface CallText {
@@ -42,16 +61,22 @@ export function serveTools(
   server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }) => {
     // The names are fixed for a run: an unknown one is a mistake of the agent and no step.
     if (!known.has(name)) return { content: [{ type: 'text', text: `There is no tool ${name}.` }], isError: true };
-    return new Promise<CallToolResult>((answer) => onCall({ tool: name, args, answer }));
+    return new Promise<CallToolResult>((answer) =>
+      onCall({ tool: name, args, answer: (result, words) => answer(toResult(result, words)) }),
+    );
   });
   const lines = new LinesOfServer(send);
   void server.connect(lines).catch(() => {});
   return { receive: (line) => lines.receive(line), close: () => void server.close().catch(() => {}) };
 }
 
-export const toResult = ({ text, is_error, images = [] }: CallText): CallToolResult => ({
+/** The words of people come behind the result. */
+export const withWords = (text: string, words: readonly string[]): string =>
+  text + words.map((said) => `\n\n[Message to you, apart from the result]\n${said}`).join('');
+
+const toResult = ({ text, is_error, images = [] }: CallText, words: readonly string[]): CallToolResult => ({
   content: [
-    { type: 'text', text },
+    { type: 'text', text: withWords(text, words) },
     ...images.map(({ media_type, data }) => ({ type: 'image' as const, mimeType: media_type, data })),
   ],
   isError: is_error,

@@ -18,7 +18,7 @@ import {
 import { bindInstallation, confirmInstallation } from '@holdpoint/engine/installation';
 import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
-import { openAdmission, type Planner, readRun, scriptedPlanner } from '@holdpoint/engine/worker';
+import { openAdmission, type Planner, readPlannerInput, readRun, scriptedPlanner } from '@holdpoint/engine/worker';
 import { openLanguageServers } from '@holdpoint/language-servers';
 import { followServers, followTools } from '@holdpoint/mcp';
 import { describeModel, providerAccountOf } from '@holdpoint/models';
@@ -55,6 +55,7 @@ import { openModelGate } from './model-gate/model-gate.ts';
 import { createModelPlanner } from './model-planner/model.ts';
 import { redactPlanner } from './model-planner/redact-planner.ts';
 import { createAgentPlanner } from './outside-planner/agent-planner.ts';
+import { makeOwnCall } from './outside-planner/own-calls.ts';
 import { RunningAgents } from './outside-planner/running-agents.ts';
 import { openPullRequests } from './pull-requests/open-pull-requests.ts';
 import { reportLate } from './report-late.ts';
@@ -184,6 +185,10 @@ export async function startWorkers(
       return run === undefined || run.status === 'paused' || isTerminal(run.status);
     },
   });
+  const agentDeps = {
+    ...{ registry, sandbox, workspaces, secrets, prices, live, asking, agents: outsideAgents },
+    ...{ settings: config.models, fetch: modelFetch(texts), dataDir: config.dataDir, version: config.version },
+  };
   const agentKinds = openAgentKinds({ workspaces, registry, operator: config.agentKinds, logger });
   const deps = traced.deps({
     workerId,
@@ -203,6 +208,7 @@ export async function startWorkers(
         allowAddresses: config.allowAddresses,
         models: { model, prices, gate, accountOf },
         live,
+        byAgent: (step) => makeOwnCall(agentDeps, (runId) => readPlannerInput(deps, runId), step),
       }),
       metrics,
     ),
@@ -218,10 +224,7 @@ export async function startWorkers(
     planners: {
       scripted: redactPlanner(scriptedPlanner, secrets),
       model: withOutsideAgents(
-        createAgentPlanner({
-          ...{ registry, sandbox, workspaces, secrets, prices, live, asking, agents: outsideAgents },
-          ...{ settings: config.models, fetch: modelFetch(texts), dataDir: config.dataDir, version: config.version },
-        }),
+        createAgentPlanner(agentDeps),
         createModelPlanner({
           ...{ model, registry, secrets, workspaces, graphs, now, live, texts, asking, prices },
           describe: (name) => describeModel(name, prices),

@@ -114,6 +114,8 @@ export interface ToolContext {
   network?: Network;
   /** Whether a person let this very call run. @default false */
   approved?: boolean | undefined;
+  /** The outside agent of the run makes the call with its own tool and reports the outcome. Absent where no such agent runs. */
+  byAgent?: ((call: { tool: string; args: unknown }) => Promise<ToolOutcome>) | undefined;
   /** The reason of the first certain or possible match among the toolset's `cautions`. @default no match */
   caution?: string | undefined;
   signal: AbortSignal;

@@ -6,7 +6,7 @@ import { instructionFileSchema, modelRetryingSchema } from '../conversation.ts';
 import { runIdSchema } from '../ids.ts';
 import { givenLimitsSchema, limitsSchema } from '../limits.ts';
 import { modelGoalShape, modelOptionsSchema } from '../model-options.ts';
-import { ofOwnLoop } from '../outside-agent.ts';
+import { nativeToolset, nativeToolsets, ofOwnLoop } from '../outside-agent.ts';
 import { grantsShape, modesSchema, permissionsSchema, protectedPathsSchema } from '../permissions.ts';
 import { planSchema } from '../plan.ts';
 import { givenPolicySchema, operatorPolicySchema, policyPinSchema, policySchema } from '../policy.ts';
@@ -78,9 +78,41 @@ export const createRunSchema = z
       for (const field of ofOwnLoop)
         if (body[field] !== undefined) refuse([field], `an outside agent takes no ${field}`);
     }
+    const native = nativeToolset(body.outside_agent);
+    if (native !== undefined) for (const [field, detail] of notNative(body, native)) refuse([field], detail);
+    else if (nativeToolsets.includes(body.toolset))
+      refuse(
+        ['toolset'],
+        `${body.toolset} is the toolset of an agent with its own tools: give outside_agent ${body.toolset}:native`,
+      );
     if (body.prompt !== undefined) return;
     for (const field of ofPrompts) if (body[field] !== undefined) refuse([field], `${field} belongs to a prompt`);
   });
+/** What a run cannot have whose agent keeps its own tools, by field: nothing but its sandbox holds the agent there. */
+function notNative(
+  { toolset, permissions, modes, network, secrets }: NativeBody,
+  native: string,
+): (readonly [field: string, detail: string])[] {
+  const instead = 'leave out :native for the mode with our tools';
+  const no = (field: string, what: string, isGiven: boolean) =>
+    isGiven ? [[field, `an agent with its own tools has ${what}; ${instead}`] as const] : [];
+  return [
+    ...(toolset === native || toolset === 'holdpoint' ? [] : [['toolset', `its toolset is ${native}`] as const]),
+    ...no('permissions', 'no permissions of its own', permissions !== undefined),
+    ...no('network', 'no network', network.allow.length > 0),
+    ...no('secrets', 'no secrets', secrets.length > 0),
+    ...no('modes', 'no modes', modes.plan === true || modes.read_only || modes.dry_run || modes.deterministic),
+  ];
+}
+
+interface NativeBody {
+  toolset: string;
+  permissions?: readonly string[] | undefined;
+  modes: { plan?: unknown; read_only: boolean; dry_run: boolean; deterministic: boolean };
+  network: { allow: readonly string[] };
+  secrets: readonly unknown[];
+}
+
 /** The body from a caller: fields with a default may be absent. */
 export type CreateRun = z.input<typeof createRunSchema>;
 export type CreateRunBody = z.output<typeof createRunSchema>;

@@ -1,4 +1,4 @@
-import { ForbiddenChange } from '@holdpoint/contract';
+import { ForbiddenChange, nativeToolset, type RunSpec } from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
 import { type Open, previewCall, requestApproval } from '../approvals/index.ts';
 import { dropShown, showsResult } from '../approvals/result-preview.ts';
@@ -54,7 +54,8 @@ export async function confirmFiles(
   const { approved_snapshot: decided } = step;
   const { snapshot: parent = '' } = run;
   if (!isBound(step) || decided === undefined) return 'same';
-  if (run.uncaptured === 0 && parent === decided) return confirmUse(deps, run, step, context);
+  const spec = await readSpec(deps, run);
+  if (run.uncaptured === 0 && parent === decided && !hasOwnTools(spec)) return confirmUse(deps, run, step, context);
   // Another writer has the tree: the append that starts the attempt is refused, and the caller compares again.
   if ((run.writer !== '' && run.writer !== step.id) || run.merging !== undefined) return 'same';
   let found: Difference | undefined;
@@ -62,9 +63,9 @@ export async function confirmFiles(
     found = await deps.workspaces.differenceFrom({
       runId: run.id,
       epoch: run.lease,
-      ...{ parent, decided, scope: scopeOf(run, await readSpec(deps, run)) },
+      ...{ parent, decided, scope: scopeOf(run, spec) },
       message: `before ${step.call.tool} (${step.id})`,
-      forbids: forbiddenPaths(await readSpec(deps, run)),
+      forbids: forbiddenPaths(spec),
     });
   } catch (error) {
     if (!(error instanceof ForbiddenChange)) return pauseOrRetry(deps, run, error, context);
@@ -76,6 +77,10 @@ export async function confirmFiles(
   await parkAgain(deps, run, step, found, context);
   return 'again';
 }
+
+/** An agent with its own tools can write between two snapshots, as a background command can. */
+const hasOwnTools = ({ goal }: RunSpec): boolean =>
+  goal.planner === 'model' && nativeToolset(goal.outside_agent) !== undefined;
 
 /**
  * Compares the call's current input from a sub-agent with the shown input. The call may have been shown, or edited, before its sub-agent

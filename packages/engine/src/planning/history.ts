@@ -1,4 +1,6 @@
 import { isTaskOver, type RunSpec, type StepStatus } from '@holdpoint/contract';
+import { describeCall } from '../approvals/describe-call.ts';
+import { judgeDescribed } from '../approvals/judge-described.ts';
 import type { EngineDeps } from '../deps.ts';
 import { budgetsOf, countUnanswered, namedField, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import {
@@ -15,7 +17,7 @@ import type { OpenTask, PlannerInput, SettledStep } from '../ports/index.ts';
 import { presentStep } from '../queries/present-step.ts';
 import { readConversation } from './read-conversation.ts';
 
-type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog' | 'ceilings' | 'now'>;
+type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog' | 'ceilings' | 'now' | 'operatorPolicy'>;
 
 /** A step whose outcome is about to be recorded. */
 export interface JustSettled extends Pick<StepState, 'id' | 'call' | 'args'> {
@@ -65,6 +67,10 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: Ju
     modelsLeft: run.models_left ?? {},
     openTasks: run.open_tasks,
     listOpenTasks: () => listOpenTasks(deps, run),
+    wouldHold({ tool, args }) {
+      const described = describeCall(deps, spec, { run, tool, args });
+      return described.ok && judgeDescribed(deps, spec, { tool, args, described }).verdict.action === 'hold';
+    },
     unattended: run.parent !== undefined,
     scope: scopeOf(run, spec),
   };

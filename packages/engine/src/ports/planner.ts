@@ -204,6 +204,10 @@ export interface PlannerInput {
   openTasks: number;
   /** The open tasks, oldest first. */
   listOpenTasks(): Promise<OpenTask[]>;
+  /**
+   * Whether the policies in force would ask a person about a call, by its arguments alone. The gate judges again, and may decide otherwise.
+   */
+  wouldHold(call: { tool: string; args: Json }): boolean;
   /** The run is a sub-agent: no person answers questions. */
   unattended: boolean;
   scope: SecretScope;

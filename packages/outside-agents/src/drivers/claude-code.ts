@@ -1,20 +1,27 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { readLine } from '../read-line.ts';
-import { type AgentDriver, AgentError, bridge, callSeconds, home, placeholderKey, serverName } from './driver.ts';
+import {
+  type AgentDriver,
+  AgentError,
+  type Asked,
+  bridge,
+  callSeconds,
+  home,
+  hooksUrl,
+  placeholderKey,
+  serverName,
+} from './driver.ts';
 
-/** Claude Code by `claude -p`: lines of JSON in and out, its own tools off. https://code.claude.com/docs/en/headless */
+/** Claude Code by `claude -p`: lines of JSON in and out; its own tools off, or held by its hooks. https://code.claude.com/docs/en/headless */
 export const claudeCode: AgentDriver = {
-  start({ modelUrl, address: { model }, system, session }) {
-    const servers = { mcpServers: { [serverName]: bridge } };
+  start({ modelUrl, address: { model }, system, session, native, tools }) {
     const begin = session === undefined ? ['--session-id', randomUUID()] : ['--resume', session];
     return {
       argv: [
         ...['claude', '--print', '--verbose', '--input-format', 'stream-json', '--output-format', 'stream-json'],
-        ...['--model', model, '--tools', '', '--strict-mcp-config', '--mcp-config', `${home}/servers.json`],
-        // A repository may bring hooks.
-        ...['--settings', JSON.stringify({ disableAllHooks: true })],
-        ...['--allowedTools', `mcp__${serverName}`, '--append-system-prompt', system, '--disable-slash-commands'],
+        ...['--model', model, '--strict-mcp-config', '--append-system-prompt', system, '--disable-slash-commands'],
+        ...(native ? withOwnTools(tools) : withOurTools),
         ...begin,
       ],
       env: {
@@ -29,14 +36,19 @@ export const claudeCode: AgentDriver = {
           CLAUDE_CODE_SUBAGENT_MODEL: model,
         },
         ...{ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1', ENABLE_TOOL_SEARCH: 'false' },
+        ...{ CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1', CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR: '1' },
         ...{ MCP_TIMEOUT: '120000', MCP_TOOL_TIMEOUT: String(callSeconds * 1000), MAX_MCP_OUTPUT_TOKENS: '100000' },
       },
-      files: { 'servers.json': JSON.stringify(servers) },
+      files: { 'servers.json': JSON.stringify({ mcpServers: native ? {} : { [serverName]: bridge } }) },
       kept: ['.claude/projects'],
     };
   },
-  async talk(lines, { prompt }) {
-    lines.send(JSON.stringify({ type: 'user', message: { role: 'user', content: [{ type: 'text', text: prompt }] } }));
+  async talk(lines, { prompt, isDeferred }: Asked) {
+    if (isDeferred) lines.endInput();
+    else {
+      const content = [{ type: 'text', text: prompt }];
+      lines.send(JSON.stringify({ type: 'user', message: { role: 'user', content } }));
+    }
     for (;;) {
       const line = await lines.receive();
       if (line === undefined) throw new AgentError('It ended without an answer.');
@@ -51,6 +63,24 @@ export const claudeCode: AgentDriver = {
     }
   },
 };
+
+const withOurTools = [
+  ...['--tools', '', '--mcp-config', `${home}/servers.json`, '--allowedTools', `mcp__${serverName}`],
+  // A repository may bring hooks.
+  ...['--settings', JSON.stringify({ disableAllHooks: true })],
+];
+
+/** Every call asks our hook first, and a hook without an answer lets nothing run. Settings of the repository and of the home are left out. */
+function withOwnTools(tools: readonly string[]): string[] {
+  const hook = { type: 'http', url: hooksUrl, timeout: callSeconds, onFailure: 'block' };
+  const every = [{ hooks: [hook] }];
+  const settings = { hooks: { PreToolUse: every, PostToolUse: every, PostToolUseFailure: every } };
+  return [
+    ...['--tools', tools.join(','), '--setting-sources', '', '--settings', JSON.stringify(settings)],
+    // What no hook has let through is refused.
+    ...['--permission-mode', 'dontAsk'],
+  ];
+}
 
 const saidSchema = z.discriminatedUnion('type', [
   z.object({ type: z.literal('system'), subtype: z.literal('init'), session_id: z.string().max(200) }),

@@ -20,8 +20,12 @@ export interface Asked {
   retold: string;
   /** The session to continue. Undefined: a new one. */
   session: string | undefined;
-  /** The names of our tools. */
+  /** The names of our tools, or, with `native`, of its own. */
   tools: readonly string[];
+  /** It keeps its own tools, and its hooks ask before each call. */
+  native: boolean;
+  /** Its session ended with a call open: the agent asks for this call again before anything else, and needs no prompt. */
+  isDeferred: boolean;
 }
 
 /** How the agent is started. */
@@ -54,15 +58,21 @@ export interface AgentDriver {
   talk(lines: AgentLines, asked: Asked): Promise<void>;
 }
 
+/** Where the hooks of an agent in mode native are answered, on the loopback of its sandbox. */
+export const hooksUrl = 'http://127.0.0.1:3130/';
+
 /** The agent cannot continue. */
 export class AgentError extends Error {
   override name = 'AgentError';
   /** The last failed request to its model, when no request has succeeded since. */
   readonly failure: Failure | undefined;
+  /** @default EAGENTFAILED */
+  readonly code: string | undefined;
 
-  constructor(message: string, failure?: Failure) {
+  constructor(message: string, failure?: Failure, code?: string) {
     super(message);
     this.failure = failure;
+    this.code = code;
   }
 }
 

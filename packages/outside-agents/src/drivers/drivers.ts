@@ -1,4 +1,4 @@
-import { acpCommand, isOutsideAgentName, type OutsideAgentName } from '@holdpoint/contract';
+import { acpCommand, type OutsideAgentName, outsideAgentName } from '@holdpoint/contract';
 import { acp, gemini, opencode } from './acp.ts';
 import { claudeCode } from './claude-code.ts';
 import { codex } from './codex.ts';
@@ -8,6 +8,7 @@ const drivers: Record<OutsideAgentName, AgentDriver> = { 'claude-code': claudeCo
 
 /** @param agent as the schema of the contract lets it through */
 export function driverOf(agent: string): AgentDriver {
-  if (isOutsideAgentName(agent)) return drivers[agent];
+  const name = outsideAgentName(agent);
+  if (name !== undefined) return drivers[name];
   return acp(acpCommand(agent) ?? '');
 }

@@ -1,5 +1,6 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer as createHttpServer, type ServerResponse } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -27,10 +28,15 @@ type Order =
   | { order: 'input'; line: string }
   | { order: 'end_input' }
   | { order: 'tools'; connection: number; line: string }
+  | { order: 'hook'; id: number; body: string }
   | { order: 'save'; id: number };
 
 /** The port of our tools on the loopback of the sandbox, which has no unix sockets. */
 const toolsPort = 3129;
+
+/** The port of the hooks of an agent that keeps its own tools. Only this sandbox reaches its loopback. */
+const hooksPort = 3130;
+const mostHook = 2 * 1024 * 1024;
 
 /** A program that joins the agent's standard input and output to our tools. */
 const bridge = `import { connect } from 'node:net';
@@ -42,6 +48,7 @@ socket.on('close', () => process.exit(0));
 
 const say = (message: object): void => void process.stdout.write(`${JSON.stringify(message)}\n`);
 const connections = new Map<number, Socket>();
+const hooks = new Map<number, ServerResponse>();
 const known = new Map<string, Buffer>();
 let kept: string[] = [];
 const early: ((stdin: ChildProcessWithoutNullStreams['stdin']) => void)[] = [];
@@ -56,6 +63,7 @@ function obey(order: Order): void {
   else if (order.order === 'input') toAgent((stdin) => stdin.write(`${order.line}\n`));
   else if (order.order === 'end_input') toAgent((stdin) => stdin.end());
   else if (order.order === 'tools') connections.get(order.connection)?.write(`${order.line}\n`);
+  else if (order.order === 'hook') answerHook(order);
   else say({ said: 'saved', id: order.id, ...changes() });
 }
 
@@ -76,7 +84,7 @@ function start({ argv, cwd, env, files, kept: roots }: Extract<Order, { order: '
   // Agents refuse a folder of settings that others may read.
   chmodSync(home, 0o700);
   if (cwd !== '/workspace') mkdirSync(cwd, { recursive: true });
-  serveTools(() => run(argv, cwd, env));
+  serveTools(() => serveHooks(() => run(argv, cwd, env)));
 }
 
 function run(argv: readonly string[], cwd: string, env: Record<string, string>): void {
@@ -113,6 +121,38 @@ function serveTools(ready: () => void): void {
     });
     createInterface({ input: socket }).on('line', (line) => say({ said: 'tools', connection, line }));
   }).listen(toolsPort, '127.0.0.1', ready);
+}
+
+function serveHooks(ready: () => void): void {
+  let number = 0;
+  createHttpServer(async (request, response) => {
+    const id = ++number;
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    for await (const chunk of request as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > mostBytes) return void response.destroy();
+      chunks.push(chunk);
+    }
+    hooks.set(id, response);
+    response.on('close', () => hooks.delete(id));
+    say({ said: 'hook', id, body: bounded(Buffer.concat(chunks).toString()) });
+  }).listen(hooksPort, '127.0.0.1', ready);
+}
+
+/** A report of a large file is cut: the snapshot has the file. A call that is too large is asked without its arguments, and refused. */
+function bounded(body: string): string {
+  if (body.length <= mostHook) return body;
+  try {
+    const { tool_response: _, tool_input: __, ...rest } = JSON.parse(body) as Record<string, unknown>;
+    return JSON.stringify({ ...rest, too_large: true });
+  } catch {
+    return '';
+  }
+}
+
+function answerHook({ id, body }: Extract<Order, { order: 'hook' }>): void {
+  hooks.get(id)?.writeHead(200, { 'content-type': 'application/json' }).end(body);
 }
 
 const isKept = (path: string): boolean => kept.some((root) => path === root || path.startsWith(`${root}/`));

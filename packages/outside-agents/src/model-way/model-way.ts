@@ -2,12 +2,18 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Server, Socket } from 'node:net';
 import type { Failure, ModelAnswer, ProviderAddress } from '@holdpoint/models';
 import type { CommandEgress } from '@holdpoint/sandbox';
+import type { ToolUses } from './tool-uses.ts';
 import { addUsage, noUsage, UsageReader } from './usage.ts';
 
 export interface ModelWayOptions {
   /** Requests for another model are refused. */
   address: ProviderAddress;
   fetch: typeof globalThis.fetch;
+  /** Reads the calls in the model's answers. */
+  uses?: ToolUses | undefined;
+  /** Called with the calls that the agent made without their release. Its request does not pass. */
+  onUnreleased?(ids: readonly string[]): void;
+  isReleased?(id: string): boolean;
 }
 
 /** Requests that ask a model. Files, batches and every other path of a provider are refused. */
@@ -128,6 +134,11 @@ export class ModelWay implements CommandEgress {
       const model = modelOf(path, body);
       const { model: own } = this.#options.address;
       if (model !== own) return refuse(403, `This run asks ${own}, not ${String(model).slice(0, 100)}.`);
+      const unreleased = this.#unreleased(body);
+      if (unreleased.length > 0) {
+        this.#options.onUnreleased?.(unreleased);
+        return refuse(403, 'The agent made a call without asking.');
+      }
       await this.#forward(request, response, body);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
@@ -139,6 +150,12 @@ export class ModelWay implements CommandEgress {
       this.lastAt = performance.now();
       this.#requests -= 1;
     }
+  }
+
+  #unreleased(body: Buffer): string[] {
+    const { uses, isReleased } = this.#options;
+    if (uses === undefined || isReleased === undefined) return [];
+    return uses.unreleased(body.toString('utf8'), isReleased);
   }
 
   async #forward(request: IncomingMessage, response: ServerResponse, body: Buffer): Promise<void> {
@@ -161,14 +178,18 @@ export class ModelWay implements CommandEgress {
     );
     const isStream = /^text\/event-stream\b/i.test(answer.headers.get('content-type') ?? '');
     const counting = new UsageReader({ isStream });
+    const calls = this.#options.uses?.openAnswer({ isStream });
+    const text = new TextDecoder();
     let words = '';
     try {
       for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
         counting.push(chunk);
+        calls?.push(text.decode(chunk, { stream: true }));
         if (!answer.ok && words.length < 1000) words += Buffer.from(chunk).toString('utf8');
         if (!response.write(chunk))
           await new Promise((drained) => response.once('drain', drained).once('close', drained));
       }
+      calls?.end();
       response.end();
     } finally {
       this.#used = addUsage(this.#used, counting.end());

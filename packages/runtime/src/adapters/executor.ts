@@ -1,5 +1,5 @@
 import type { Graphs } from '@holdpoint/code-graph';
-import { FileError, type ProcessLimits, type SecretScope } from '@holdpoint/contract';
+import { FileError, type ProcessLimits, type SecretScope, type ToolOutcome } from '@holdpoint/contract';
 import type { Documents } from '@holdpoint/documents';
 import { createGuard } from '@holdpoint/egress';
 import type { ExecutionContext, Executor } from '@holdpoint/engine/worker';
@@ -39,6 +39,8 @@ interface Deps {
   secrets: Secrets;
   models: ToolModels;
   live: Live;
+  /** Makes a call of an outside agent with the agent's own tool. */
+  byAgent?: (step: OwnCall & OwnStep) => Promise<ToolOutcome>;
   /** Most bytes of a result in a request to a model. */
   resultBytes: ResultBytes;
   logger: { warn(about: object, message: string): void };
@@ -47,6 +49,9 @@ interface Deps {
   /** Milliseconds since the epoch. */
   now: () => number;
 }
+
+type OwnCall = Parameters<NonNullable<ToolContext['byAgent']>>[0];
+type OwnStep = Pick<ExecutionContext, 'runId' | 'stepId' | 'wallMs' | 'signal'>;
 
 /** The engine's executor: calls of the registry's tools, inside the sandbox, on the run's workspace. */
 export function createExecutor(deps: Deps): Executor {
@@ -62,6 +67,7 @@ export function createExecutor(deps: Deps): Executor {
     toolchains,
     allowAddresses,
     now,
+    byAgent: makeByAgent,
   } = deps;
   /** `asks` and previews have no snapshot, so they query no graph. */
   const graphOf = (
@@ -230,6 +236,7 @@ export function createExecutor(deps: Deps): Executor {
       });
       const context = {
         ...(await contextOf({ runId, epoch, idempotencyKey: stepId, ...bounds, rest })),
+        byAgent: makeByAgent && ((made: OwnCall) => makeByAgent({ ...made, runId, stepId, wallMs, signal })),
         caution: cautionOf(registry, { ...call, network: network.allow.length > 0, settings: rest.settings }),
         generate,
       };

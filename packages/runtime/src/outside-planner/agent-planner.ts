@@ -1,9 +1,24 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isOutsideAgentName, outsideAgents, type Problem } from '@holdpoint/contract';
+import {
+  isSettled,
+  type Json,
+  nativeToolset,
+  outsideAgentName,
+  outsideAgents,
+  type Problem,
+  readsOnly,
+} from '@holdpoint/contract';
 import type { PastTurn, Planner, PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
 import { describeFailure, type ModelAnswer, type ModelSettings, providerAddressOf } from '@holdpoint/models';
-import { AgentError, AgentProcess, type AgentTurn, type RunInside, type SavedSession } from '@holdpoint/outside-agents';
+import {
+  AgentError,
+  AgentProcess,
+  type AgentTurn,
+  type CallAgain,
+  type RunInside,
+  type SavedSession,
+} from '@holdpoint/outside-agents';
 import { readablePaths } from '@holdpoint/policy';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
@@ -20,7 +35,7 @@ import { toolsOf } from '../model-planner/model.ts';
 import { tellOfOpenTasks } from '../model-planner/open-tasks.ts';
 import { readAnswer } from '../model-planner/read-answer.ts';
 import type { RunningAgents } from './running-agents.ts';
-import { resultsOf, resumeText, retell, systemText } from './story.ts';
+import { againText, resultsOf, resumeText, retell, systemText } from './story.ts';
 
 interface Deps {
   registry: Registry;
@@ -61,7 +76,7 @@ async function nextTurn(deps: Deps, input: PlannerInput, signal: AbortSignal): P
   const story = await readStory(deps, input);
   const waiting = await deps.agents.take(input.runId, recorded(story.turns).at(-1)?.state);
   const isAnswered = waiting !== undefined && story.results.length > 0;
-  if (isAnswered) waiting.answer(withWords(await withImages(input, story.results), story.words));
+  if (isAnswered) waiting.answer(await withImages(input, story.results), story.words);
   else await waiting?.end();
   const agent = isAnswered ? waiting : await begin(deps, input, story);
   try {
@@ -83,6 +98,8 @@ function throwIfAway({ settings, asking }: Deps, { model }: PlannerInput, { fail
   if (error.retryable) throw error;
 }
 
+export type { Deps as AgentDeps };
+
 /** The run up to this turn, and the texts that its agent has not read. */
 interface Story {
   turns: readonly PastTurn[];
@@ -94,7 +111,10 @@ interface Story {
   hasNews: boolean;
 }
 
-async function readStory({ registry, secrets }: Deps, { spec, scope, history, warned }: PlannerInput): Promise<Story> {
+export async function readStory(
+  { registry, secrets }: Deps,
+  { spec, scope, history, warned }: PlannerInput,
+): Promise<Story> {
   const redactor = secrets.redactor(scope.tenant);
   const { turns, unread, notified } = await history();
   const last = turns.at(-1);
@@ -116,9 +136,10 @@ async function takeTurn(
       signal,
       onText: (text) => shown.onDelta({ type: 'text', text }),
       whyOver: (used) => whyOver(deps, input, used),
+      holds: ({ tool, args }) => input.wouldHold({ tool, args: args as Json }),
     });
     const decision = await decide(deps, input, { turn, past: turns, hasNews });
-    if (decision.kind === 'calls') deps.agents.keep(input.runId, agent);
+    if (decision.kind === 'calls' && !turn.isOver) deps.agents.keep(input.runId, agent);
     else await agent.end();
     return decision;
   } catch (error) {
@@ -132,12 +153,30 @@ async function takeTurn(
   }
 }
 
+/** The results of all calls of the agent that have ended, by their ids. */
+function endedCalls({ registry, secrets }: Deps, { spec, scope }: PlannerInput, turns: readonly PastTurn[]) {
+  const redactor = secrets.redactor(scope.tenant);
+  return turns.flatMap((turn) => {
+    const over = new Set(turn.steps.flatMap(({ call_id, status }) => (isSettled(status) ? [call_id] : [])));
+    return resultsOf(registry, spec, turn, freshCap).flatMap((result) =>
+      over.has(result.id) ? [[result.id, redactor.json(result)] as const] : [],
+    );
+  });
+}
+
+/** A fork may narrow what its run can do. Nothing but the sandbox holds the own tools of an agent. */
+const isNarrowed = ({ permissions, modes }: PlannerInput['spec']): boolean =>
+  permissions !== undefined || readsOnly(modes) || modes.dry_run || modes.deterministic;
+const tooNarrow =
+  'An agent with its own tools cannot be held to permissions or modes. Fork the run without them, or submit it without :native.';
+
 const sessionSchema = z.object({
   agent: z.object({
     id: z.string(),
     state: z.string(),
     change: z.object({ data: z.string() }).optional(),
     first: z.literal(true).optional(),
+    deferred: z.literal(true).optional(),
   }),
 });
 
@@ -149,7 +188,7 @@ const recorded = (turns: readonly PastTurn[]) =>
   });
 
 /** Undefined when the last turn could not record the session, or there is none. */
-function savedSession(turns: readonly PastTurn[]): SavedSession | undefined {
+export function savedSession(turns: readonly PastTurn[]): SavedSession | undefined {
   const kept = recorded(turns);
   const last = kept.at(-1);
   if (last?.change === undefined || last.id === '') return undefined;
@@ -159,27 +198,40 @@ function savedSession(turns: readonly PastTurn[]): SavedSession | undefined {
     lost + 1,
     kept.findLastIndex(({ first }) => first),
   );
-  return { id: last.id, state: last.state, changes: kept.slice(from).flatMap(({ change }) => change ?? []) };
+  const changes = kept.slice(from).flatMap(({ change }) => change ?? []);
+  return { id: last.id, state: last.state, changes, isDeferred: last.deferred === true };
 }
 
-async function begin(deps: Deps, input: PlannerInput, { turns, saved, results, words }: Story): Promise<AgentProcess> {
+/**
+ * Starts the agent from its session in the log.
+ * @param again the call of its own tools that it has to make again: its step waits for it
+ */
+export async function begin(
+  deps: Deps,
+  input: PlannerInput,
+  { turns, saved, results, words }: Omit<Story, 'hasNews'>,
+  again?: CallAgain,
+): Promise<AgentProcess> {
   const { registry, sandbox, secrets, settings, fetch, version, agents } = deps;
   const { spec, model } = input;
   const { goal } = spec;
   if (goal.planner !== 'model' || goal.outside_agent === undefined) throw new TypeError('the run has no outside agent');
-  const mount = await mountOf(deps, input);
+  const native = nativeToolset(goal.outside_agent) !== undefined;
+  const mount = await mountOf(deps, input, { native });
   const own = (await sandbox.runtimes(mount)).find(({ isOwn }) => isOwn);
   const told = retell(registry, spec, goal.prompt, turns);
   const retold = [secrets.redactor(input.scope.tenant).text(told), ...words].join('\n\n');
   const last = turns.at(-1);
-  const prompt = saved === undefined || last === undefined ? retold : resumeText(last, results, words);
+  const resumed = saved === undefined || last === undefined ? retold : resumeText(last, results, words);
+  const prompt = again === undefined ? resumed : `${resumed}\n\n${againText(again)}`.trim();
   const inside: RunInside = ({ limits = {}, ...command }, talk, stop) =>
     runConversation(sandbox, { ...command, limits, workspace: mount, signal: stop, stop, label: undefined }, talk);
   const agent = new AgentProcess(
     inside,
     {
       ...{ agent: goal.outside_agent, prompt, retold, session: saved, version },
-      system: systemText({ system: goal.system, modes: spec.modes }),
+      system: systemText({ system: goal.system, modes: spec.modes, native }),
+      native: native ? { ended: new Map(endedCalls(deps, input, turns)), again } : undefined,
       address: providerAddressOf(model, settings),
       tools: toolsOf(registry, input),
       node: own?.path ?? 'node',
@@ -190,11 +242,16 @@ async function begin(deps: Deps, input: PlannerInput, { turns, saved, results, w
   return agent;
 }
 
-/** The run's tree, read-only. With restricted reads an empty folder: the agent's own reads are judged by no policy. */
-async function mountOf({ workspaces, dataDir }: Deps, { runId, spec }: PlannerInput): Promise<WorkspaceMount> {
+/** The run's tree, read-only but for an agent with its own tools. With restricted reads an empty folder: the agent's own reads are judged by no policy. */
+async function mountOf(
+  { workspaces, dataDir }: Deps,
+  { runId, spec }: PlannerInput,
+  { native }: { native: boolean },
+): Promise<WorkspaceMount> {
+  if (native && isNarrowed(spec)) throw new AgentError(tooNarrow);
   const epoch = await workspaces.newestEpoch(runId);
   const { path, owner, repository, sourceFolders, outputs } = await workspaces.locate({ runId, epoch });
-  const mount = { id: runId, path, uid: owner.uid, gid: owner.gid, readOnly: true };
+  const mount = { id: runId, path, uid: owner.uid, gid: owner.gid, readOnly: !native };
   if (readablePaths(spec.permissions) === undefined) return { ...mount, repository, sourceFolders, outputs };
   const empty = join(dataDir, 'empty');
   await mkdir(empty, { recursive: true, mode: 0o755 });
@@ -219,13 +276,19 @@ async function decide(
     calls: calls.map(({ id, tool, args }) => ({ id, tool, args: args as ModelAnswer['calls'][number]['args'] })),
     finish: calls.length > 0 ? 'tool_calls' : 'stop',
   };
-  const { id, state, change, isFirst } = session;
-  const provider = { agent: { id, state, ...(change && { change: { ...change } }), ...(isFirst && { first: true }) } };
+  const { id, state, change, isFirst, isDeferred } = session;
+  const kept = { id, state, ...(change && { change: { ...change } }), ...(isFirst && { first: true }) };
+  const provider = { agent: { ...kept, ...(isDeferred && { deferred: true }) } };
   const decision = readAnswer({
     answer: { ...redactor.json(said), provider },
     given: { ...said, provider },
     ...{ answered: {}, usage: usageOf(said, prices), past, hasNews },
   });
+  if (decision.kind === 'calls') {
+    const errors = new Map(calls.flatMap(({ id, error }) => (error === undefined ? [] : [[id, redactor.json(error)]])));
+    const withErrors = decision.calls.map((call) => ({ ...call, error: call.error ?? errors.get(call.call_id ?? '') }));
+    return { ...decision, calls: withErrors };
+  }
   const tasks = decision.kind === 'finish' && input.openTasks > 0 ? redactor.json(await input.listOpenTasks()) : [];
   const { waits, ends } = registry.taskTools(input.spec.toolset);
   const tools = toolsOf(registry, input);
@@ -234,12 +297,6 @@ async function decide(
 }
 
 type Results = Story['results'];
-
-/** The words of people come behind the last result. */
-function withWords(results: Results, words: readonly string[]): Results {
-  const said = words.map((text) => `\n\n[Message to you, apart from the result]\n${text}`).join('');
-  return results.map((result, at) => (at === results.length - 1 ? { ...result, text: result.text + said } : result));
-}
 
 async function withImages(input: PlannerInput, results: Results): Promise<Results> {
   const loaded = (result: Results[number]) =>
@@ -259,7 +316,11 @@ async function withImages(input: PlannerInput, results: Results): Promise<Result
 }
 
 /** The limits of the run hold within a turn, too: an agent may ask its model many times before it makes a call. */
-function whyOver({ prices }: Deps, { model, budgets }: PlannerInput, usage: ModelAnswer['usage']): string | undefined {
+export function whyOver(
+  { prices }: Pick<Deps, 'prices'>,
+  { model, budgets }: PlannerInput,
+  usage: ModelAnswer['usage'],
+): string | undefined {
   const { cost_micros = 0 } = usageOf({ model, usage }, prices);
   const now = { max_tokens: usage.input_tokens + usage.output_tokens, max_cost_usd: cost_micros / 1e6 };
   const over = budgets.find(
@@ -268,10 +329,11 @@ function whyOver({ prices }: Deps, { model, budgets }: PlannerInput, usage: Mode
   return over && `The run has used its limit ${over.limit} (${over.most}).`;
 }
 
-function reasonOf({ spec: { goal } }: PlannerInput, { message }: AgentError): Problem {
+export function reasonOf({ spec: { goal } }: PlannerInput, { message, code }: AgentError): Problem {
   const agent = goal.planner === 'model' ? (goal.outside_agent ?? '') : '';
   if (message === 'ENOENT') {
-    const name = isOutsideAgentName(agent) ? outsideAgents[agent].package : undefined;
+    const known = outsideAgentName(agent);
+    const name = known && outsideAgents[known].package;
     return {
       code: 'EAGENTMISSING',
       message: `The program of the agent ${agent} is not in the sandbox of the run.`,
@@ -281,6 +343,12 @@ function reasonOf({ spec: { goal } }: PlannerInput, { message }: AgentError): Pr
           : `Install it for the workers (npm install --global --prefix DIR ${name}, with DIR in HOLDPOINT_TOOLCHAINS), restart them and resume the run.`,
     };
   }
+  if (code !== undefined)
+    return {
+      code,
+      message: `The agent ${agent} did not keep to its gate. ${message}`,
+      next: 'Look at the diff: it may have changes of no call. Resume the run to continue from its last recorded turn, or cancel it.',
+    };
   return {
     code: 'EAGENTFAILED',
     message: `The agent ${agent} ended without an answer. ${message}`,

@@ -37,6 +37,11 @@ export class RunningAgents {
     return undefined;
   }
 
+  /** The waiting agent of a run. It stays. */
+  find(runId: string): AgentProcess | undefined {
+    return this.#waiting.get(runId);
+  }
+
   add(agent: AgentProcess): void {
     this.#all.add(agent);
     void agent.ended.finally(() => this.#all.delete(agent));
@@ -47,9 +52,9 @@ export class RunningAgents {
     void agent.ended.then(() => {
       if (this.#waiting.get(runId) === agent) this.#waiting.delete(runId);
     });
-    for (const [oldest] of this.#waiting) {
+    for (const [oldest, waiting] of this.#waiting) {
       if (this.#waiting.size <= this.#options.most) return;
-      this.#end(oldest);
+      if (!waiting.isPerforming) this.#end(oldest);
     }
   }
 
@@ -67,6 +72,7 @@ export class RunningAgents {
   async #endUnneeded(): Promise<void> {
     const { idleMs, isAtRest } = this.#options;
     for (const [runId, agent] of this.#waiting) {
+      if (agent.isPerforming) continue;
       const isUnneeded = performance.now() - agent.lastAt > idleMs || (await isAtRest(runId));
       // The run may have taken its agent in between.
       if (isUnneeded && this.#waiting.get(runId) === agent) this.#end(runId);

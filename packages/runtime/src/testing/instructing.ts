@@ -18,6 +18,7 @@ export function instructing(
   const scope = { tenant: 'default', secrets: [{ name: 'TOKEN', as: { env: 'TOKEN' } }] };
   const input: PlannerInput = {
     ...{ runId, spec, base, turn: 1, model: 'test/model', openTasks: 0, unattended: false, scope },
+    wouldHold: () => false,
     ...{
       named: async () => undefined,
       previous: async () => [],

@@ -106,6 +106,7 @@ export function plannedRun({
       openTasks: 0,
       listOpenTasks: async () => [],
       modelsLeft: {},
+      wouldHold: () => false,
       unattended: false,
       scope: { tenant: 'default', secrets: [] },
     },

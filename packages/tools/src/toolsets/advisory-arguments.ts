@@ -14,4 +14,5 @@ export const advisoryArguments = {
   workbench: { run_code: { limits: ['timeout'] } },
   clemini: { bash: { words: ['description'], limits: ['timeout_seconds'] } },
   sage: {},
+  'claude-code': { Bash: { words: ['description'], limits: ['timeout'] } },
 } satisfies Record<string, Readonly<Record<string, Advisory>>>;

@@ -2,6 +2,7 @@ import type { GraphPort } from '../graph/port.ts';
 import { duckDuckGoHtml } from '../search/duckduckgo-html.ts';
 import type { SearchPort } from '../search/port.ts';
 import type { Toolset } from '../toolset.ts';
+import { claudeCode } from './claude-code/toolset.ts';
 import { createCleminiToolset } from './clemini/toolset.ts';
 import { cliAgent } from './cli-agent/toolset.ts';
 import { createHoldpointToolset } from './holdpoint/toolset.ts';
@@ -24,6 +25,7 @@ export const createToolsets = ({
   createWorkbenchToolset({ search }),
   createCleminiToolset({ search }),
   createSageToolset({ graph }),
+  claudeCode,
 ];
 
 /** The toolsets use the search engine that needs no account. */

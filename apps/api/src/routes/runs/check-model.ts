@@ -1,4 +1,4 @@
-import { isOutsideAgentName, outsideAgents, type RunSpec } from '@holdpoint/contract';
+import { outsideAgentName, outsideAgents, type RunSpec } from '@holdpoint/contract';
 import { describeModelProblem, type ModelSettings, modelProviders } from '@holdpoint/models';
 import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
@@ -23,7 +23,8 @@ export function checkModel({ models }: Pick<ApiDeps, 'models'>, asked: string | 
  * @throws ApiProblem `model_not_configured`, `invalid_model_name`
  */
 export function checkAgentModel(deps: Pick<ApiDeps, 'models'>, agent: string, asked: string | undefined): string {
-  const providers: readonly string[] = isOutsideAgentName(agent) ? outsideAgents[agent].providers : modelProviders;
+  const name = outsideAgentName(agent);
+  const providers: readonly string[] = name === undefined ? modelProviders : outsideAgents[name].providers;
   const fits = (name: string) => providers.includes(name.slice(0, name.indexOf('/')));
   const { defaultModel } = deps.models;
   const usual = defaultModel !== undefined && fits(defaultModel) ? defaultModel : undefined;

@@ -1,4 +1,4 @@
-import { type Goal, type RunSpec, readTraceContext, type TraceContext } from '@holdpoint/contract';
+import { type Goal, nativeToolset, type RunSpec, readTraceContext, type TraceContext } from '@holdpoint/contract';
 import { type CreateRunBody, createRunSchema, runSchema } from '@holdpoint/contract/wire';
 import { cutAtCeilings, type Idempotency, spanIdOf, spanKeys, traceIdOf } from '@holdpoint/engine';
 import type { FastifyRequest } from 'fastify';
@@ -64,10 +64,11 @@ interface Submitting {
 }
 
 /** Checks a request and submits its run. */
-export async function submitRequest(deps: ApiDeps, body: CreateRunBody, { idempotency, trace, runId }: Submitting) {
+export async function submitRequest(deps: ApiDeps, given: CreateRunBody, { idempotency, trace, runId }: Submitting) {
   const known = idempotency && (await deps.engine.runs.findSubmitted(idempotency));
   if (known !== undefined) return { runId: known, created: false };
   checkSpace(deps);
+  const body = { ...given, toolset: nativeToolset(given.outside_agent) ?? given.toolset };
   const resolved = await resolvePolicy(deps, body.policy);
   const goal = await checkRequest(deps, { ...body, ...resolved });
   const spec = { ...specOf(deps, body, goal), ...resolved };
