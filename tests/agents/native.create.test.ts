@@ -35,11 +35,26 @@ interface Scripted {
 }
 const bash = (command: string) => ({ tool: 'Bash', args: { command, description: 'a command' } });
 
+/** A command whose output is no part of the command. */
+const marking = (mark: number, before = '') => bash(`${before}echo m${mark} >> made; echo out-$((1000 + ${mark}))`);
+const outputOf = (mark: number): string => `out-${1000 + mark}`;
+
+/** The call that a started agent is told to make again. */
+function openCall({ text }: Asked): Says | undefined {
+  const { messages } = JSON.parse(text) as { messages: { content: string | { text?: string }[] }[] };
+  const { content = '' } = messages.at(-1) ?? {};
+  const words = typeof content === 'string' ? content : content.map((part) => part.text ?? '').join('\n');
+  const [, tool, args] = /Your last call has not run yet: (\w+) (\{.*\})\nIt may run now/.exec(words) ?? [];
+  return tool === undefined ? undefined : { calls: [{ tool, args: JSON.parse(args ?? '{}') as object }] };
+}
+
 /** A model that makes these calls one after the other, each once its words are not in the conversation yet. */
 const script =
   (steps: readonly Scripted[], end = 'All done.') =>
   (asked: Asked): Says => {
     if (!asked.tools.includes('Bash')) return { text: 'A title' };
+    const again = openCall(asked);
+    if (again !== undefined) return again;
     const next = steps.find(({ unless }) => !asked.text.includes(unless));
     return next === undefined ? { text: end } : { text: next.text, calls: next.calls };
   };
@@ -141,5 +156,129 @@ describe.each([
     await ended(id);
     expect(await stepsOf(id)).toEqual(['Bash succeeded', 'Bash succeeded']);
     expect(await fileOf(id, 'made')).toBe('marker-one\nmarker-two\n');
+  });
+
+  test.skipIf(!isThere)('held calls that come together are refused, and the same call alone parks', async () => {
+    const { id } = await submit(
+      [
+        { unless: 'alone', calls: [marking(0), marking(1)] },
+        { unless: outputOf(2), calls: [marking(2)] },
+      ],
+      hold,
+    );
+    await approve(system.client, await nextApproval(system.client, id));
+    await ended(id);
+    expect(await stepsOf(id)).toEqual(['Bash ECALLALONE', 'Bash ECALLALONE', 'Bash succeeded']);
+    expect(await fileOf(id, 'made')).toBe('m2\n');
+  });
+
+  test.skipIf(!isThere)('a rejected call does not run, an edited one runs as edited, and words reach the agent', async () => {
+    const { id } = await submit(
+      [
+        { unless: 'not this one', calls: [marking(0)] },
+        { unless: 'edited-output', calls: [bash('echo written')] },
+      ],
+      hold,
+    );
+    const first = await nextApproval(system.client, id);
+    const { action_digest } = first;
+    await system.client.decideApproval(first.id, { decision: 'reject', message: 'not this one', action_digest });
+    const second = await nextApproval(system.client, id);
+    const args = { command: 'echo edited-$((1+0)) > made; echo edited-output', description: 'edited' };
+    await system.client.decideApproval(second.id, { decision: 'edit', args, action_digest: second.action_digest });
+    await ended(id);
+    expect(await stepsOf(id)).toEqual(['Bash EREJECTED', 'Bash succeeded']);
+    expect(await fileOf(id, 'made')).toBe('edited-1\n');
+  });
+
+  test.skipIf(!isThere)('killed workers at any moment: files and calls are made once, in order', async () => {
+    const marks = Array.from({ length: 6 }, (_, at) => at);
+    const { id } = await submit(
+      marks.map((mark) => ({ unless: outputOf(mark), calls: [marking(mark, mark % 2 ? 'sleep 0.4; ' : '')] })),
+    );
+    for (const ms of [700, 1500, 2300, 1100]) {
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      await worker.signal('SIGKILL');
+      worker = await system.startWorker();
+    }
+    await ended(id);
+    expect(await fileOf(id, 'made')).toBe(marks.map((mark) => `m${mark}\n`).join(''));
+    expect(await stepsOf(id)).toEqual(marks.map(() => 'Bash succeeded'));
+  });
+
+  test.skipIf(!isThere)('a cancel ends a command of the agent', async () => {
+    const { id } = await submit([{ unless: 'never', calls: [bash('echo begun > begun; sleep 300')] }]);
+    await until('the command runs', async () => (await stepsOf(id)).includes('Bash running'));
+    await system.client.cancelRun(id);
+    expect((await finished(system.client, id)).status).toBe('canceled');
+    await until('no process of the agent is left', () => processes() === 0, { withinMs: 20_000 });
+  });
+
+  test.runIf(isOwn)('an agent that runs a call without asking is ended, and the run pauses and says so', async () => {
+    const { id } = await submit([{ unless: 'sneaked', calls: [bash('LIE unasked echo sneaked > sneaked')] }]);
+    const { reason } = await paused(id);
+    expect(reason).toMatchObject({ code: 'EAGENTUNSEEN', message: expect.stringContaining('toolu_') });
+    expect(processes()).toBe(0);
+    await system.client.cancelRun(id);
+  });
+
+  test.runIf(isOwn)('calls that no model made, calls asked twice and early reports release nothing', async () => {
+    const forged = marking(0, 'LIE forges ');
+    const { id } = await submit(
+      [
+        { unless: 'made it up', calls: [forged] },
+        { unless: 'asked twice', calls: [bash('LIE twice echo twice >> made')] },
+        { unless: outputOf(2), calls: [marking(2, 'LIE reports ')] },
+      ],
+      { policy: { rules: [{ match: { command: { argv: ['LIE', 'reports', '**'] } }, action: 'hold' as const }] } },
+    );
+    await until('the early report parks', async () => (await stepsOf(id)).at(-1) === 'Bash parked', { withinMs: 20_000 }).catch(
+      async (error: unknown) => {
+        throw new Error(JSON.stringify([await stepsOf(id), await system.client.getRun(id)]).slice(0, 3000), { cause: error });
+      },
+    );
+    const approval = await nextApproval(system.client, id);
+    const steps = await stepsOf(id);
+    expect(steps).toContain('Bash EMADEUPCALL');
+    expect(steps).toContain('Bash EREPEATEDCALL');
+    expect(steps.at(-1)).toBe('Bash parked');
+    expect(await fileOf(id, 'made')).toBe('twice\n');
+    await approve(system.client, approval);
+    await ended(id);
+    expect(await fileOf(id, 'made')).toBe('twice\nm2\n');
+  });
+
+  test.runIf(isOwn)('what an agent wrote beside its calls is shown before an approved call runs', async () => {
+    const { id } = await submit([{ unless: 'written-out', calls: [bash('LIE writes echo sneaky > sneaky; echo written-out')] }], hold);
+    const first = await nextApproval(system.client, id);
+    await approve(system.client, first);
+    const open = async () =>
+      (await system.client.listApprovals({ run_id: id })).data.filter((one) => one.id !== first.id);
+    await until('it asks again', async () => (await open()).length > 0);
+    const [second = first] = await open();
+    const { data } = await system.client.listEvents(id, { limit: 500 });
+    expect(data.some(({ type }) => type === 'workspace.drifted')).toBe(true);
+    await approve(system.client, second);
+    await ended(id);
+  });
+
+  test.runIf(isOwn)('a run that an agent with its own tools cannot have is refused, and so is an agent without hooks', async () => {
+    const refused = (more: object) =>
+      system.client
+        .createRun({ prompt: 'Do it', outside_agent: 'claude-code:native', model: 'anthropic/claude-sonnet-4-5', ...more })
+        .then(
+          () => 'accepted',
+          (error: { status: number; errors: { pointer: string; detail: string }[] }) => error.errors[0],
+        );
+    expect(await refused({ outside_agent: 'opencode:native' })).toEqual({
+      pointer: '/outside_agent',
+      detail: expect.stringContaining('Use opencode, the mode with Holdpoint'),
+    });
+    expect(await refused({ outside_agent: 'gemini:native' })).toMatchObject({ pointer: '/outside_agent' });
+    expect(await refused({ outside_agent: undefined, toolset: 'claude-code' })).toMatchObject({ pointer: '/toolset' });
+    expect(await refused({ toolset: 'workbench' })).toMatchObject({ pointer: '/toolset' });
+    expect(await refused({ network: { allow: ['a.example'] } })).toMatchObject({ pointer: '/network' });
+    expect(await refused({ permissions: ['read:a'] })).toMatchObject({ pointer: '/permissions' });
+    expect(await refused({ modes: { read_only: true } })).toMatchObject({ pointer: '/modes' });
   });
 });

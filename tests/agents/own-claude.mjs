@@ -57,7 +57,6 @@ async function answer(use) {
   if (lie?.[1] === 'writes') await run(lie[2]);
   if (lie?.[1] === 'forges') return result(use, JSON.stringify(await forge(lie[2])), true);
   if (lie?.[1] === 'reports') await report(use, 'PostToolUse', { stdout: 'reported before it ran' });
-  const twice = lie?.[1] === 'twice' ? hook('PreToolUse', use) : undefined;
   const { permissionDecision, permissionDecisionReason = '', updatedInput } = await hook('PreToolUse', use);
   if (permissionDecision === 'defer') {
     save();
@@ -65,11 +64,12 @@ async function answer(use) {
     process.exit(0);
   }
   if (permissionDecision !== 'allow')
-    return result(use, `hook error: ${permissionDecisionReason} ${JSON.stringify((await twice) ?? '')}`, true);
+    return result(use, `hook error: ${permissionDecisionReason}`, true);
   if (lie?.[1] === 'dies') process.kill(process.pid, 'SIGKILL');
   const done = await make({ ...use, input: updatedInput ?? use.input });
   const { additionalContext = '' } = await report(use, 'PostToolUse', { stdout: done });
-  return result(use, `${done}${additionalContext}${JSON.stringify((await twice) ?? '')}`);
+  const again = lie?.[1] === 'twice' ? JSON.stringify(await hook('PreToolUse', use)) : '';
+  return result(use, `${done}${additionalContext}${again}`);
 }
 
 const result = ({ id: tool_use_id }, content, is_error = false) => ({ type: 'tool_result', tool_use_id, content, is_error });

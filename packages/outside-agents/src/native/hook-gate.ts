@@ -83,18 +83,14 @@ export class HookGate {
       answer(denied(`This call has ended already; do not make it again. Its result:\n${result.text}`));
       return;
     }
-    const call = { id, tool, args };
-    if (
-      this.#again !== undefined &&
-      !isDeepStrictEqual({ tool, args }, { tool: this.#again.tool, args: this.#again.args })
-    ) {
+    if (this.#again !== undefined && !isSame({ id, tool, args }, this.#again)) {
       this.#stray(this.#again, answer);
       return;
     }
     const error = this.#again === undefined ? this.#problemOf(hook) : undefined;
     this.#again = undefined;
     this.#asked.add(id);
-    this.#options.onCall(this.#callOf(call, answer, error));
+    this.#options.onCall(this.#callOf({ id, tool, args }, answer, error));
   }
 
   /** A started agent makes its open call before any other. */
@@ -133,6 +129,10 @@ export class HookGate {
     };
   }
 }
+
+/** A deferred call comes again with its id. Whatever its arguments are now, the released ones are those of its step. */
+const isSame = (call: CallAgain, again: CallAgain): boolean =>
+  call.id === again.id || (call.tool === again.tool && isDeepStrictEqual(call.args, again.args));
 
 const callText = ({ tool, args }: Pick<CallAgain, 'tool' | 'args'>): string => `${tool} ${JSON.stringify(args)}`;
 

@@ -1,6 +1,7 @@
 import type { ToolOutcome } from '@holdpoint/contract';
 import type { PastTurn, PlannerInput } from '@holdpoint/engine/worker';
 import { AgentError, type AgentProcess, type CallAgain, type Performed } from '@holdpoint/outside-agents';
+import { z } from 'zod';
 import { type AgentDeps, begin, readStory, reasonOf, whyOver } from './agent-planner.ts';
 
 /** A step whose call the agent makes with its own tool. */
@@ -27,11 +28,11 @@ export async function makeOwnCall(
   const input = await planning(step.runId);
   const known = (await input?.previous())?.find(({ id }) => id === step.stepId);
   if (input === undefined || known?.call_id === undefined) return notHere(step.tool);
-  const call = { id: known.call_id, tool: step.tool, args: known.args };
   try {
     const waiting = deps.agents.find(step.runId);
-    const agent = waiting?.canPerform(call.id) ? waiting : await startFor(deps, input, call, waiting);
-    return await performed(agent, call.id, step);
+    const id = known.call_id;
+    const agent = waiting?.canPerform(id) ? waiting : await startFor(deps, input, id, waiting);
+    return await performed(agent, id, step);
   } catch (error) {
     if (error instanceof AgentError && !step.signal.aborted) throw asInterruption(input, error);
     throw error;
@@ -72,13 +73,15 @@ const toOutcome = (made: Performed): ToolOutcome => ({ ...made });
 async function startFor(
   deps: AgentDeps,
   input: PlannerInput,
-  call: CallAgain,
+  id: string,
   waiting: AgentProcess | undefined,
 ): Promise<AgentProcess> {
   await waiting?.end();
   const story = await readStory(deps, input);
-  const results = story.results.filter(({ id }) => isOver(story.turns.at(-1), id));
-  const agent = await begin(deps, input, { ...story, results, words: [] }, call);
+  const results = story.results.filter((result) => isOver(story.turns.at(-1), result.id));
+  const again = askedCall(story.turns.at(-1), id);
+  if (again === undefined) throw new AgentError(`The log has no call ${id} of the agent.`);
+  const agent = await begin(deps, input, { ...story, results, words: [] }, again);
   try {
     await agent.askedAgain((used) => whyOver(deps, input, used));
   } catch (error) {
@@ -88,6 +91,12 @@ async function startFor(
   deps.agents.keep(input.runId, agent);
   return agent;
 }
+
+const answerSchema = z.object({ calls: z.array(z.object({ id: z.string(), tool: z.string(), args: z.json() })) });
+
+/** The call as the agent asked for it: a person may have edited the call of the step. */
+const askedCall = (turn: PastTurn | undefined, id: string): CallAgain | undefined =>
+  answerSchema.safeParse(turn?.answer).data?.calls.find((call) => call.id === id);
 
 const isOver = (turn: PastTurn | undefined, id: string): boolean =>
   turn?.steps.some(({ call_id, status }) => call_id === id && status !== 'running' && status !== 'queued') ?? false;
