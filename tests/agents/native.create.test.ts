@@ -39,7 +39,7 @@ const bash = (command: string) => ({ tool: 'Bash', args: { command, description:
 const marking = (mark: number, before = '') => bash(`${before}echo m${mark} >> made; echo out-$((1000 + ${mark}))`);
 const outputOf = (mark: number): string => `out-${1000 + mark}`;
 
-/** The call that a started agent is told to make again. */
+/** The call in the order to make a call again. */
 function openCall({ text }: Asked): Says | undefined {
   const { messages } = JSON.parse(text) as { messages: { content: string | { text?: string }[] }[] };
   const { content = '' } = messages.at(-1) ?? {};
@@ -115,7 +115,11 @@ describe.each([
   test.skipIf(!isThere)('each call is a step with its snapshot, and the change is published', async () => {
     const { id, path } = await submit([
       { unless: 'I begin', text: 'I begin.', calls: [bash('echo two > b.txt; echo from-the-command')] },
-      { unless: 'I write', text: 'I write.', calls: [{ tool: 'Write', args: { file_path: '/workspace/c.txt', content: 'three\n' } }] },
+      {
+        unless: 'I write',
+        text: 'I write.',
+        calls: [{ tool: 'Write', args: { file_path: '/workspace/c.txt', content: 'three\n' } }],
+      },
     ]);
     await ended(id);
     expect(await stepsOf(id)).toEqual(['Bash succeeded', 'Write succeeded']);
@@ -172,24 +176,27 @@ describe.each([
     expect(await fileOf(id, 'made')).toBe('m2\n');
   });
 
-  test.skipIf(!isThere)('a rejected call does not run, an edited one runs as edited, and words reach the agent', async () => {
-    const { id } = await submit(
-      [
-        { unless: 'not this one', calls: [marking(0)] },
-        { unless: 'edited-output', calls: [bash('echo written')] },
-      ],
-      hold,
-    );
-    const first = await nextApproval(system.client, id);
-    const { action_digest } = first;
-    await system.client.decideApproval(first.id, { decision: 'reject', message: 'not this one', action_digest });
-    const second = await nextApproval(system.client, id);
-    const args = { command: 'echo edited-$((1+0)) > made; echo edited-output', description: 'edited' };
-    await system.client.decideApproval(second.id, { decision: 'edit', args, action_digest: second.action_digest });
-    await ended(id);
-    expect(await stepsOf(id)).toEqual(['Bash EREJECTED', 'Bash succeeded']);
-    expect(await fileOf(id, 'made')).toBe('edited-1\n');
-  });
+  test.skipIf(!isThere)(
+    'a rejected call does not run, an edited one runs as edited, and words reach the agent',
+    async () => {
+      const { id } = await submit(
+        [
+          { unless: 'not this one', calls: [marking(0)] },
+          { unless: 'edited-output', calls: [bash('echo written')] },
+        ],
+        hold,
+      );
+      const first = await nextApproval(system.client, id);
+      const { action_digest } = first;
+      await system.client.decideApproval(first.id, { decision: 'reject', message: 'not this one', action_digest });
+      const second = await nextApproval(system.client, id);
+      const args = { command: 'echo edited-$((1+0)) > made; echo edited-output', description: 'edited' };
+      await system.client.decideApproval(second.id, { decision: 'edit', args, action_digest: second.action_digest });
+      await ended(id);
+      expect(await stepsOf(id)).toEqual(['Bash EREJECTED', 'Bash succeeded']);
+      expect(await fileOf(id, 'made')).toBe('edited-1\n');
+    },
+  );
 
   test.skipIf(!isThere)('killed workers at any moment: files and calls are made once, in order', async () => {
     const marks = Array.from({ length: 6 }, (_, at) => at);
@@ -232,11 +239,13 @@ describe.each([
       ],
       { policy: { rules: [{ match: { command: { argv: ['LIE', 'reports', '**'] } }, action: 'hold' as const }] } },
     );
-    await until('the early report parks', async () => (await stepsOf(id)).at(-1) === 'Bash parked', { withinMs: 20_000 }).catch(
-      async (error: unknown) => {
-        throw new Error(JSON.stringify([await stepsOf(id), await system.client.getRun(id)]).slice(0, 3000), { cause: error });
-      },
-    );
+    await until('the early report parks', async () => (await stepsOf(id)).at(-1) === 'Bash parked', {
+      withinMs: 20_000,
+    }).catch(async (error: unknown) => {
+      throw new Error(JSON.stringify([await stepsOf(id), await system.client.getRun(id)]).slice(0, 3000), {
+        cause: error,
+      });
+    });
     const approval = await nextApproval(system.client, id);
     const steps = await stepsOf(id);
     expect(steps).toContain('Bash EMADEUPCALL');
@@ -249,7 +258,10 @@ describe.each([
   });
 
   test.runIf(isOwn)('what an agent wrote beside its calls is shown before an approved call runs', async () => {
-    const { id } = await submit([{ unless: 'written-out', calls: [bash('LIE writes echo sneaky > sneaky; echo written-out')] }], hold);
+    const { id } = await submit(
+      [{ unless: 'written-out', calls: [bash('LIE writes echo sneaky > sneaky; echo written-out')] }],
+      hold,
+    );
     const first = await nextApproval(system.client, id);
     await approve(system.client, first);
     const open = async () =>
@@ -262,23 +274,33 @@ describe.each([
     await ended(id);
   });
 
-  test.runIf(isOwn)('a run that an agent with its own tools cannot have is refused, and so is an agent without hooks', async () => {
-    const refused = (more: object) =>
-      system.client
-        .createRun({ prompt: 'Do it', outside_agent: 'claude-code:native', model: 'anthropic/claude-sonnet-4-5', ...more })
-        .then(
-          () => 'accepted',
-          (error: { status: number; errors: { pointer: string; detail: string }[] }) => error.errors[0],
-        );
-    expect(await refused({ outside_agent: 'opencode:native' })).toEqual({
-      pointer: '/outside_agent',
-      detail: expect.stringContaining('Use opencode, the mode with Holdpoint'),
-    });
-    expect(await refused({ outside_agent: 'gemini:native' })).toMatchObject({ pointer: '/outside_agent' });
-    expect(await refused({ outside_agent: undefined, toolset: 'claude-code' })).toMatchObject({ pointer: '/toolset' });
-    expect(await refused({ toolset: 'workbench' })).toMatchObject({ pointer: '/toolset' });
-    expect(await refused({ network: { allow: ['a.example'] } })).toMatchObject({ pointer: '/network' });
-    expect(await refused({ permissions: ['read:a'] })).toMatchObject({ pointer: '/permissions' });
-    expect(await refused({ modes: { read_only: true } })).toMatchObject({ pointer: '/modes' });
-  });
+  test.runIf(isOwn)(
+    'a run that an agent with its own tools cannot have is refused, and so is an agent without hooks',
+    async () => {
+      const refused = (more: object) =>
+        system.client
+          .createRun({
+            prompt: 'Do it',
+            outside_agent: 'claude-code:native',
+            model: 'anthropic/claude-sonnet-4-5',
+            ...more,
+          })
+          .then(
+            () => 'accepted',
+            (error: { status: number; errors: { pointer: string; detail: string }[] }) => error.errors[0],
+          );
+      expect(await refused({ outside_agent: 'opencode:native' })).toEqual({
+        pointer: '/outside_agent',
+        detail: expect.stringContaining('Use opencode, the mode with Holdpoint'),
+      });
+      expect(await refused({ outside_agent: 'gemini:native' })).toMatchObject({ pointer: '/outside_agent' });
+      expect(await refused({ outside_agent: undefined, toolset: 'claude-code' })).toMatchObject({
+        pointer: '/toolset',
+      });
+      expect(await refused({ toolset: 'workbench' })).toMatchObject({ pointer: '/toolset' });
+      expect(await refused({ network: { allow: ['a.example'] } })).toMatchObject({ pointer: '/network' });
+      expect(await refused({ permissions: ['read:a'] })).toMatchObject({ pointer: '/permissions' });
+      expect(await refused({ modes: { read_only: true } })).toMatchObject({ pointer: '/modes' });
+    },
+  );
 });

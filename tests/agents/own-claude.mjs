@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 
 /**
  * An agent that speaks what Claude Code speaks in its mode with hooks: lines of JSON, its settings, its hooks over HTTP, `defer` and `--resume`. A
- * command that begins with `LIE name` is a lie of this agent, told in the place of the command or beside it.
+ * command that begins with `LIE name` is a lie of this agent, in the place of the command or beside it.
  */
 const option = (name) => process.argv[process.argv.indexOf(name) + 1];
 const has = (name) => process.argv.includes(name);
@@ -63,8 +63,7 @@ async function answer(use) {
     say({ type: 'result', subtype: 'success', is_error: false, result: '', stop_reason: 'tool_deferred' });
     process.exit(0);
   }
-  if (permissionDecision !== 'allow')
-    return result(use, `hook error: ${permissionDecisionReason}`, true);
+  if (permissionDecision !== 'allow') return result(use, `hook error: ${permissionDecisionReason}`, true);
   if (lie?.[1] === 'dies') process.kill(process.pid, 'SIGKILL');
   const done = await make({ ...use, input: updatedInput ?? use.input });
   const { additionalContext = '' } = await report(use, 'PostToolUse', { stdout: done });
@@ -72,7 +71,12 @@ async function answer(use) {
   return result(use, `${done}${additionalContext}${again}`);
 }
 
-const result = ({ id: tool_use_id }, content, is_error = false) => ({ type: 'tool_result', tool_use_id, content, is_error });
+const result = ({ id: tool_use_id }, content, is_error = false) => ({
+  type: 'tool_result',
+  tool_use_id,
+  content,
+  is_error,
+});
 
 async function make({ name, input }) {
   if (!tools.includes(name)) return `no tool ${name}`;
@@ -111,7 +115,9 @@ async function ask() {
     if (delta?.type === 'text_delta') part.text += delta.text;
     if (delta?.type === 'input_json_delta') part.json += delta.partial_json;
   }
-  return parts.map(({ json, ...part }) => (part.type === 'tool_use' ? { ...part, input: JSON.parse(json || '{}') } : part));
+  return parts.map(({ json, ...part }) =>
+    part.type === 'tool_use' ? { ...part, input: JSON.parse(json || '{}') } : part,
+  );
 }
 
 const run = (command) =>

@@ -19,7 +19,7 @@ export interface Beginning extends Pick<Asked, 'system' | 'prompt' | 'retold'> {
     | {
         /** Results of the calls of earlier turns, by the agent's ids. */
         ended: ReadonlyMap<string, CallText>;
-        /** The call of the log that the agent has to make again. */
+        /** The open call, for the agent to make again. */
         again?: CallAgain | undefined;
       }
     | undefined;
@@ -37,7 +37,7 @@ export interface SavedSession {
   changes: readonly SessionChange[];
   /** Names this state. */
   state: string;
-  /** The agent ended with a call open, and asks for it again when it starts. */
+  /** The agent ended with an open call. A start of the session asks for the same call. */
   isDeferred: boolean;
 }
 
@@ -198,7 +198,7 @@ export class AgentProcess {
   }
 
   /**
-   * Waits until a started agent asks again for the call that it was started for.
+   * Waits until a started agent asks for its open call.
    * @throws AgentError when it ends first, or makes other calls
    */
   async askedAgain(whyOver: ModelWay['whyOver']): Promise<void> {
@@ -264,8 +264,8 @@ export class AgentProcess {
   }
 
   /**
-   * A call that a person will be asked about should hold no process: the agent ends with the call open. Claude Code can do so for the only
-   * call of an answer; with others beside it, the call is refused.
+   * A held call should keep no process: the agent ends with the call open. Claude Code can do so for the only call of an answer. In an answer with
+   * several calls, the held calls are refused.
    * @returns whether the agent has ended with its call open
    */
   async #hold(holds: NonNullable<AskedTurn['holds']>): Promise<boolean> {
@@ -337,7 +337,7 @@ export class AgentProcess {
     this.#changed();
   }
 
-  /** An id that the agent gave twice is another call, which settles with its error. */
+  /** A second call with the same id gets another id in the log. */
   #freeId(id: string): string {
     const isTaken = this.#open.has(id) || this.#asked.some((call) => call.id === id);
     return isTaken ? `${id}.${this.#calls}` : id;

@@ -19,19 +19,19 @@ export interface AskedCall {
   own?: OwnCall | undefined;
 }
 
-/** A call that the agent makes with its own tool, once it is released. */
-export interface OwnCall {
+/** A call for the agent's own tool. The agent makes the call after its release. */
+interface OwnCall {
   /** The id that the agent gave the call. */
   id: string;
-  /** Why the call is none: it settles with this error. */
+  /** Set for a refused call: the step settles with this error. */
   error?: Problem | undefined;
   /** Lets the agent make the call with these arguments, and waits for its report. */
   perform(args: unknown): Promise<Performed>;
-  /** Has the agent end with the call open: its session asks again for the same call. */
+  /** Ends the agent with the call open: a later start of the session asks for the same call. */
   defer(): void;
 }
 
-/** What the agent reported of a call that it made. */
+/** The agent's report of a call. */
 export type Performed = { status: 'succeeded'; value: unknown } | { status: 'failed'; error: Problem; value?: unknown };
 
 /** The result of a call, as a model reads it. */

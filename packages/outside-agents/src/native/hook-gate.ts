@@ -5,7 +5,7 @@ import type { ToolUses } from '../model-way/tool-uses.ts';
 import { readLine } from '../read-line.ts';
 import { type AskedCall, type CallText, type Performed, withWords } from '../tools-server.ts';
 
-/** A call of the log that a started agent has to make again. */
+/** A call of the log, for a started agent to make again. */
 export interface CallAgain {
   id: string;
   tool: string;
@@ -38,8 +38,8 @@ const mostStrays = 3;
 const mostValue = 256 * 1024;
 
 /**
- * The worker's end of an agent's hooks. A call that a hook asks about becomes a call of the turn; it is released once, by the step that the
- * engine made of it, and its report is the outcome of the step. The agent waits in its hook until the engine has the snapshot.
+ * The worker's end of an agent's hooks. A hook's call becomes a call of the turn. The step of the call releases the call
+ * once, and takes the agent's report as the outcome. The agent waits in its hook until the engine has the snapshot.
  */
 export class HookGate {
   readonly #options: HookGateOptions;

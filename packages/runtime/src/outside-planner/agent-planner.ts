@@ -188,7 +188,7 @@ const recorded = (turns: readonly PastTurn[]) =>
   });
 
 /** Undefined when the last turn could not record the session, or there is none. */
-export function savedSession(turns: readonly PastTurn[]): SavedSession | undefined {
+function savedSession(turns: readonly PastTurn[]): SavedSession | undefined {
   const kept = recorded(turns);
   const last = kept.at(-1);
   if (last?.change === undefined || last.id === '') return undefined;

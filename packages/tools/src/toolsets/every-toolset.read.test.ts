@@ -70,6 +70,15 @@ const rows: Record<string, Record<string, [args: Json, touched: string[]]>> = {
     create_directory: [{ path: 'd' }, ['write d']],
     fetch_webpage: [{ url }, ['a.example:443']],
   },
+  'claude-code': {
+    Bash: [{ command: 'ls d' }, ['ls d']],
+    Read: [{ file_path: '/workspace/b' }, ['read b']],
+    Write: [{ file_path: '/workspace/./b', content: '' }, ['write b']],
+    Edit: [{ file_path: '/workspace/b', old_string: 'x', new_string: 'y' }, ['write b']],
+    NotebookEdit: [{ notebook_path: '/workspace/b.ipynb' }, ['write b.ipynb']],
+    Glob: [{ pattern: '*', path: '/workspace/d' }, ['read d']],
+    Grep: [{ pattern: 'x' }, ['read .']],
+  },
   workbench: {
     list_directory: [{ path: 'd' }, ['read d']],
     read_file: [{ path: 'b' }, ['read b']],

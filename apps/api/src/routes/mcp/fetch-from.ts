@@ -30,6 +30,10 @@ export const fetchFrom =
       stream.resume();
       return new Response(null, { status: answer.statusCode, headers: given });
     }
+    // A web stream takes a third of the time of a short answer.
+    if (answer.headers['content-type']?.toString().startsWith('application/json')) {
+      return new Response(Buffer.concat(await stream.toArray()), { status: answer.statusCode, headers: given });
+    }
     return new Response(Readable.toWeb(stream) as ReadableStream<Uint8Array>, {
       status: answer.statusCode,
       headers: given,

@@ -14,7 +14,7 @@ const loose = z.looseObject;
 
 /**
  * The tools of Claude Code itself, for a run in its mode *native*. Claude Code makes each call in its own sandbox, once the gate has released the call.
- * Nothing in the sandbox tells a reading tool from a writing one, so every tool has the effect `workspace`.
+ * The sandbox lets every tool of the agent write, so each has the effect `workspace`.
  */
 export const claudeCode = defineToolset({
   name: 'claude-code',
