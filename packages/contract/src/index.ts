@@ -33,6 +33,7 @@ export * from './outside-question.ts';
 export * from './passkey.ts';
 export * from './past-calls.ts';
 export * from './payload.ts';
+export * from './pdf-facts.ts';
 export * from './permissions.ts';
 export * from './plan.ts';
 export * from './policy.ts';

@@ -1,9 +1,21 @@
-/** A line of JSON for the program inside: the pages of a PDF, from `offset` on, counted from 1. */
-export interface PagesRequest {
+/** A line of JSON for the program inside: what to read of a PDF. Pages count from 1. */
+export type DocumentRequest = PagesRequest | FileRequest;
+
+interface PagesRequest {
+  asks: 'pages';
   /** The file in base64. */
   pdf: string;
   offset: number;
   limit: number;
+}
+
+interface FileRequest {
+  asks: 'file';
+  pdf: string;
+  first: number;
+  last: number;
+  /** Most bytes of the new file. */
+  most: number;
 }
 
 /** The text of a page, in lines. */
@@ -14,17 +26,23 @@ export interface Page {
   cut?: number;
 }
 
-/** Pages until about 16 KiB of text; at least one, while there is one. */
-interface Pages {
+/** Pages until about 16 KiB of text, and at least a single page. */
+export interface Pages {
   total_pages: number;
   pages: Page[];
 }
 
-/** Why a PDF has no pages to read. */
-interface PdfProblem {
-  problem: 'password' | 'broken';
-  message: string;
+/** Some pages as a PDF of their own, with their visible content alone. */
+export interface PagesFile {
+  /** In base64. Fewer pages than asked for when more were too large. */
+  file: string;
+  pages: number;
+  /** Every text of these pages, notes and values of forms included. */
+  texts: string;
 }
 
-/** The answer's line. */
-export type PagesReply = Pages | PdfProblem;
+/** Why a PDF has no pages to read. */
+export interface PdfProblem {
+  problem: 'password' | 'broken' | 'large';
+  message: string;
+}

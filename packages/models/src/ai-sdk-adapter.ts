@@ -12,7 +12,7 @@ import { boundArgsDepth } from './call-args.ts';
 import { uniqueCallIds } from './call-ids.ts';
 import { sentPrompt } from './conversation.ts';
 import { CutUsage } from './cut-usage.ts';
-import { defaultAnswerMs, describeModel, limitAnswer, type ModelFacts } from './describe-model.ts';
+import { defaultAnswerMs, describeModel, limitAnswer, type ModelFacts, sightOf } from './describe-model.ts';
 import { ModelError } from './errors.ts';
 import { describeFailure, type Failure } from './failure.ts';
 import { type FreeTexts, freeTextsOf, sdkTool } from './free-text.ts';
@@ -49,7 +49,7 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
   // Without `execute` the SDK stops after the first answer: a single request.
   const texts = freeTextsOf(request);
   const tools: ToolSet = Object.fromEntries(request.tools.map((tool) => [tool.name, sdkTool(tool, texts)]));
-  const prompt = sentPrompt(request, { isCached, showsImages: facts.images ?? false, texts });
+  const prompt = sentPrompt(request, { isCached, sight: sightOf(facts), texts });
   const used = new CutUsage();
   const middleware = [boundArgsDepth, uniqueCallIds(request.messages), ...(onDelta ? [streamed(onDelta, used)] : [])];
   using limit = limitAnswer(request.model, deps.settings.answerMs ?? defaultAnswerMs);

@@ -1,5 +1,6 @@
 import { isJsonObject } from './call-args.ts';
 import { usedIds } from './call-ids.ts';
+import type { Sight } from './describe-model.ts';
 import { ModelError } from './errors.ts';
 import type { FreeTexts } from './free-text.ts';
 import { type ChosenImages, chooseImages, type ImagePart } from './images.ts';
@@ -41,9 +42,9 @@ const breakpoint = { anthropic: { cacheControl: { type: 'ephemeral' as const } }
 /** System text and conversation in the form passed by the SDK to a provider. @throws ModelError EMODELREQUEST */
 export function sentPrompt(
   { system, messages, model }: Pick<ModelRequest, 'system' | 'messages' | 'model'>,
-  { isCached, showsImages, texts = new Map() }: { isCached: boolean; showsImages: boolean; texts?: FreeTexts },
+  { isCached, sight, texts = new Map() }: { isCached: boolean; sight: Sight; texts?: FreeTexts },
 ) {
-  const images = chooseImages(messages, { showsImages, model });
+  const images = chooseImages(messages, { sight, model });
   const sent: (SentMessage & Cached)[] = withTexts(toSentMessages(messages, model, images), texts);
   refuseMissingResults(sent, model);
   const marked = isCached ? { providerOptions: breakpoint } : {};
@@ -105,7 +106,7 @@ function toSentMessages(messages: readonly ModelMessage[], model: string, images
   return messages.flatMap((message): SentMessage[] => {
     switch (message.role) {
       case 'user':
-        return [{ role: 'user', content: withImages(message, images) ?? [{ type: 'text', text: message.text }] }];
+        return [{ role: 'user', content: sentUser(message, images) }];
       case 'assistant':
         return [{ role: 'assistant', ...sentAnswer(message.answer, model, { ids, taken }) }];
       case 'tool':
@@ -172,18 +173,21 @@ function sentResults(
   const apart: (TextPart | ImagePart)[] = [];
   for (const result of results) {
     const toolCallId = ids.get(result.id);
-    const value = worded(result);
-    const shown = withImages({ text: value, images: result.images }, images);
+    const shown = withImages({ text: worded(result), images: result.images }, images);
+    const value = shown?.text ?? worded(result);
     if (toolCallId === undefined) {
       orphans.push(`Result of your call ${result.tool}: ${value}`);
       continue;
     }
     const type = result.is_error && flagsErrors ? 'error-text' : 'text';
-    const isWhole = shown !== undefined && (imagesInResults || shown.length === 1);
-    const output: ResultPart['output'] = isWhole ? { type: 'content', value: shown } : { type, value };
+    const files = shown?.files ?? [];
+    const isWhole = files.length > 0 && imagesInResults;
+    // Words in the place of an image need no list of parts, which some formats would send as JSON.
+    const output: ResultPart['output'] = isWhole ? { type: 'content', value: partsOf(value, files) } : { type, value };
     content.push({ type: 'tool-result', toolCallId, toolName: result.tool, output });
-    if (shown !== undefined && !isWhole) {
-      apart.push({ type: 'text', text: `Images of the result of ${result.tool}:` }, ...shown.slice(1));
+    if (files.length > 0 && !isWhole) {
+      const what = files.every(({ mediaType }) => mediaType.startsWith('image/')) ? 'Images' : 'Files';
+      apart.push(...partsOf(`${what} of the result of ${result.tool}:`, files));
     }
   }
   const sent: SentMessage[] = [];
@@ -214,9 +218,19 @@ function worded(result: Result): string {
 function withImages(
   { text, images = [] }: { text: string; images?: readonly ModelImage[] | undefined },
   chosen: ChosenImages,
-): (TextPart | ImagePart)[] | undefined {
+): { text: string; files: ImagePart[] } | undefined {
   if (images.length === 0) return undefined;
   const sent = images.map((image) => chosen(image));
   const words = sent.filter((part) => typeof part === 'string');
-  return [{ type: 'text', text: [text, ...words].join('\n') }, ...sent.filter((part) => typeof part !== 'string')];
+  return { text: [text, ...words].join('\n'), files: sent.filter((part) => typeof part !== 'string') };
 }
+
+function sentUser(message: ModelMessage & { role: 'user' }, chosen: ChosenImages): (TextPart | ImagePart)[] {
+  const { text, files } = withImages(message, chosen) ?? { text: message.text, files: [] };
+  return partsOf(text, files);
+}
+
+const partsOf = (text: string, files: readonly ImagePart[]): (TextPart | ImagePart)[] => [
+  { type: 'text', text },
+  ...files,
+];

@@ -35,13 +35,29 @@ test('the word of the operator counts before the table, an exact name before a p
   };
   const gpt = describeModel('openai/gpt-5', known);
   expect(gpt).toEqual({
-    ...{ window: 3, images: false, maxOutput: 128_000 },
+    ...{ window: 3, images: false, pdf: false, maxOutput: 128_000 },
     ...{ prices: { input: 1, output: 2 }, source: 'operator' },
   });
   expect(describeModel('ollama/m', known)).toMatchObject({ window: 1, source: 'operator' });
   // Hostile names and patterns take linear time.
   const many = { [`${'*a'.repeat(500)}*b`]: { window: 9 } };
   expect(describeModel(`ollama/${'a'.repeat(200_000)}`, many)).toEqual({ source: 'unknown' });
+});
+
+test.for([
+  ['anthropic/claude-sonnet-4-5', true],
+  ['anthropic/claude-3-opus-20240229', false],
+  ['openai/gpt-5', true],
+  ['openai-chat/gpt-4.1', true],
+  ['openai/gpt-4-turbo', false],
+  ['openai/o3-mini', false],
+  ['google/gemini-2.5-pro', true],
+  ['openai-compatible/gpt-5', undefined],
+] as const)('%s reads PDF files: %s', ([name, pdf]) => expect(describeModel(name, {}).pdf).toBe(pdf));
+
+test('the operator says which models read PDF files', () => {
+  expect(describeModel('openai-compatible/m', { 'openai-compatible/*': { pdf: true } }).pdf).toBe(true);
+  expect(describeModel('openai/gpt-5', { 'openai/*': { pdf: false } })).toMatchObject({ images: true, pdf: false });
 });
 
 const usage = { input_tokens: 1000, output_tokens: 100, cached_input_tokens: 600, cache_write_tokens: 300 };

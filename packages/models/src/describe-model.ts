@@ -10,11 +10,21 @@ export interface ModelFacts {
   maxOutput?: number | undefined;
   /** Whether the model reads images. */
   images?: boolean | undefined;
+  /** Whether the model reads PDF files. */
+  pdf?: boolean | undefined;
   /** For short requests: some models cost more above a length. `costOf` counts the higher price. */
   prices?: ModelRates | undefined;
   /** `operator`: the operator has set at least one of these facts. */
   source: 'operator' | 'table' | 'unknown';
 }
+
+/** What a model sees, besides text. */
+export interface Sight {
+  images: boolean;
+  pdf: boolean;
+}
+
+export const sightOf = ({ images = false, pdf = false }: ModelFacts): Sight => ({ images, pdf });
 
 /** The operator's facts about models, by `provider/model`; `*` stands for any text. */
 export type ModelOverrides = Readonly<Record<string, Omit<ModelFacts, 'source'>>>;
@@ -22,12 +32,13 @@ export type ModelOverrides = Readonly<Record<string, Omit<ModelFacts, 'source'>>
 /** The facts about the model `name`: from the operator, else from the table. */
 export function describeModel(name: string, overrides: ModelOverrides): ModelFacts {
   const given = overrideOf(name, overrides);
-  const { window, maxOutput, images, prices, source } = tabled(name);
-  if (given === undefined) return { window, maxOutput, images, prices, source };
+  const { window, maxOutput, images, pdf, prices, source } = tabled(name);
+  if (given === undefined) return { window, maxOutput, images, pdf, prices, source };
   return {
     window: given.window ?? window,
     maxOutput: given.maxOutput ?? maxOutput,
     images: given.images ?? images,
+    pdf: given.pdf ?? (given.images === false ? false : pdf),
     prices: given.prices ?? prices,
     source: 'operator',
   };

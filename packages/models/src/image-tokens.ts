@@ -1,4 +1,5 @@
 import type { ModelImage } from './port.ts';
+import { tokensOf } from './tokens.ts';
 
 type Size = Required<Pick<ModelImage, 'width' | 'height'>>;
 
@@ -18,6 +19,22 @@ export function tokensOfImage(model: string, { width, height }: Pick<ModelImage,
   if (provider === 'google') return google(model, size);
   return usual;
 }
+
+/**
+ * Tokens of a PDF in a request: each page as an image, and its text. Gemini 3 counts 560 tokens for a page
+ * (https://ai.google.dev/gemini-api/docs/media-resolution), earlier ones 258 (https://ai.google.dev/gemini-api/docs/document-processing).
+ */
+export function tokensOfPdf(model: string, { pages = 1, text = '' }: Pick<ModelImage, 'pages' | 'text'>): number {
+  return pages * tokensOfPage(model) + tokensOf(text);
+}
+
+function tokensOfPage(model: string): number {
+  if (model.startsWith('google/')) return /gemini-[12]/.test(model) ? 258 : 560;
+  return tokensOfImage(model, letterPage);
+}
+
+/** A page of paper with 200 dots an inch: no provider names the size of its images. */
+const letterPage = { width: 1700, height: 2200 };
 
 /**
  * Patches of 28 pixels, after the image was made to fit: 1,568 pixels a side and as many tokens, since Opus 4.7 2,576 pixels and 4,784

@@ -1,10 +1,13 @@
 import { imageBounds, imageTypeOf, readImageFacts } from '@holdpoint/contract';
+import type { Sight } from './describe-model.ts';
+import { mostPdfPages } from './pdf-bounds.ts';
 import type { ModelImage, ModelMessage } from './port.ts';
 
 export interface ImagePart {
   type: 'file';
   data: { type: 'data'; data: string };
   mediaType: string;
+  filename?: string;
 }
 
 /** The part with an image, or words in its place. */
@@ -25,16 +28,20 @@ const many = { images: 20, side: 2000 };
  */
 export function chooseImages(
   messages: readonly ModelMessage[],
-  { showsImages, model }: { showsImages: boolean; model: string },
+  { sight, model }: { sight: Sight; model: string },
 ): ChosenImages {
   const parts = new Map<ModelImage, ImagePart | string>();
-  let [count, bytes] = [0, 0];
+  let [count, bytes, pages] = [0, 0, 0];
   const images = messages.flatMap(imagesOf).reverse();
   const isAnthropic = model.startsWith('anthropic/');
   const isMany = isAnthropic && images.length > many.images;
   for (const image of images) {
-    const facts = factsOf(image);
     const size = image.kept?.bytes ?? Math.floor((image.data.length * 3) / 4);
+    if (isPdf(image)) {
+      parts.set(image, fits(image, size) ? pdfPart(image) : (image.text ?? ''));
+      continue;
+    }
+    const facts = factsOf(image);
     const reason = whyNot();
     if (reason === undefined && facts !== undefined) {
       [count, bytes] = [count + 1, bytes + size];
@@ -46,7 +53,7 @@ export function chooseImages(
     parts.set(image, `[An image (${type}, ${size} bytes) is not shown: ${reason}.]`);
 
     function whyNot(): string | undefined {
-      if (!showsImages) return 'this model reads no images';
+      if (!sight.images) return 'this model reads no images';
       if (image.data === '') return notLoaded;
       if (facts === undefined) return 'it is no PNG, JPEG, WebP or GIF';
       if (size > mostImageBytes) return `it has more than ${mostImageBytes} bytes`;
@@ -60,7 +67,23 @@ export function chooseImages(
     }
   }
   return (image) => parts.get(image) ?? '';
+
+  /** Counts the file, when it has a place in the request. */
+  function fits({ data, pages: more = 1 }: ModelImage, size: number): boolean {
+    if (!sight.pdf || data === '' || pages + more > mostPdfPages(model) || bytes + size > mostRequestBytes)
+      return false;
+    [bytes, pages] = [bytes + size, pages + more];
+    return true;
+  }
 }
+
+const isPdf = ({ media_type }: ModelImage): boolean => media_type === pdfType;
+const pdfType = 'application/pdf';
+
+/** OpenAI wants a name, and its SDK makes up another one at each place. */
+const pdfPart = ({ data }: ModelImage): ImagePart => ({
+  ...{ type: 'file', data: { type: 'data', data }, mediaType: pdfType, filename: 'pages.pdf' },
+});
 
 const notLoaded = 'later images need the space';
 

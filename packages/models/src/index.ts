@@ -1,8 +1,8 @@
 // The settings, errors and shapes of models. `open-models` is an entry point of its own: the AI SDK takes 0.6 s to load, and only the worker asks models.
-export { costOf, describeModel, type ModelFacts, type ModelOverrides } from './describe-model.ts';
+export { costOf, describeModel, type ModelFacts, type ModelOverrides, type Sight, sightOf } from './describe-model.ts';
 export { ModelError, type ModelErrorCode, unusableAnswer } from './errors.ts';
 export { describeFailure, type Failure } from './failure.ts';
-export { tokensOfImage } from './image-tokens.ts';
+export { tokensOfImage, tokensOfPdf } from './image-tokens.ts';
 export { mostRequestBytes } from './images.ts';
 export { describeModelProblem, modelProviders } from './model-name.ts';
 export {

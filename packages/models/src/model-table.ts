@@ -11,6 +11,7 @@ function prices(): Catalogue {
 }
 
 export interface TableEntry extends ModelLimits {
+  pdf?: boolean;
   prices?: ModelRates;
 }
 
@@ -25,6 +26,7 @@ export function lookUpModel(name: string): TableEntry | undefined {
   const [input, output] = [rate(input_mtok), rate(output_mtok)];
   return {
     ...{ window: found?.model.context_window, ...limits },
+    pdf: limits?.images === true && readsPdf(`${known.provider}/${known.model}`),
     ...(input !== undefined &&
       output !== undefined && {
         prices: { input, output, cached_input: rate(cache_read_mtok), cache_write: rate(cache_write_mtok) },
@@ -60,6 +62,10 @@ function rate(price: unknown): number | undefined {
   const base = (price as { base?: unknown } | undefined)?.base;
   return typeof base === 'number' ? base : undefined;
 }
+
+/** Models with eyes read PDF files, except the ones from before their providers did (`pdf-bounds.ts` has the sources). */
+const readsPdf = (name: string): boolean =>
+  !/^(anthropic\/claude-3-(opus|sonnet|haiku)|openai\/gpt-4-turbo)/.test(name);
 
 interface ModelLimits {
   window?: number;

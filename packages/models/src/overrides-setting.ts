@@ -16,6 +16,7 @@ const facts = z.strictObject({
   window: tokens.optional(),
   max_output: tokens.optional(),
   images: z.boolean().optional(),
+  pdf: z.boolean().optional(),
   prices: rates.optional(),
 });
 const name = z.string().regex(/^[^/\s]+\/\S+$|^\*$/, 'expected provider/model, in which * stands for any text');

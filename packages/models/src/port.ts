@@ -48,6 +48,7 @@ export const modelAnswerSchema = z.strictObject({
 });
 export type ModelAnswer = z.infer<typeof modelAnswerSchema>;
 
+/** An image, or a PDF whose pages the provider turns into images. */
 const modelImageSchema = z.strictObject({
   media_type: z.string(),
   /** Base64. Empty for a kept image, until a request needs its bytes. */
@@ -55,6 +56,10 @@ const modelImageSchema = z.strictObject({
   /** Pixels, as far as known. */
   width: z.int().optional(),
   height: z.int().optional(),
+  /** The number of pages of a PDF. */
+  pages: z.int().optional(),
+  /** The text of a PDF, for a model without PDF input. */
+  text: z.string().optional(),
   /** An image kept by its digest, apart from the conversation. */
   kept: z.strictObject({ sha256: z.string(), bytes: z.int() }).optional(),
 });

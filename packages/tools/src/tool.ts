@@ -92,15 +92,19 @@ export interface ToolContext {
   language?: LanguagePort | undefined;
   /** Hears of each text file that the call has written. @default nothing hears */
   onWritten?: ((written: { path: string; before: Buffer; after: Buffer }) => void) | undefined;
-  /** The text of pages of a PDF, from `offset` on, counted from 1. @default none can be read */
+  /**
+   * The text of pages of a PDF, from `offset` on, counted from 1, and these pages as a file of their own, where one can be made.
+   * @default none can be read
+   */
   pages?:
-    | ((asked: {
-        data: Buffer;
-        offset: number;
-        limit: number;
-      }) => Promise<
-        | { total_pages: number; pages: readonly { page: number; text: string; cut?: number | undefined }[] }
-        | { problem: 'password' | 'broken' | 'late'; message: string }
+    | ((asked: { data: Buffer; offset: number; limit: number }) => Promise<
+        | {
+            total_pages: number;
+            pages: readonly { page: number; text: string; cut?: number | undefined }[];
+            /** Has the first of the pages, at most all of them. */
+            file?: { data: Buffer; pages: number } | undefined;
+          }
+        | { problem: 'password' | 'broken' | 'late' | 'large'; message: string }
       >)
     | undefined;
   /** For texts of any size. */

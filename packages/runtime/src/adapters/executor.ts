@@ -99,7 +99,7 @@ export function createExecutor(deps: Deps): Executor {
       language: hasServers ? runLanguage(languageServers, { mount: workspace, files, signal }) : undefined,
       checkSyntax: ({ path, before, after }) =>
         graphs.checkSyntax({ runId: call.runId, owner: workspace, path, before, after, timeout_ms: syntaxMs }),
-      pages: runDocuments(documents, workspace),
+      pages: runDocuments(documents, { run: workspace, redactor: () => secrets.redactor(scope.tenant) }),
       text: texts.of(call.runId, signal),
       graph: graphOf(call, workspace),
       signal,

@@ -1,5 +1,5 @@
 import type { PastConversation, PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
-import type { Model, ModelMessage, ModelTool } from '@holdpoint/models';
+import type { Model, ModelMessage, ModelTool, Sight } from '@holdpoint/models';
 import type { Redactor } from '@holdpoint/secrets';
 import type { TextThreads } from '@holdpoint/tools';
 import { type ModelPrices, usageOf } from '../adapters/model-usage.ts';
@@ -28,7 +28,7 @@ interface Asking {
   /** The names of the toolset's tools for tasks. */
   taskTools: { waits?: string | undefined; ends?: string | undefined };
   budget: Pick<Budget, 'answer'>;
-  showsImages: boolean;
+  sight: Sight;
   redactor: Redactor;
   /** Set when another model is asked in place of the run's own model. */
   instead: true | undefined;
@@ -41,7 +41,7 @@ interface Asking {
 export async function askModel(
   { model, prices, live, texts }: AskingDeps,
   input: PlannerInput,
-  { history, request, system, tools, taskTools, budget, showsImages, redactor, instead, hasOther, signal }: Asking,
+  { history, request, system, tools, taskTools, budget, sight, redactor, instead, hasOther, signal }: Asking,
 ): Promise<PlannerDecision> {
   const { goal } = input.spec;
   const options = goal.planner === 'model' ? goal.options : undefined;
@@ -60,7 +60,7 @@ export async function askModel(
       onDelta: shown.onDelta,
     });
   const given = await askWithImages(
-    { messages: redactor.json(request.messages), model: input.model, showsImages, read: input.readContent },
+    { messages: redactor.json(request.messages), model: input.model, sight, read: input.readContent },
     ask,
   );
   const { answered: by, ...answer } = redactor.json(given);

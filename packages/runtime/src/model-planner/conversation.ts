@@ -1,4 +1,4 @@
-import { fixedTime, type Json, type KeptImage, type RunSpec } from '@holdpoint/contract';
+import { fixedTime, type Json, type KeptImage, type KeptPdf, type RunSpec } from '@holdpoint/contract';
 import type { PastTurn, SettledStep } from '@holdpoint/engine/worker';
 import type { ModelAnswer, ModelImage, ModelMessage } from '@holdpoint/models';
 import type { Registry } from '@holdpoint/tools';
@@ -108,13 +108,16 @@ function result(registry: Deps, { toolset }: RunSpec, step: SettledStep, cap: nu
     shown === undefined
       ? asJson(native, cap)
       : { head: shown.head, ...cutBody(long === undefined ? shown.body : partsOf(long), cap) };
-  const { images = [] } = shown ?? {};
-  const isOld = images.length > 0 && cap < freshCap;
-  const said = [decisionNote(step), long && longNote(long), left, head, isOld ? imageLeftOut : '', body];
+  const { images = [], pdf } = shown ?? {};
+  const isOld = cap < freshCap;
+  const kept = isOld ? [] : [...images.map(asModelImage), ...(pdf === undefined ? [] : [asModelPdf(pdf, body)])];
+  const note = isOld && images.length > 0 ? imageLeftOut : '';
+  const inFile = pdf !== undefined && !isOld;
+  const said = [decisionNote(step), long && longNote(long), left, head, note, inFile ? '' : body];
   return {
     ...{ id: step.call_id ?? step.id, tool, text: said.filter(Boolean).join('\n') },
     is_error: shown?.isError ?? status !== 'succeeded',
-    ...(images.length > 0 && !isOld && { images: images.map(asModelImage) }),
+    ...(kept.length > 0 && { images: kept }),
   };
 }
 
@@ -124,6 +127,12 @@ const imageLeftOut =
 /** The bytes come when the request is sent. */
 const asModelImage = ({ media_type, width, height, sha256, bytes }: KeptImage): ModelImage => ({
   ...{ media_type, data: '', width, height },
+  kept: { sha256, bytes },
+});
+
+/** The text stands in the place of the file, where a model reads no PDF or the file is lost. */
+const asModelPdf = ({ media_type, pages, sha256, bytes }: KeptPdf, text: string): ModelImage => ({
+  ...{ media_type, data: '', pages, text },
   kept: { sha256, bytes },
 });
 

@@ -1,8 +1,14 @@
-import { type ModelAnswer, ModelError, type ModelImage, type ModelMessage, mostRequestBytes } from '@holdpoint/models';
+import {
+  type ModelAnswer,
+  ModelError,
+  type ModelImage,
+  type ModelMessage,
+  mostRequestBytes,
+  type Sight,
+} from '@holdpoint/models';
 
 export interface ImageSource {
-  /** Whether the model reads images. */
-  showsImages: boolean;
+  sight: Sight;
   /** The bytes of a kept image. Rejects when they are lost. */
   read: (sha256: string) => Promise<Buffer>;
 }
@@ -46,7 +52,9 @@ function remember(set: Set<string>, keys: readonly string[]): void {
 }
 
 const isAboutImages = (error: unknown): boolean =>
-  error instanceof ModelError && error.code === 'EMODELREQUEST' && /image|picture|media/i.test(error.message);
+  error instanceof ModelError &&
+  error.code === 'EMODELREQUEST' &&
+  /image|picture|media|pdf|document|file/i.test(error.message);
 
 type Kept = ModelImage & { kept: NonNullable<ModelImage['kept']> };
 
@@ -56,14 +64,17 @@ const keptIn = (message: ModelMessage): Kept[] =>
   message.role === 'tool' ? message.results.flatMap(({ images = [] }) => images.filter(isKept)) : [];
 
 /** The messages with the bytes of their images, the latest first, as far as one request carries them. The same bytes each time. */
-async function loadImages({ messages, model, showsImages, read }: Asking): Promise<readonly ModelMessage[]> {
-  const images = showsImages ? messages.flatMap(keptIn).reverse() : [];
+async function loadImages({ messages, model, sight, read }: Asking): Promise<readonly ModelMessage[]> {
+  const images = messages
+    .flatMap(keptIn)
+    .filter((image) => sees(sight, image))
+    .reverse();
   if (images.length === 0) return messages;
   const loaded = new Map<Kept, ModelImage | string>();
   let left = mostRequestBytes;
   for (const image of images) {
     const { sha256, bytes } = image.kept;
-    if (refused.has(keyOf(model, sha256))) loaded.set(image, unreadable);
+    if (refused.has(keyOf(model, sha256))) loaded.set(image, image.text ?? unreadable);
     else if (bytes <= left) {
       left -= bytes;
       loaded.set(image, await loadOne(image, read));
@@ -72,9 +83,12 @@ async function loadImages({ messages, model, showsImages, read }: Asking): Promi
   return messages.map((message) => withLoaded(message, loaded));
 }
 
+const sees = ({ images, pdf }: Sight, { pages }: Pick<ModelImage, 'pages'>): boolean =>
+  pages === undefined ? images : pdf;
+
 async function loadOne(image: Kept, read: Asking['read']): Promise<ModelImage | string> {
   const content = await read(image.kept.sha256).catch(() => undefined);
-  return content === undefined ? lost : { ...image, data: content.toString('base64') };
+  return content === undefined ? (image.text ?? lost) : { ...image, data: content.toString('base64') };
 }
 
 const unreadable =

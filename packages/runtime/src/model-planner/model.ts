@@ -5,6 +5,7 @@ import {
   ModelError,
   type ModelFacts,
   type ModelTool,
+  sightOf,
   tokensOf,
   tokensOfTools,
 } from '@holdpoint/models';
@@ -89,7 +90,7 @@ async function decide(
 ): Promise<PlannerDecision> {
   const redactor = deps.secrets.redactor(input.scope.tenant);
   const facts = deps.describe(input.model);
-  const showsImages = facts.images ?? false;
+  const sight = sightOf(facts);
   const budget = budgetOf(input, facts, history.compactions);
   const { goal } = input.spec;
   const options = goal.planner === 'model' ? goal.options : undefined;
@@ -108,7 +109,7 @@ async function decide(
       request,
       budget,
       like,
-      showsImages,
+      sight,
       hasOther,
       signal,
     });
@@ -117,7 +118,7 @@ async function decide(
   try {
     const taskTools = deps.registry.taskTools(input.spec.toolset);
     return await askModel(deps, input, {
-      ...{ history, request, system, tools, taskTools, budget, redactor, instead, hasOther, showsImages, signal },
+      ...{ history, request, system, tools, taskTools, budget, redactor, instead, hasOther, sight, signal },
     });
   } catch (error) {
     if (!(error instanceof ModelError) || error.code !== 'EMODELCONTEXT') throw error;
@@ -129,7 +130,7 @@ async function decide(
       request: { ...request, scale: shown.scale },
       budget: smaller,
       like,
-      showsImages,
+      sight,
       hasOther,
       signal,
     };
@@ -145,12 +146,12 @@ function sentTokens(system: string, tools: readonly ModelTool[], fixed: number):
   return { tools: ofTools, instructions, rest: Math.max(0, Math.ceil(fixed) - ofTools - instructions) };
 }
 
-/** The tools, and whether images are shown, depend on the model to ask. */
+/** The tools, and what the model sees, depend on the model to ask. */
 function requestTo({ registry, describe }: Deps, input: PlannerInput, history: PastConversation) {
   const tools = toolsOf(registry, input);
   const system = history.instructed?.system ?? '';
-  const showsImages = describe(input.model).images ?? false;
-  return { tools, request: buildRequest(registry, input, history, { system, tools, showsImages }) };
+  const sight = sightOf(describe(input.model));
+  return { tools, request: buildRequest(registry, input, history, { system, tools, sight }) };
 }
 
 /** While the run waits for a model, the request stays the same. */

@@ -50,7 +50,7 @@ const summaryOf = (hasOther: boolean, generate: () => Promise<ModelAnswer>) =>
       like: { system: '', tools: [], temperature: undefined, reasoningEffort: undefined, cacheKey: 'run_1' },
       conversations: [[{ role: 'user', text: 'Do it.' }]],
       redacted: { text: (one) => one, json: (one) => one },
-      images: { showsImages: false, read: () => Promise.reject(new Error('no image is read')) },
+      images: { sight: { images: false, pdf: false }, read: () => Promise.reject(new Error('no image is read')) },
       usageOf: (answer) => answer.usage,
       signal: new AbortController().signal,
     },

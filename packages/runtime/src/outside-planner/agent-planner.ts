@@ -308,11 +308,18 @@ async function withImages(input: PlannerInput, results: Results): Promise<Result
       }),
     );
   return Promise.all(
-    results.map(async (result) => ({
+    results.map(withPdfText).map(async (result) => ({
       ...result,
       images: (await loaded(result)).filter((image) => image !== undefined),
     })),
   );
+}
+
+/** The protocol has no place for a PDF: an agent reads the text. */
+function withPdfText(result: Results[number]): Results[number] {
+  const images = result.images?.filter(({ pages }) => pages === undefined) ?? [];
+  const texts = result.images?.flatMap(({ text }) => (text === undefined ? [] : [text])) ?? [];
+  return { ...result, text: [result.text, ...texts].join('\n'), images };
 }
 
 /** The limits of the run hold within a turn, too: an agent may ask its model many times before it makes a call. */

@@ -1,4 +1,4 @@
-import { type Json, keptImageSchema, type Problem, type StepStatus } from '@holdpoint/contract';
+import { type Json, keptImageSchema, keptPdfSchema, type Problem, type StepStatus } from '@holdpoint/contract';
 import { z } from 'zod';
 import { renderPlainly } from '../result-text/plain-value.ts';
 import type { PlainCall, ResultText } from '../result-text/result-text.ts';
@@ -41,6 +41,7 @@ const textSchema = z.object({
   body: z.string(),
   isError: z.boolean().optional(),
   images: z.array(keptImageSchema).optional(),
+  pdf: keptPdfSchema.optional(),
 });
 
 /**

@@ -1,4 +1,4 @@
-import { imageLine, keptImageSchema } from '@holdpoint/contract';
+import { imageLine, keptImageSchema, keptPdfSchema } from '@holdpoint/contract';
 import { z } from 'zod';
 import { renderLines } from './numbered-lines.ts';
 import { type RenderResult, renderValue } from './result-text.ts';
@@ -27,17 +27,28 @@ const notebook = z.object({
 });
 
 const page = z.object({ page: z.int(), text: z.string(), cut: z.int().optional() });
-const document = z.object({ total_pages: z.int(), pages: z.array(page), next_offset: z.int().optional() });
+const document = z.object({
+  total_pages: z.int(),
+  pages: z.array(page),
+  next_offset: z.int().optional(),
+  pdf: keptPdfSchema.optional(),
+});
 
 /** Every line of a page begins with a tab, so no page can pass for another one. */
-const renderPages = renderValue(z.object({ document }), ({ document: { total_pages, pages, next_offset } }) => {
+const renderPages = renderValue(z.object({ document }), ({ document: { total_pages, pages, next_offset, pdf } }) => {
   const [first = 0, last = 0] = [pages[0]?.page, pages.at(-1)?.page];
   const more = next_offset === undefined ? '' : `; continue with offset ${next_offset}`;
+  const shown = pdf === undefined ? 'text of a PDF' : 'PDF';
+  const isPictures = pages.every(({ text }) => text.trim() === '');
   return {
-    head: `text of a PDF, pages ${first}-${last} of ${total_pages}${more}`,
-    body: pages.map(pageText).join('\n'),
+    head: `${shown}, pages ${first}-${last} of ${total_pages}${more}`,
+    body: [...(isPictures ? [onlyPictures] : []), ...pages.map(pageText)].join('\n'),
+    ...(pdf !== undefined && { pdf }),
   };
 });
+
+const onlyPictures =
+  'These pages may be pictures. To see one, make it an image with a command, e.g. `pdftoppm -r 80 -png -f 1 -l 1 IN.pdf page`, and read that.';
 
 function pageText({ page: number, text, cut }: z.output<typeof page>): string {
   const title = cut === undefined ? `page ${number}` : `page ${number}; ${cut} characters at its end are left out`;

@@ -1,4 +1,4 @@
-import type { Json, KeptImage, Problem, StepStatus } from '@holdpoint/contract';
+import type { Json, KeptImage, KeptPdf, Problem, StepStatus } from '@holdpoint/contract';
 import type { z } from 'zod';
 import { errorLine } from './error-line.ts';
 
@@ -13,6 +13,8 @@ export interface ResultText {
   isError?: boolean;
   /** Images of the result, by their digests. A model sees them after the text. @default none */
   images?: KeptImage[];
+  /** A file with what the body says. A model that reads PDFs gets it in place of the body. @default none */
+  pdf?: KeptPdf;
 }
 
 /** A settled call whose result is the plain value of its tool. */

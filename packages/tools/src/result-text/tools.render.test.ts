@@ -311,6 +311,19 @@ const values: [name: string, tool: string, value: Json][] = [
       sha256: 'ab',
     },
   ],
+  [
+    'read-file-pdf-kept',
+    'read_file',
+    {
+      path: 'scan.pdf',
+      document: {
+        ...{ total_pages: 2, pages: [{ page: 1, text: '' }], next_offset: 2 },
+        pdf: { media_type: 'application/pdf', pages: 1, bytes: 700, sha256: 'a'.repeat(64) },
+      },
+      bytes: 900,
+      sha256: 'ab',
+    },
+  ],
   ['other-shape', 'bash', { dry_run: true, not_made: { tool: 'bash', args: { command: 'ls' } }, note: 'Not run.' }],
 ];
 

@@ -1,11 +1,14 @@
 import type { PastCompaction, PastConversation, PastTurn, PlannerInput } from '@holdpoint/engine/worker';
 import {
   type CountImage,
+  type ModelImage,
   type ModelMessage,
   type ModelTool,
+  type Sight,
   tokensOf,
   tokensOfImage,
   tokensOfMessage,
+  tokensOfPdf,
   tokensOfTools,
 } from '@holdpoint/models';
 import type { Registry } from '@holdpoint/tools';
@@ -35,8 +38,7 @@ export interface BuiltRequest {
 interface Parts {
   system: string;
   tools: readonly ModelTool[];
-  /** Whether the model reads images. */
-  showsImages: boolean;
+  sight: Sight;
 }
 
 /** Builds the request from the log alone: each process builds the same request, and the beginning of the request stays the same. */
@@ -44,7 +46,7 @@ export function buildRequest(
   registry: Registry,
   { spec, warned, model }: Pick<PlannerInput, 'spec' | 'warned' | 'model'>,
   { turns, unread, notified, compactions }: PastConversation,
-  { system, tools, showsImages }: Parts,
+  { system, tools, sight }: Parts,
 ): BuiltRequest {
   const { goal } = spec;
   if (goal.planner !== 'model') throw new TypeError('the run has no prompt');
@@ -57,8 +59,8 @@ export function buildRequest(
   ];
   const capOf = capsOf(compactions);
   const count: Counting = {
-    key: showsImages ? model : '',
-    image: (image) => (showsImages ? tokensOfImage(model, image) : wordsForImage),
+    key: sight.images || sight.pdf ? model : '',
+    image: (image) => countImage(model, sight, image),
   };
   const rendered = (turn: PastTurn, cap: number) => renderedTurn(registry, spec, turn, { cap, count });
   const middle = turns.map((turn) => rendered(turn, capOf(turn)));
@@ -85,8 +87,13 @@ interface Counting {
   image: CountImage;
 }
 
-/** A sentence stands in the place of an image that the model does not read. */
+/** A sentence stands in the place of an image that the model does not read, and the text in the place of a PDF. */
 const wordsForImage = 40;
+
+function countImage(model: string, sight: Sight, image: ModelImage): number {
+  if (image.pages === undefined) return sight.images ? tokensOfImage(model, image) : wordsForImage;
+  return sight.pdf ? tokensOfPdf(model, image) : tokensOf(image.text ?? '');
+}
 
 const sum = (messages: readonly ModelMessage[], { image }: Counting): number =>
   messages.reduce((all, message) => all + tokensOfMessage(message, image), 0);

@@ -1,6 +1,6 @@
 import type { ModelUsage } from '@holdpoint/contract';
 import type { PastConversation, PlannerInput, WrittenCompaction } from '@holdpoint/engine/worker';
-import { type Model, type ModelAnswer, tokensOf } from '@holdpoint/models';
+import { type Model, type ModelAnswer, type Sight, tokensOf } from '@holdpoint/models';
 import type { Redactor } from '@holdpoint/secrets';
 import type { Registry } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
@@ -30,8 +30,7 @@ interface Compacting {
   budget: Budget;
   /** As a request for a turn. */
   like: TurnRequest;
-  /** Whether the model reads images. */
-  showsImages: boolean;
+  sight: Sight;
   hasOther: boolean;
   /** The window learned from a refusal. */
   learned?: WrittenCompaction['learned'];
@@ -58,7 +57,7 @@ export async function compact(deps: Deps, compacting: Compacting): Promise<Writt
 
 async function summarised(
   { model, registry, workspaces, redactor, usageOf, now }: Deps,
-  { input, history, request, budget, like, showsImages, hasOther, signal }: Compacting,
+  { input, history, request, budget, like, sight, hasOther, signal }: Compacting,
   turns: readonly PastConversation['turns'][number][],
 ): Promise<Omit<WrittenCompaction, 'tokens_before'>> {
   const { spec } = input;
@@ -67,7 +66,7 @@ async function summarised(
     ...{ model: input.model, prompt: spec.goal.planner === 'model' ? spec.goal.prompt : '', before: request.summary },
     ...{ turns, request: budget.request, longest: longestSummary(budget), signal },
     ...{ like, conversations: conversationsFor({ request, turns, budget }), redacted: redactor },
-    images: { showsImages, read: input.readContent },
+    images: { sight, read: input.readContent },
     ...{ hasOther, usageOf },
   });
   if (failed !== undefined && areTooMany(history.compactions)) {

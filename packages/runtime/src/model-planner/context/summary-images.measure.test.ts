@@ -111,7 +111,7 @@ test('a new worker whose first request is a summary with an image that the provi
         ],
       ],
       redacted: { text: (one) => one, json: (one) => one },
-      images: { showsImages: true, read: async () => broken },
+      images: { sight: { images: true, pdf: true }, read: async () => broken },
       ...{ hasOther: false, usageOf: ({ usage }) => usage },
       signal: new AbortController().signal,
     },

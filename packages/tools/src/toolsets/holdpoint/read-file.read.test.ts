@@ -190,7 +190,36 @@ describe('read_file', () => {
     });
   });
 
-  it.each(['password', 'broken', 'late'] as const)('refuses a PDF that is no text: %s', async (problem) => {
+  it('keeps the pages themselves, as many as their file has', async () => {
+    await workspace().put('paper.pdf', '%PDF-1.7\n1 0 obj\n');
+    const data = Buffer.from('%PDF-1.7 of two pages');
+    const pages: ToolContext['pages'] = async () => ({
+      total_pages: 5,
+      pages: ['', 'two', 'three'].map((text, at) => ({ page: at + 1, text })),
+      file: { data, pages: 2 },
+    });
+    const outcome = await workspace().call('read_file', { path: 'paper.pdf' }, { pages });
+    const sha256 = createHash('sha256').update(data).digest('hex');
+    expect(outcome).toMatchObject({
+      value: {
+        document: {
+          pages: [{ page: 1 }, { page: 2 }],
+          next_offset: 3,
+          pdf: { media_type: 'application/pdf', pages: 2, bytes: data.length, sha256 },
+        },
+      },
+      contents: [data],
+    });
+    // Pages without text may be pictures: a model that reads PDF files sees them.
+    const scanned: ToolContext['pages'] = async () => ({
+      ...{ total_pages: 1, pages: [{ page: 1, text: '' }], file: { data, pages: 1 } },
+    });
+    expect(await workspace().call('read_file', { path: 'paper.pdf' }, { pages: scanned })).toMatchObject({
+      ...{ status: 'succeeded', contents: [data] },
+    });
+  });
+
+  it.each(['password', 'broken', 'late', 'large'] as const)('refuses a PDF that is no text: %s', async (problem) => {
     await workspace().put('paper.txt', '%PDF-1.7\n');
     const outcome = await workspace().call(
       'read_file',

@@ -12,7 +12,7 @@ const input = z.strictObject({
 
 export const readFile = builtInTool({
   name: 'read_file',
-  description: `Reads a file of the workspace: text, an image (PNG, JPEG, WebP, GIF), which you then see, a Jupyter notebook, where offset and limit count cells, or the text of a PDF, where they count pages.
+  description: `Reads a file of the workspace: text, an image (PNG, JPEG, WebP, GIF), which you then see, a Jupyter notebook, where offset and limit count cells, or a PDF, where they count pages.
 Each line comes with its number and a tab before it; edit takes the text without them. When the first line of the result says so, continue with the named offset. One result has at most 16 KiB of whole lines; a line of more than 64 KiB is cut.
 Read a file before you edit it. For a search over many files use grep.`,
   effect: 'read',
