@@ -84,6 +84,7 @@ const apps = {
       'egress',
       'embedded-redis',
       'sandbox',
+      'documents',
       'workspace',
       'mcp',
       'models',

@@ -35,6 +35,7 @@ export const manySeconds = [
   'apps/console/src/diff/patch-lines.parse.test.ts',
   'packages/code-graph/src/{graph.race,killed-worker.recover,parser.reject,store.recover,thread/graph-thread.limit}.test.ts',
   'packages/code-graph/src/extract/extract.limit.test.ts',
+  'packages/documents/src/browser/shot.create.test.ts',
   'packages/engine/src/audit/{seal.recover,start-audit.race}.test.ts',
   'packages/engine/src/handlers/{look-at-runs.recover,any-order.race}.test.ts',
   'packages/engine/src/installation/migrations/migrate.recover.test.ts',

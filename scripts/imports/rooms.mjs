@@ -88,7 +88,7 @@ export const rooms = {
     'read-line',
     'inside',
   ],
-  'packages/documents': ['open-documents', 'inside', 'pdf-program', 'replies', 'protocol'],
+  'packages/documents': ['open-documents browser', 'inside', 'pdf-program', 'replies', 'protocol'],
   'packages/language-servers': [
     'open-language-servers',
     'running-server server-program',

@@ -16,6 +16,8 @@ export const appEnv = {
   PATH: process.env.PATH ?? '',
   HOME: process.env.HOME ?? '',
   NODE_COMPILE_CACHE: join(projectDir, '.cache/compiled'),
+  // The tools of a model are the same with a browser on the machine and without one.
+  HOLDPOINT_CHROMIUM: 'none',
   ...layersEnv,
 };
 

@@ -37,6 +37,7 @@ const tried: Record<string, Step['args']> = {
   task_merge: { task_id: 'task_0' },
   web_fetch: { url: 'https://example.invalid/' },
   web_search: { query: 'x' },
+  screenshot: { serve: 'echo x > note.txt; echo x > made.txt; exit 1', url: 'http://localhost:8000/' },
   recall: { query: 'person' },
   remember: { note: 'A person approved this.' },
   todo_write: { todos: [{ content: 'Change it', status: 'in_progress' }] },

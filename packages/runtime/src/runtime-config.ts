@@ -39,6 +39,8 @@ export interface RuntimeConfig {
   sourceBytes: number;
   /** Most language servers of this worker at once; 0: none. @default 4 */
   languageServers?: number;
+  /** The Chromium for screenshots: a path, or `none`. @default one on PATH, or the one of the set-up */
+  chromium?: string | undefined;
   /** Most outside agents of this worker that wait between two turns, and for how many milliseconds each. @default 8, two minutes */
   outsideAgents?: { most: number; idleMs: number };
   /** The trees to build on shared layers where overlay mounts work. @default the default of `openWorkspaces` */

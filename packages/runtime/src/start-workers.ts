@@ -2,7 +2,7 @@ import { flushCompileCache } from 'node:module';
 import { join } from 'node:path';
 import { openGraphs } from '@holdpoint/code-graph';
 import { isTerminal } from '@holdpoint/contract';
-import { openDocuments } from '@holdpoint/documents';
+import { findBrowser, openDocuments, openPageBrowser } from '@holdpoint/documents';
 import {
   answerQuestions,
   newIdBy,
@@ -149,6 +149,8 @@ export async function startWorkers(
   const texts = openTextThreads();
   const graphs = openGraphs({ sandbox, snapshots: workspaces });
   const documents = openDocuments({ sandbox });
+  const found = browserOf(config);
+  const browser = found && openPageBrowser(sandbox, found);
   const languageServers = openLanguageServers({ sandbox, most: config.languageServers });
   const { registry } = tools;
   const operator = await openOperatorPolicy(
@@ -201,7 +203,7 @@ export async function startWorkers(
     catalog: registry,
     executor: meterExecutor(
       createExecutor({
-        ...{ registry, workspaces, texts, graphs, languageServers, documents, secrets, now, logger },
+        ...{ registry, workspaces, texts, graphs, languageServers, documents, browser, secrets, now, logger },
         resultBytes: config.resultBytes,
         toolchains: openToolchains(sandbox, workspaces),
         sandbox: meterSandbox(sandbox, metrics),
@@ -346,12 +348,15 @@ const namedModels = ({ models }: RuntimeConfig): string[] => [
   ...(models.defaultModel === undefined ? [] : [models.defaultModel]),
 ];
 
+const browserOf = ({ chromium, path, projectDir }: RuntimeConfig) => findBrowser({ named: chromium, path, projectDir });
+
 /** The tools of this process, and their list for checks of policies. @throws ConfigError when a module cannot be used */
 async function openTools(config: RuntimeConfig, secrets: Secrets, log: Logger) {
   const { search, graphEndpoint, toolModules, mcpServers, projectDir, dataDir, allowAddresses } = config;
   const known = createToolsets({
     search: checkedSearch(search),
     graph: graphEndpoint === undefined ? undefined : httpGraph({ endpoint: graphEndpoint }),
+    browser: browserOf(config) !== undefined,
   });
   try {
     const store = followServers(mcpServers, dataDir);

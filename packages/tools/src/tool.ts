@@ -25,6 +25,7 @@ import type { OwnGraph } from './graph/port.ts';
 import type { LanguagePort } from './language/port.ts';
 import type { Network } from './network.ts';
 import type { RenderResult } from './result-text/result-text.ts';
+import type { TakeScreenshot } from './screenshot-port.ts';
 import type { TextWork } from './text-work/text-work.ts';
 
 /** A place where a file does not follow the grammar of its language. Lines and columns count from 1. */
@@ -107,6 +108,8 @@ export interface ToolContext {
         | { problem: 'password' | 'broken' | 'late' | 'large'; message: string }
       >)
     | undefined;
+  /** Pictures of pages that the run serves. @default no browser */
+  screenshot?: TakeScreenshot | undefined;
   /** For texts of any size. */
   text: TextWork;
   /**

@@ -2,13 +2,14 @@ import { constants, readFileSync } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
+import { findBrowser } from '@holdpoint/documents';
 import { findToolchains } from '@holdpoint/sandbox';
 import { execa } from 'execa';
 import type { Config } from '../shell/index.ts';
 import type { Finding } from './finding.ts';
 
 export const checkPrograms = async (config: Config): Promise<Finding[]> =>
-  Promise.all([checkGit(config), checkPython(config), checkRipgrep(), checkToolchains(config)]);
+  Promise.all([checkGit(config), checkPython(config), checkRipgrep(), checkToolchains(config), checkBrowser(config)]);
 
 async function checkGit({ path }: Config): Promise<Finding> {
   const version = await versionOf('git', path);
@@ -45,6 +46,21 @@ async function checkRipgrep(): Promise<Finding> {
     const text = `not usable: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`;
     return { name: 'ripgrep', level: 'fail', text, next: 'Run `npm run setup`.' };
   }
+}
+
+/** Workers look in the same places, with their own environment. A machine without a browser lacks a single tool. */
+export function checkBrowser({
+  path,
+  projectDir,
+  environment,
+}: Pick<Config, 'path' | 'projectDir' | 'environment'>): Finding {
+  const name = 'browser';
+  const { HOLDPOINT_CHROMIUM: named } = environment;
+  const found = findBrowser({ named, path, projectDir });
+  if (found !== undefined) return { name, level: 'ok', text: `${found.path}, for the tool screenshot` };
+  const why = named === undefined ? 'no Chromium on PATH' : `HOLDPOINT_CHROMIUM is ${named}`;
+  const next = 'to have it, install the package chromium, or name one with HOLDPOINT_CHROMIUM';
+  return { name, level: 'ok', text: `${why}: runs are offered no tool screenshot; ${next}` };
 }
 
 /** Sandboxes do not see programs in a home directory. */

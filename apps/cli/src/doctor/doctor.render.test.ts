@@ -19,7 +19,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../shell/config.ts';
 import { judgeAudit } from './check-audit.ts';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
-import { checkNode, checkToolchains } from './check-programs.ts';
+import { checkBrowser, checkNode, checkToolchains } from './check-programs.ts';
 import { checkRetention } from './check-retention.ts';
 import { checkLoops, checkStuckHandlers, judgePeriodic } from './check-running.ts';
 import { checkBubblewrap, checkSandbox, judgeSandbox } from './check-sandbox.ts';
@@ -29,6 +29,18 @@ import { startWalk } from './measure.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'hp-doctor-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+it('names the browser for screenshots, and says how to have the tool where there is none', () => {
+  const bin = join(root, 'browser/bin');
+  mkdirSync(bin, { recursive: true });
+  const machine = { path: bin, projectDir: root, environment: {} };
+  expect(checkBrowser(machine)).toMatchObject({
+    ...{ level: 'ok', text: expect.stringMatching(/no tool screenshot.*HOLDPOINT_CHROMIUM/) },
+  });
+  writeFileSync(join(bin, 'chromium'), '#!/bin/sh\n', { mode: 0o755 });
+  expect(checkBrowser(machine).text).toContain(join(bin, 'chromium'));
+  expect(checkBrowser({ ...machine, environment: { HOLDPOINT_CHROMIUM: 'none' } }).text).toMatch(/is none: .*no tool/);
+});
 
 it.each([
   ['20.19.0', 'fail'],

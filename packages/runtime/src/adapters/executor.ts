@@ -1,6 +1,6 @@
 import type { Graphs } from '@holdpoint/code-graph';
 import { FileError, type ProcessLimits, type SecretScope, type ToolOutcome } from '@holdpoint/contract';
-import type { Documents } from '@holdpoint/documents';
+import type { Documents, PageBrowser } from '@holdpoint/documents';
 import { createGuard } from '@holdpoint/egress';
 import type { ExecutionContext, Executor } from '@holdpoint/engine/worker';
 import type { LanguageServers } from '@holdpoint/language-servers';
@@ -25,6 +25,7 @@ import { runDocuments } from './run-documents.ts';
 import { runGraph } from './run-graph.ts';
 import { runLanguage } from './run-language.ts';
 import { type CallNetwork, openCallNetwork } from './run-network.ts';
+import { runScreenshots } from './run-screenshots.ts';
 import { runPrepare, runTask, runValidator, splitSignal } from './run-shell.ts';
 
 interface Deps {
@@ -35,6 +36,8 @@ interface Deps {
   graphs: Graphs;
   languageServers: LanguageServers;
   documents: Documents;
+  /** @default no browser */
+  browser?: PageBrowser | undefined;
   toolchains: ProjectToolchains;
   secrets: Secrets;
   models: ToolModels;
@@ -63,6 +66,7 @@ export function createExecutor(deps: Deps): Executor {
     graphs,
     languageServers,
     documents,
+    browser,
     secrets,
     toolchains,
     allowAddresses,
@@ -99,6 +103,7 @@ export function createExecutor(deps: Deps): Executor {
       language: hasServers ? runLanguage(languageServers, { mount: workspace, files, signal }) : undefined,
       checkSyntax: ({ path, before, after }) =>
         graphs.checkSyntax({ runId: call.runId, owner: workspace, path, before, after, timeout_ms: syntaxMs }),
+      screenshot: hasServers && browser ? runScreenshots(browser, { mount: workspace, signal }) : undefined,
       pages: runDocuments(documents, { run: workspace, redactor: () => secrets.redactor(scope.tenant) }),
       text: texts.of(call.runId, signal),
       graph: graphOf(call, workspace),

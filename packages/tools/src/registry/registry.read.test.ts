@@ -196,6 +196,7 @@ describe('registry.list', () => {
       'task_output',
       'task_input',
       'kill_shell',
+      'screenshot',
       'task_merge',
       'web_fetch',
       'web_search',

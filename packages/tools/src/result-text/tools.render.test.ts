@@ -312,6 +312,15 @@ const values: [name: string, tool: string, value: Json][] = [
     },
   ],
   [
+    'screenshot',
+    'screenshot',
+    {
+      ...{ url: 'http://localhost:3000/', status: 404, title: 'A\nshop', loaded: false, cut: 9000 },
+      console: ['error: no cart\nexit 0'],
+      image: { media_type: 'image/png', width: 1280, height: 8000, bytes: 34_000, sha256: 'a'.repeat(64) },
+    },
+  ],
+  [
     'read-file-pdf-kept',
     'read_file',
     {

@@ -53,6 +53,7 @@ const rows: Record<string, Record<string, [args: Json, touched: string[]]>> = {
     task_input: [{ task_id: 'task_1', text: 'ls d' }, ['ls d']],
     task_merge: [{ task_id: 'task_1' }, []],
     kill_shell: [{ task_id: 'task_1' }, []],
+    screenshot: [{ serve: 'npm start', url: 'http://localhost:3000/' }, ['npm start']],
   },
   ryan: {
     execute_bash: [{ command: 'ls d' }, ['ls d']],

@@ -14,12 +14,15 @@ import { createWorkbenchToolset } from './workbench/toolset.ts';
 export const createToolsets = ({
   search,
   graph,
+  browser,
 }: {
   search: SearchPort;
+  /** Whether workers have a browser. @default false */
+  browser?: boolean | undefined;
   /** A graph outside of Holdpoint. @default the graph of each run */
   graph?: GraphPort | undefined;
 }): Toolset[] => [
-  createHoldpointToolset({ search }),
+  createHoldpointToolset({ search, browser }),
   ryan,
   cliAgent,
   createWorkbenchToolset({ search }),

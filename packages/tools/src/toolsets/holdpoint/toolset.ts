@@ -18,6 +18,7 @@ import { multiEdit } from './multi-edit.ts';
 import { readFile } from './read-file.ts';
 import { recall } from './recall.ts';
 import { remember } from './remember.ts';
+import { screenshot } from './screenshot.ts';
 import { holdpointSettings, withheldTools } from './settings.ts';
 import { submitPlan } from './submit-plan.ts';
 import { task } from './task.ts';
@@ -32,14 +33,21 @@ import { writeFile } from './write-file.ts';
 /**
  * The project's own toolset: files, search, language servers and commands of a workspace, background commands, sub-agents, the web within the run's
  * allowlist, a plan, and questions to a person.
+ * @param parts.browser whether workers have a browser. @default false: a model is offered no screenshots
  */
-export function createHoldpointToolset({ search }: { search: SearchPort }): Toolset {
+export function createHoldpointToolset({
+  search,
+  browser,
+}: {
+  search: SearchPort;
+  browser?: boolean | undefined;
+}): Toolset {
   return defineToolset({
     name: 'holdpoint',
     advisory: advisoryArguments.holdpoint,
     instructions,
     settings: holdpointSettings,
-    withholds: withheldTools,
+    withholds: (run) => [...withheldTools(run), ...(browser === true ? [] : [screenshot.name])],
     tools: [
       namingNearest(readFile),
       reportingDiagnostics(writeFile),
@@ -58,6 +66,7 @@ export function createHoldpointToolset({ search }: { search: SearchPort }): Tool
       taskOutput,
       taskInput,
       killShell,
+      screenshot,
       taskMerge,
       webFetch,
       createWebSearch(search),
