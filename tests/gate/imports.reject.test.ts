@@ -173,7 +173,7 @@ test('imports with a computed name, which no rule sees, are these alone', () => 
     'apps/cli/src/doctor/check-programs.ts',
     'packages/code-graph/src/extract/open-extractor.ts',
     'packages/code-graph/src/parser/parser-program.ts',
-    'packages/documents/src/open-documents.ts',
+    'packages/documents/src/pdf-program.ts',
     'packages/language-servers/src/server-program.ts',
     'packages/models/src/model-table.ts',
     'packages/sandbox/src/bubblewrap/mounts.ts',
