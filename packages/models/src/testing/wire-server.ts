@@ -3,6 +3,8 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
 
+export { eventsOf } from './events.ts';
+
 export interface WireAnswer {
   status?: number;
   headers?: Record<string, string>;
