@@ -36,7 +36,7 @@ async function askLatest(asked: { name: string; server: McpServer }, way: Way): 
 }
 
 const askAs = (asked: { name: string; server: McpServer; protocol?: string }, way: Way): Promise<AskedTools> =>
-  withClient(asked, way, async (client) => {
+  withClient(asked, way, async ({ client }) => {
     const { name } = asked;
     const { tools, left_out } = await listed(name, client);
     const { name: own = '', version = '' } = client.getServerVersion() ?? {};
@@ -54,7 +54,7 @@ export async function listed(
   name: string,
   client: Client,
 ): Promise<{ tools: PinnedTool[]; left_out: Record<string, string> }> {
-  const { tools: said } = await client.listTools();
+  const { tools: said } = await client.listTools(undefined, { cacheMode: 'refresh' });
   if (said.length > bounds.tools) {
     const message = `The MCP server ${name} has ${said.length} tools; at most ${bounds.tools} are taken.`;
     throw new McpError('EMCPSERVER', message, 'Let the server offer fewer tools.');

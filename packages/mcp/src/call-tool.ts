@@ -2,12 +2,13 @@ import type { ToolOutcome } from '@holdpoint/contract';
 import { networkFailure, type ToolContext } from '@holdpoint/tools';
 import { type Client, isInputRequiredResult } from '@modelcontextprotocol/client';
 import { listed } from './ask-tools.ts';
-import { withClient } from './connection/client.ts';
+import { type Connected, withClient } from './connection/client.ts';
+import { taskIn } from './connection/tasks-in-results.ts';
 import { McpError } from './errors.ts';
-import { askAgain, askTask, beginWait, declaring, hearTask, nextAfterCall } from './follow-task.ts';
+import { askAgain, askTask, beginWait, declaring, nextAfterCall } from './follow-task.ts';
 import { againWith, readQuestion } from './read-question.ts';
 import { readResult } from './read-result.ts';
-import { type Accepted, type AcceptedServer, type PinnedTool, pin } from './servers.ts';
+import { type Accepted, type AcceptedServer, acceptanceDigest, type PinnedTool, pin as pinOf } from './servers.ts';
 
 /** Calls a tool of a server, or asks for the result of a call that the server makes as a task, unless the server describes its tools differently since a person accepted them. @throws SandboxError, and any error after an abort */
 export async function callTool(
@@ -17,19 +18,21 @@ export async function callTool(
   args: Record<string, unknown>,
 ): Promise<ToolOutcome> {
   const { name, server, accepted } = served;
-  const { network, converse, signal, awaited } = context;
+  const { network, converse, converseKept, signal, awaited } = context;
   const { protocol } = accepted;
   try {
-    return await withClient({ name, server, protocol }, { network, converse, signal }, async (client) => {
-      await verified(accepted, () => check(name, client, accepted));
+    const pin = acceptanceDigest(name, server, accepted.digest);
+    const kept = converseKept && { converse: converseKept, pin };
+    return await withClient({ name, server, protocol }, { network, converse, kept, signal }, async (connected) => {
+      const { client } = connected;
+      await verified(accepted, connected, () => check(name, client, accepted));
       if (awaited !== undefined) return askTask(served, context, client, awaited);
       const timeout = server.timeout_s * 1000;
-      const taskHeard = hearTask(client);
       const result = await client.callTool(
         { name: tool.name, arguments: args, ...againWith(context.answered), ...declaring(served) },
         { timeout, signal, allowInputRequired: true },
       );
-      const begun = taskHeard();
+      const begun = taskIn(result);
       if (begun !== undefined) return beginWait(served, context, begun);
       if (!isInputRequiredResult(result)) return readResult(result);
       const asked = readQuestion(result, { server: name, tool: tool.name, round: (context.answered?.round ?? 0) + 1 });
@@ -52,9 +55,9 @@ export async function callTool(
 /** @throws McpError EMCPCHANGED when the server describes its tools differently since a person accepted them */
 async function check(name: string, client: Client, accepted: Accepted): Promise<void> {
   const { tools } = await listed(name, client);
-  if (pin(tools) === accepted.digest) return;
-  const before = new Map(accepted.tools.map((tool) => [tool.name, pin([tool])]));
-  const changed = tools.filter((tool) => before.get(tool.name) !== pin([tool])).map((tool) => tool.name);
+  if (pinOf(tools) === accepted.digest) return;
+  const before = new Map(accepted.tools.map((tool) => [tool.name, pinOf([tool])]));
+  const changed = tools.filter((tool) => before.get(tool.name) !== pinOf([tool])).map((tool) => tool.name);
   const gone = accepted.tools.filter((tool) => !tools.some((one) => one.name === tool.name)).map((tool) => tool.name);
   const named = [...changed, ...gone].slice(0, 10).join(', ') || 'their order';
   const message = `The MCP server ${name} describes its tools otherwise than a person accepted them: ${named}. It is not called.`;
@@ -68,10 +71,11 @@ async function check(name: string, client: Client, accepted: Accepted): Promise<
 const lastVerified = new WeakMap<Accepted, number>();
 const verifiedMs = 60_000;
 
-/** An unchanged server is not asked again within a minute. */
-async function verified(accepted: Accepted, look: () => Promise<void>): Promise<void> {
+/** An unchanged server is not asked again within a minute, unless it said that its tools changed. */
+async function verified(accepted: Accepted, connected: Connected, look: () => Promise<void>): Promise<void> {
   const last = lastVerified.get(accepted);
-  if (last !== undefined && performance.now() - last < verifiedMs) return;
+  if (!connected.hasOtherTools && last !== undefined && performance.now() - last < verifiedMs) return;
+  connected.hasOtherTools = false;
   await look();
   lastVerified.set(accepted, performance.now());
 }

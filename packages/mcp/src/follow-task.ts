@@ -3,7 +3,6 @@ import type { ToolContext } from '@holdpoint/tools';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type Client,
-  isJSONRPCResultResponse,
   ProtocolError,
   ProtocolErrorCode,
   SdkError,
@@ -12,7 +11,7 @@ import {
   specTypeSchemas,
 } from '@modelcontextprotocol/client';
 import { z } from 'zod';
-import { statelessSince } from './connection/client.ts';
+import { answersQuestions, statelessSince } from './connection/client.ts';
 import { McpError } from './errors.ts';
 import { readResult } from './read-result.ts';
 import { detailsSchema, type KeptTask, readBegun, readKept, waitOf } from './read-task.ts';
@@ -28,32 +27,19 @@ export const declaring = (served: AcceptedServer): { _meta?: Record<string, unkn
     ? {
         _meta: {
           [CLIENT_CAPABILITIES_META_KEY]: {
-            elicitation: { form: {} },
+            ...answersQuestions,
             extensions: { 'io.modelcontextprotocol/tasks': {} },
           },
         },
       }
     : {};
 
-/** Hears of a task in the place of a result. The library knows no such result: it gets an empty one. */
-export function hearTask({ transport }: Client): () => unknown {
-  let begun: unknown;
-  const pass = transport?.onmessage;
-  if (transport !== undefined && pass !== undefined)
-    transport.onmessage = (message, extra) => {
-      if (!isJSONRPCResultResponse(message) || message.result.resultType !== 'task') return pass(message, extra);
-      begun = message.result;
-      pass({ ...message, result: { resultType: 'complete', content: [] } }, extra);
-    };
-  return () => begun;
-}
-
 /** The call waits for a task of the server. @throws McpError */
 export function beginWait(served: AcceptedServer, context: ToolContext, answer: unknown): ToolOutcome {
   if (!hasTasks(served))
     throw new McpError(
       'EMCPSERVER',
-      `The MCP server ${served.name} answered with a task. A program ends with its call, and earlier revisions of the protocol have no such answer.`,
+      `The MCP server ${served.name} answered with a task. A program may end after its call, and earlier revisions of the protocol have no such answer.`,
       'Do it in another way, or have the server reached by an address, in the revision 2026-07-28.',
     );
   const { kept, waitMs } = readBegun(answer, Date.now());

@@ -64,6 +64,14 @@ const tools = (servers: ReturnType<ServerStore['look']>['servers']): string =>
     .map(([name, server]) => `${name} ${acceptanceDigest(name, server, server.accepted?.digest ?? '')}`)
     .join('\n');
 
+/** Whether a person's acceptance with this pin still counts. */
+export function isInForce(store: ServerStore, { name, pin }: { name: string; pin: string }): boolean {
+  const { servers, problem } = store.look();
+  const found = servers.get(name);
+  if (problem !== undefined || found?.state !== 'accepted') return false;
+  return acceptanceDigest(name, found.server, found.server.accepted?.digest ?? '') === pin;
+}
+
 /** @returns the outcome of a call that is not made, because a person's acceptance of the server counts no more */
 function inForce(store: ServerStore, { name, server, accepted }: AcceptedServer): ToolOutcome | undefined {
   const { servers, problem } = store.look();

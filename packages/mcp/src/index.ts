@@ -1,7 +1,7 @@
 export type { JudgedServer } from './acceptances.ts';
 export { acceptServer, addServer, type ByWhom, forgetChanges, noteLogin, removeServer } from './change-servers.ts';
 export { McpError } from './errors.ts';
-export { followTools } from './follow-tools.ts';
+export { followTools, isInForce } from './follow-tools.ts';
 export { digestOfLook, type Look, type LookFailure, lookOf, lookSchema } from './look-record.ts';
 export { lacksLogin, loginsOf } from './oauth/login.ts';
 export { checkName, serversFile } from './server-file.ts';

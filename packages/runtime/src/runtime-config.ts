@@ -43,6 +43,8 @@ export interface RuntimeConfig {
   chromium?: string | undefined;
   /** Most outside agents of this worker that wait between two turns, and for how many milliseconds each. @default 8, two minutes */
   outsideAgents?: { most: number; idleMs: number };
+  /** Most programs of MCP servers that stay between two calls of a run, and for how many milliseconds each. @default 8, two minutes */
+  mcpPrograms?: { most: number; idleMs: number };
   /** The trees to build on shared layers where overlay mounts work. @default the default of `openWorkspaces` */
   layers?: WorkspacesOptions['layers'];
   /** Most bytes of all outputs of `prepare` kept for later runs; 0: no output is kept. */

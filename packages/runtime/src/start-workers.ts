@@ -20,7 +20,7 @@ import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import { openAdmission, type Planner, readPlannerInput, readRun, scriptedPlanner } from '@holdpoint/engine/worker';
 import { openLanguageServers } from '@holdpoint/language-servers';
-import { followServers, followTools } from '@holdpoint/mcp';
+import { followServers, followTools, isInForce } from '@holdpoint/mcp';
 import { describeModel, providerAccountOf } from '@holdpoint/models';
 import { openModels } from '@holdpoint/models/open-models';
 import type { CatalogTool } from '@holdpoint/policy';
@@ -33,6 +33,7 @@ import { defaultTrees, whyCopies } from '@holdpoint/workspace/trees';
 import type { Logger } from 'pino';
 import { createExecutor } from './adapters/executor.ts';
 import { hostLimits, ownerAllocator } from './adapters/host.ts';
+import { KeptPrograms } from './adapters/kept-programs.ts';
 import { modelFetch } from './adapters/model-fetch.ts';
 import { openOAuthHost } from './adapters/oauth-host.ts';
 import { readRemoteFiles } from './adapters/remote-files.ts';
@@ -180,12 +181,14 @@ export async function startWorkers(
     now,
     logger,
   });
-  const outsideAgents = new RunningAgents({
-    ...(config.outsideAgents ?? { most: 8, idleMs: 120_000 }),
-    async isAtRest(runId) {
-      const run = await readRun(connections.state, runId);
-      return run === undefined || run.status === 'paused' || isTerminal(run.status);
-    },
+  const isAtRest = async (runId: string): Promise<boolean> => {
+    const run = await readRun(connections.state, runId);
+    return run === undefined || run.status === 'paused' || isTerminal(run.status);
+  };
+  const outsideAgents = new RunningAgents({ ...(config.outsideAgents ?? { most: 8, idleMs: 120_000 }), isAtRest });
+  const keptPrograms = new KeptPrograms({
+    ...(config.mcpPrograms ?? { most: 8, idleMs: 120_000 }),
+    ...{ sandbox, isAtRest, isCurrent: (program) => isInForce(tools.store, program) },
   });
   const agentDeps = {
     ...{ registry, sandbox, workspaces, secrets, prices, live, asking, agents: outsideAgents },
@@ -203,7 +206,8 @@ export async function startWorkers(
     catalog: registry,
     executor: meterExecutor(
       createExecutor({
-        ...{ registry, workspaces, texts, graphs, languageServers, documents, browser, secrets, now, logger },
+        ...{ registry, workspaces, texts, graphs, languageServers, documents, browser, keptPrograms },
+        ...{ secrets, now, logger },
         resultBytes: config.resultBytes,
         toolchains: openToolchains(sandbox, workspaces),
         sandbox: meterSandbox(sandbox, metrics),
@@ -320,6 +324,7 @@ export async function startWorkers(
     await texts.close();
     await graphs.close();
     await outsideAgents.close();
+    await keptPrograms.close();
     await languageServers.close();
     await documents.close();
     await sandbox[Symbol.asyncDispose]();

@@ -84,8 +84,11 @@ export interface Command extends CommandRequest {
   egress?: CommandEgress;
   /** Receives the output. The streams of the result are then empty, and `output_bytes` does not apply. */
   output?: CommandOutput;
-  /** Called with the command's open input, in the place of `stdin`. @default the input is `stdin` */
-  input?: (stdin: Writable) => void;
+  /**
+   * Called with the command's open input, in the place of `stdin`. `isAlive` is false once the command has ended, which shows before its result.
+   * @default the input is `stdin`
+   */
+  input?: (stdin: Writable, command: { isAlive(): boolean }) => void;
   /** The command runs in a terminal of this size: its output is one stream, stdout, and `TERM` is `dumb`. Needs perl on the host, and `input`. */
   terminal?: { columns: number; rows: number };
   /** Receives the same bytes as well, as they arrive. The watcher must not fail. */

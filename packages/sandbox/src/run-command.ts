@@ -184,7 +184,7 @@ export async function runCommand(deps: RunDeps, command: Command): Promise<Comma
     });
     stream.on('error', () => {}); // a reset by the other side is an end
   };
-  if (tree.stdin) command.input?.(tree.stdin);
+  if (tree.stdin) command.input?.(tree.stdin, tree);
   collect(tree.stdout, stdout, 'stdout');
   collect(tree.stderr, stderr, 'stderr');
   const leave = deps.guard.enter({

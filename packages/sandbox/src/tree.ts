@@ -52,6 +52,8 @@ export interface Tree {
   usage(): Usage | null;
   /** Host pids of the known processes. */
   processes(): number[];
+  /** False once the tree's first process has ended: earlier than `ended` resolves. True where that is not known. */
+  isAlive(): boolean;
   /** SIGTERM to all processes. Kills a tree whose program has not begun. @returns false when nothing was left to end */
   terminate(): boolean;
   /** SIGKILL to all processes. Harmless after the end. */

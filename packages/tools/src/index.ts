@@ -23,7 +23,16 @@ export { openSearch, type SearchSettings, searchProviders } from './search/open-
 export type { SearchPort, SearchRequest } from './search/port.ts';
 export { openTextThreads, type TextThreadLimits, type TextThreads } from './text-work/open-text-threads.ts';
 export { type TextWork, TextWorkError } from './text-work/text-work.ts';
-export type { Conversation, Converse, GenerateRequest, RunFacts, Tool, ToolContext } from './tool.ts';
+export type {
+  Conversation,
+  Converse,
+  ConverseKept,
+  GenerateRequest,
+  KeptRequest,
+  RunFacts,
+  Tool,
+  ToolContext,
+} from './tool.ts';
 export type { ToolDefinition } from './tool-definition.ts';
 export { defineToolset, type Toolset } from './toolset.ts';
 export { type ApprovalRule, matchesRule } from './toolsets/cli-agent/approval-rules.ts';

@@ -51,14 +51,37 @@ export interface Conversation {
 export type Converse = <Said>(
   request: Pick<CommandRequest, 'argv' | 'cwd' | 'env' | 'network' | 'limits'> & { read_only?: boolean },
   talk: (conversation: Conversation) => Promise<Said>,
-) => Promise<{
+) => Promise<Talked<Said>>;
+
+interface Talked<Said> {
   /** How `talk` settled. */
   talk: PromiseSettledResult<Said>;
-  /** Undefined: the command was ended, because the talk was over. */
+  /** Undefined: the command stays, or was ended because the talk was over. */
   end: CommandEnd | undefined;
   /** The last 4 KiB of stderr. */
   stderr: string;
-}>;
+}
+
+/** A program that may stay between the calls of a run. It gets the tree read-only and no network. */
+export interface KeptRequest<Session> extends Pick<CommandRequest, 'argv' | 'env'> {
+  /** A run has at most one program of a name. */
+  name: string;
+  /** A program with another pin is ended and started again. */
+  pin: string;
+  /** Begins the conversation with a program that was just started. */
+  open(conversation: Conversation): Promise<Session>;
+  /** Whether the program may stay after this error of a talk. */
+  isSound(error: unknown): boolean;
+}
+
+/**
+ * Speaks with a program that stays between the calls of a run: the first talk starts the program, and later talks find it. Talks may overlap. A program
+ * that ended is started again before the next talk.
+ */
+export type ConverseKept = <Session, Said>(
+  request: KeptRequest<Session>,
+  talk: (session: Session) => Promise<Said>,
+) => Promise<Talked<Said>>;
 
 /** Facts of the run with influence on a call's effect. */
 export interface RunFacts {
@@ -76,6 +99,8 @@ export interface ToolContext {
   run(request: CommandRequest): Promise<CommandResult>;
   /** Runs a command, and speaks with it while it runs. Absent where a call runs no command with effects. */
   converse?: Converse | undefined;
+  /** Absent where no program may stay: in a deterministic run, and where a call runs no command. */
+  converseKept?: ConverseKept | undefined;
   /** Searches the contents of files with ripgrep, without a sandbox of its own. */
   search(request: SearchRequest): Promise<SearchResult>;
   ripgrep: string;

@@ -1,8 +1,9 @@
 import type { CommandEnd } from '@holdpoint/contract';
-import type { Conversation, Converse, Network } from '@holdpoint/tools';
+import type { Conversation, Converse, ConverseKept, Network } from '@holdpoint/tools';
 import {
   Client,
   type ClientOptions,
+  ProtocolError,
   StreamableHTTPClientTransport,
   type Transport,
 } from '@modelcontextprotocol/client';
@@ -11,44 +12,65 @@ import { McpError } from '../errors.ts';
 import { type HttpServer, isHttp, type McpServer, type StdioServer } from '../servers.ts';
 import { guardedFetch } from './guarded-fetch.ts';
 import { LinesTransport } from './lines-transport.ts';
+import { markTasks } from './tasks-in-results.ts';
 
 /** The ways to servers: a network for requests, and a sandbox for programs. */
 export interface Way {
   network?: Pick<Network, 'fetch'> | undefined;
   converse?: Converse | undefined;
+  /** For kept programs, and the pin of the program. */
+  kept?: { converse: ConverseKept; pin: string } | undefined;
   signal: AbortSignal;
 }
 
 /** The first revision without a handshake. */
 export const statelessSince = '2026-07-28';
 
+/** Capabilities of a client with a person for the questions of servers. */
+export const answersQuestions = { elicitation: { form: {} } };
+
+/** A connection to a server. */
+export interface Connected {
+  client: Client;
+  /** The server reported a change of its tools since the last look. */
+  hasOtherTools: boolean;
+}
+
 /**
- * Connects to a server, and closes the connection when the work settles.
+ * Connects to a server, and closes the connection when the work settles. A kept program keeps its connection for the next work.
  * @param known.protocol the server's revision; undefined: the client asks for the revision
  * @throws McpError, an error of the network, SandboxError
  */
 export async function withClient<Result>(
   { name, server, protocol }: { name: string; server: McpServer; protocol?: string | undefined },
   way: Way,
-  work: (client: Client) => Promise<Result>,
+  work: (connected: Connected) => Promise<Result>,
 ): Promise<Result> {
-  const client = new Client({ name: 'holdpoint', version: '1.0.0' }, optionsFor(protocol));
-  return isHttp(server)
-    ? overHttp(server, way, { client, name, work })
-    : overLines(server, way, { client, name, work });
+  const asked = { name, protocol, work };
+  if (isHttp(server)) return overHttp(server, way, asked);
+  if (way.kept !== undefined && mayStay(server))
+    return overKeptLines(server, way.kept, { ...asked, signal: way.signal });
+  return overLines(server, way, asked);
 }
 
+/** Whether the sandbox keeps the program from changing anything between two calls. */
+const mayStay = ({ workspace, network }: StdioServer): boolean => workspace === 'read' && !network;
+
 interface Work<Result> {
-  client: Client;
   name: string;
-  work(client: Client): Promise<Result>;
+  protocol: string | undefined;
+  work(connected: Connected): Promise<Result>;
 }
+
+const clientFor = (protocol: string | undefined): Client =>
+  new Client({ name: 'holdpoint', version: '1.0.0' }, optionsFor(protocol));
 
 async function overHttp<Result>(
   { url, headers, timeout_s }: HttpServer,
   { network, signal }: Way,
-  { client, name, work }: Work<Result>,
+  { name, protocol, work }: Work<Result>,
 ): Promise<Result> {
+  const client = clientFor(protocol);
   if (network === undefined) {
     const message = `The MCP server ${name} is out of reach of this call: the run may not reach its host, or the host is no public address.`;
     throw new McpError(
@@ -94,10 +116,11 @@ const plainHeaders = (headers: HttpServer['headers']): Record<string, string> =>
 async function overLines<Result>(
   { command, args, env, workspace, network, timeout_s }: StdioServer,
   { converse, signal }: Way,
-  { client, name, work }: Work<Result>,
+  { name, protocol, work }: Work<Result>,
 ): Promise<Result> {
   if (converse === undefined)
     throw new McpError('EMCPSERVER', `The call cannot start ${name}.`, 'Call it in a run that may write.');
+  const client = clientFor(protocol);
   const talk = async (lines: Conversation): Promise<Result> => {
     try {
       return await connected(client, new LinesTransport(lines), { timeoutMs: timeout_s * 1000, signal, work });
@@ -115,6 +138,35 @@ async function overLines<Result>(
     },
     talk,
   );
+  return talkValue(name, network, said);
+}
+
+/** The next work finds the program and its connection. */
+async function overKeptLines<Result>(
+  { command, args, env, network, timeout_s }: StdioServer,
+  { converse, pin }: NonNullable<Way['kept']>,
+  { name, protocol, work, signal }: Work<Result> & { signal: AbortSignal },
+): Promise<Result> {
+  const open = async (lines: Conversation): Promise<Connected> => {
+    const timeoutMs = timeout_s * 1000;
+    // The connection outlives the call that opened it, so the signal of a call does not end it.
+    const never = new AbortController().signal;
+    const work = async (connected: Connected) => connected;
+    return connected(clientFor(protocol), new LinesTransport(lines), { timeoutMs, signal: never, work });
+  };
+  // A server in order also answers with errors of the protocol.
+  const isSound = (error: unknown): boolean => ProtocolError.isInstance(error);
+  const said = await converse({ name, pin, argv: [command, ...args], env, open, isSound }, work);
+  if (said.talk.status === 'rejected' && signal.aborted) throw said.talk.reason;
+  return talkValue(name, network, said);
+}
+
+/** @throws McpError with the last words of the program when the talk failed */
+function talkValue<Result>(
+  name: string,
+  network: boolean,
+  said: Awaited<ReturnType<Converse>> & { talk: PromiseSettledResult<Result> },
+): Result {
   if (said.talk.status === 'fulfilled') return said.talk.value;
   const { end, stderr } = said;
   const how = end === undefined ? '' : `It ended: ${endText(end)}.`;
@@ -135,17 +187,22 @@ const nextOfProgram = (network: boolean): string =>
 async function connected<Result>(
   client: Client,
   transport: Transport,
-  { timeoutMs, signal, work }: { timeoutMs: number; signal: AbortSignal; work(client: Client): Promise<Result> },
+  { timeoutMs, signal, work }: { timeoutMs: number; signal: AbortSignal; work(connected: Connected): Promise<Result> },
 ): Promise<Result> {
+  const connection: Connected = { client, hasOtherTools: false };
+  client.setNotificationHandler('notifications/tools/list_changed', () => {
+    connection.hasOtherTools = true;
+  });
   await client.connect(transport, { timeout: timeoutMs, signal });
-  return work(client);
+  markTasks(transport);
+  return work(connection);
 }
 
 function optionsFor(protocol: string | undefined): ClientOptions {
   const mode = protocol === undefined ? 'auto' : protocol >= statelessSince ? { pin: protocol } : 'legacy';
   return {
     // A server without a handshake may ask in its answers. Others would ask in requests of their own, which end with the connection.
-    capabilities: protocol !== undefined && protocol >= statelessSince ? { elicitation: { form: {} } } : {},
+    capabilities: protocol !== undefined && protocol >= statelessSince ? answersQuestions : {},
     versionNegotiation: { mode, probe: { timeoutMs: 5000 } },
     inputRequired: { autoFulfill: false },
     // Checks of structured content are left out: the server wrote both the content and its schema.

@@ -17,6 +17,7 @@ import { withAdvice } from './behind-wall.ts';
 import { CallUse, placeholderOf, secretsOfCommands, secretVariables, withRefusals } from './command-use.ts';
 import { fixSurroundings } from './determinism.ts';
 import { openGenerate, type ToolModels } from './generate-text.ts';
+import type { KeptPrograms } from './kept-programs.ts';
 import { longResult } from './long-result.ts';
 import { prepareKey } from './prepare-key.ts';
 import { redactExecutor } from './redact-executor.ts';
@@ -38,6 +39,7 @@ interface Deps {
   documents: Documents;
   /** @default no browser */
   browser?: PageBrowser | undefined;
+  keptPrograms: KeptPrograms;
   toolchains: ProjectToolchains;
   secrets: Secrets;
   models: ToolModels;
@@ -67,6 +69,7 @@ export function createExecutor(deps: Deps): Executor {
     languageServers,
     documents,
     browser,
+    keptPrograms,
     secrets,
     toolchains,
     allowAddresses,
@@ -154,6 +157,18 @@ export function createExecutor(deps: Deps): Executor {
               );
               if (result.end.status === 'killed' && result.end.taken_over) throw new TakenOverError();
               call.use?.add(result);
+              return said;
+            },
+      converseKept:
+        reads !== undefined || fixed !== undefined
+          ? undefined
+          : async (request, talk) => {
+              const { result, ...said } = await keptPrograms.converse(
+                { mount: workspace, limits, signal },
+                request,
+                talk,
+              );
+              if (result?.end.status === 'killed' && result.end.taken_over) throw new TakenOverError();
               return said;
             },
       async search(request) {

@@ -23,13 +23,14 @@ type SilentCommand = Omit<Command, 'input' | 'output' | 'stdin' | 'stop'> & { st
 export async function runConversation<Said>(
   sandbox: Pick<Sandbox, 'run'>,
   command: SilentCommand,
-  talk: (conversation: Conversation) => Promise<Said>,
+  talk: (conversation: Conversation & { isAlive(): boolean }) => Promise<Said>,
 ): Promise<Awaited<ReturnType<Converse>> & { talk: PromiseSettledResult<Said>; result: CommandResult }> {
   const over = new AbortController();
   const lines = new Lines((why) => over.abort(new Error(why)));
   let stderr = Buffer.alloc(0);
   let write: ((line: string) => void) | undefined;
   let endInput = () => {};
+  let isAlive = () => true;
   /** The lines before the command has begun. */
   const held: string[] = [];
   let heldBytes = 0;
@@ -44,7 +45,8 @@ export async function runConversation<Said>(
   const running = sandbox.run({
     ...command,
     stop: AbortSignal.any([command.stop, over.signal]),
-    input(stdin) {
+    input(stdin, begun) {
+      isAlive = () => begun.isAlive();
       stdin.on('error', () => {}); // the command does not read any more
       write = (line) => {
         stdin.write(`${line}\n`);
@@ -62,9 +64,10 @@ export async function runConversation<Said>(
   });
   const ended = running.finally(() => lines.end());
   ended.catch(() => {});
-  const conversation: Conversation = {
-    send: (line) => (write ?? hold)(line),
+  const conversation = {
+    send: (line: string) => (write ?? hold)(line),
     receive: () => lines.next(),
+    isAlive: () => isAlive(),
   };
   const [settled] = await Promise.allSettled([talk(conversation)]);
   endInput();

@@ -7,6 +7,7 @@ import { openSandbox, type Sandbox, type WorkspaceMount } from '@holdpoint/sandb
 import { bwrapPath } from '@holdpoint/sandbox/testing';
 import type { Tool, ToolContext } from '@holdpoint/tools';
 import { afterAll, beforeAll } from 'vitest';
+import type { KeptPrograms } from '../adapters/kept-programs.ts';
 import { runConversation } from '../adapters/run-conversation.ts';
 
 /** A server of a test, which runs in a real sandbox. */
@@ -22,7 +23,7 @@ export interface McpWorkspace {
   call(
     tool: string,
     args?: object,
-    more?: { accepted?: AskedTools; server?: object; signal?: AbortSignal },
+    more?: { accepted?: AskedTools; server?: object; signal?: AbortSignal; kept?: KeptPrograms },
   ): ReturnType<Tool['execute']>;
 }
 
@@ -74,12 +75,14 @@ function openWorkspace(sandbox: Sandbox, mount: WorkspaceMount): McpWorkspace {
       const { signal } = new AbortController();
       return { converse: converseUnder(signal), signal };
     },
-    async call(tool, args = {}, { accepted, server = {}, signal = new AbortController().signal } = {}) {
+    async call(tool, args = {}, { accepted, server = {}, signal = new AbortController().signal, kept } = {}) {
       const pinned = { ...(accepted ?? (await ask(server))), at: new Date().toISOString() };
       const [addition] = serverTools({ own: { ...serverOf(server), accepted: pinned } });
       const found = addition?.definitions[0]?.tools.find(({ name }) => name === `mcp__own__${tool}`);
       if (found === undefined) throw new Error(`no tool ${tool}`);
-      return found.execute({ converse: converseUnder(signal), signal } as ToolContext, args);
+      const converseKept: ToolContext['converseKept'] =
+        kept && ((request, talk) => kept.converse({ mount, limits: {}, signal }, request, talk));
+      return found.execute({ converse: converseUnder(signal), converseKept, signal } as ToolContext, args);
     },
   };
 }

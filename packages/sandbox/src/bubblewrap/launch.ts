@@ -151,6 +151,7 @@ function setUp(deps: LaunchDeps, { chain, request }: Planned): SetUp {
     terminate: () => sandbox.terminate(),
     usage: () => total ?? group?.usage() ?? null,
     processes: () => group?.processes() ?? sandbox.processes(),
+    isAlive: () => sandbox.isAlive,
   };
   return { sandbox, tree };
 }

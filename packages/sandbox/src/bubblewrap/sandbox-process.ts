@@ -1,6 +1,6 @@
 import type { Server } from 'node:net';
 import type { SourceFolder } from '@holdpoint/contract';
-import { identify, type ProcessIdentity } from '@holdpoint/process';
+import { identify, isAlive, type ProcessIdentity } from '@holdpoint/process';
 import { SandboxError } from '../errors.ts';
 import { childrenOf, killProcess, killProcesses, parentOf, signalOfExitCode } from '../kill.ts';
 import {
@@ -173,6 +173,10 @@ export class SandboxProcess {
     const isOver = this.#state === 'killed' || this.#state === 'ended';
     this.kill();
     return !isOver;
+  }
+
+  get isAlive(): boolean {
+    return this.#firstProcess === null || isAlive(this.#firstProcess);
   }
 
   processes(): number[] {

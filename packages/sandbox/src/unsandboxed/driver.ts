@@ -31,7 +31,11 @@ export interface UnsandboxedDeps {
   toolchains: readonly string[];
 }
 
-const uncounted: Pick<Tree, 'usage' | 'processes'> = { usage: () => null, processes: () => [] };
+const uncounted: Pick<Tree, 'usage' | 'processes' | 'isAlive'> = {
+  usage: () => null,
+  processes: () => [],
+  isAlive: () => true,
+};
 
 /** Runs programs without isolation, with the permission of the host's owner. */
 export function unsandboxedDriver(deps: UnsandboxedDeps): Driver {

@@ -48,12 +48,13 @@ function watched(context: ToolContext, thrown: WeakSet<object>): ToolContext {
         };
       },
     });
-  const { converse } = context;
+  const { converse, converseKept } = context;
   return {
     ...context,
     files: noteAll(context.files),
     run: note((request) => context.run(request)),
     converse: converse && ((request, talk) => converse(request, talk).catch(rethrow)),
+    converseKept: converseKept && ((request, talk) => converseKept(request, talk).catch(rethrow)),
     text: noteAll(context.text),
     tasks: noteAll(context.tasks),
     past: noteAll(context.past),
