@@ -18,6 +18,8 @@ export interface TaskServer extends Disposable {
   begin(title: string): object;
   /** The answer to the n-th question about a task, from 1. */
   get(taskId: string, n: number): Answer;
+  /** Hears the answers of a person before the server takes them. */
+  update(taskId: string): Answer;
 }
 
 export const working = (taskId: string, more: object = {}) => ({
@@ -34,7 +36,26 @@ export const completed = (taskId: string, text = `ordered ${taskId}`) => ({
 export const plainTask = {
   begin: (title: string): object => working(title),
   get: (taskId: string, n: number): Answer => (n < 3 ? working(taskId) : completed(taskId)),
+  update: (_taskId: string): Answer => ({}),
 };
+
+/** A task in need of a person's values, each under its key. */
+export const asking = (taskId: string, ...keys: string[]) => ({
+  ...working(taskId),
+  status: 'input_required',
+  inputRequests: Object.fromEntries(
+    keys.map((key) => [
+      key,
+      {
+        method: 'elicitation/create',
+        params: {
+          message: `Which ${key}?`,
+          requestedSchema: { type: 'object', properties: { [key]: { type: 'string' } }, required: [key] },
+        },
+      },
+    ]),
+  ),
+});
 
 export async function serveTasks(): Promise<TaskServer> {
   const facts = { description: 'Orders a thing.', ...plainTask };
@@ -53,13 +74,14 @@ export async function serveTasks(): Promise<TaskServer> {
   const answerTo = (method: string, params: Record<string, unknown>): Answer => {
     if (method === 'tools/call') return { ...facts.begin(String(Object(params.arguments).title)), resultType: 'task' };
     const taskId = String(params.taskId);
+    if (method === 'tasks/update') return facts.update(taskId);
     return method === 'tasks/cancel' ? {} : facts.get(taskId, of(method, taskId).length);
   };
   const server = createServer(async (request, response) => {
     let body = '';
     for await (const chunk of request) body += chunk;
     const message = body === '' ? undefined : JSON.parse(body);
-    if (['tools/call', 'tasks/get', 'tasks/cancel'].includes(message?.method)) {
+    if (['tools/call', 'tasks/get', 'tasks/update', 'tasks/cancel'].includes(message?.method)) {
       heard.push({ method: message.method, params: message.params });
       const answer = answerTo(message.method, message.params);
       if (answer === 'hang') return;

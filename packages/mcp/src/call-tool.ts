@@ -26,7 +26,7 @@ export async function callTool(
     return await withClient({ name, server, protocol }, { network, converse, kept, signal }, async (connected) => {
       const { client } = connected;
       await verified(accepted, connected, () => check(name, client, accepted));
-      if (awaited !== undefined) return askTask(served, context, client, awaited);
+      if (awaited !== undefined) return askTask(served, context, client, { ...awaited, tool: tool.name });
       const timeout = server.timeout_s * 1000;
       const result = await client.callTool(
         { name: tool.name, arguments: args, ...againWith(context.answered), ...declaring(served) },
@@ -71,7 +71,7 @@ async function check(name: string, client: Client, accepted: Accepted): Promise<
 const lastVerified = new WeakMap<Accepted, number>();
 const verifiedMs = 60_000;
 
-/** An unchanged server is not asked again within a minute, unless it said that its tools changed. */
+/** Asks a server at most once a minute, and after each report of changed tools. */
 async function verified(accepted: Accepted, connected: Connected, look: () => Promise<void>): Promise<void> {
   const last = lastVerified.get(accepted);
   if (!connected.hasOtherTools && last !== undefined && performance.now() - last < verifiedMs) return;

@@ -1,8 +1,9 @@
-import type { AwaitedOutside, ToolOutcome } from '@holdpoint/contract';
+import type { AnsweredQuestion, AwaitedOutside, ToolOutcome } from '@holdpoint/contract';
 import type { ToolContext } from '@holdpoint/tools';
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type Client,
+  type InputRequiredResult,
   ProtocolError,
   ProtocolErrorCode,
   SdkError,
@@ -13,8 +14,9 @@ import {
 import { z } from 'zod';
 import { answersQuestions, statelessSince } from './connection/client.ts';
 import { McpError } from './errors.ts';
+import { againWith, readQuestion } from './read-question.ts';
 import { readResult } from './read-result.ts';
-import { detailsSchema, type KeptTask, readBegun, readKept, waitOf } from './read-task.ts';
+import { detailsSchema, type KeptTask, readBegun, readKept, waitOf, withAnswers } from './read-task.ts';
 import { type AcceptedServer, isHttp } from './servers.ts';
 
 /** Whether the server stays between two requests, and its revision of the protocol has tasks. */
@@ -39,7 +41,7 @@ export function beginWait(served: AcceptedServer, context: ToolContext, answer: 
   if (!hasTasks(served))
     throw new McpError(
       'EMCPSERVER',
-      `The MCP server ${served.name} answered with a task. A program may end after its call, and earlier revisions of the protocol have no such answer.`,
+      `The MCP server ${served.name} answered with a task. A program ends with its call, or soon after, and earlier revisions of the protocol have no such answer.`,
       'Do it in another way, or have the server reached by an address, in the revision 2026-07-28.',
     );
   const { kept, waitMs } = readBegun(answer, Date.now());
@@ -57,7 +59,7 @@ export async function askTask(
   served: AcceptedServer,
   context: ToolContext,
   client: Client,
-  { outside, over }: AwaitedOutside,
+  { outside, over, tool }: AwaitedOutside & { tool: string },
 ): Promise<ToolOutcome> {
   const kept = readKept(outside);
   if (over) {
@@ -72,6 +74,9 @@ export async function askTask(
       `The MCP server ${name} does not give the result of the call: ${details.forgotten}`,
       unknown,
     );
+  const due = dueAnswers(context, kept);
+  if (due !== undefined && (details.status === 'working' || details.status === 'input_required'))
+    return answer(served, context, client, { kept, due, details });
   switch (details.status) {
     case 'working':
       return isOver(kept) ? tooLong(served, context, client, kept) : waiting(context, kept, nextWait(kept, details));
@@ -86,20 +91,85 @@ export async function askTask(
     case 'cancelled':
       return failed('EMCPTOOL', `The MCP server ${name} canceled the call.`, unknown);
     case 'input_required':
-      await cancel(served, context, client, kept);
-      return failed(
-        'EMCPINPUT',
-        `The MCP server ${name} asks something while it works on the call, which it is refused.`,
-        unknown,
-      );
+      return asked(served, context, client, { kept, details, tool });
     default:
       return details satisfies never;
   }
 }
 
+type Details = z.output<typeof detailsSchema>;
+type InputRequired = Extract<Details, { status: 'input_required' }>;
+
+/** A person's answers that the server may not have yet. */
+function dueAnswers({ answered }: ToolContext, kept: KeptTask): AnsweredQuestion | undefined {
+  return answered !== undefined && answered.round > (kept.answered?.round ?? 0) ? answered : undefined;
+}
+
+/**
+ * Sends the answers that the server still asks for. A key is answered once: a server that does not name a key any more has its answer, from an
+ * attempt whose worker died.
+ */
+async function answer(
+  served: AcceptedServer,
+  context: ToolContext,
+  client: Client,
+  { kept, due, details }: { kept: KeptTask; due: AnsweredQuestion; details: Details },
+): Promise<ToolOutcome> {
+  const wanted = details.status === 'input_required' ? details.inputRequests : {};
+  const { inputResponses = {} } = againWith(due);
+  const sent = Object.fromEntries(Object.entries(inputResponses).filter(([key]) => Object.hasOwn(wanted, key)));
+  if (Object.keys(sent).length > 0) {
+    const refused = await update(served, context, client, { taskId: kept.taskId, inputResponses: sent });
+    if (refused !== undefined) {
+      await cancel(served, context, client, kept);
+      return failed('EMCPSERVER', `The MCP server ${served.name} does not take the answer: ${refused}`, unknown);
+    }
+  }
+  const next = withAnswers(kept, due.round, Object.keys(due.answers), Date.now());
+  return waiting(context, next, nextWait(next, {}));
+}
+
+/** A person is asked for each new key. A server may repeat answered keys for a moment. */
+async function asked(
+  served: AcceptedServer,
+  context: ToolContext,
+  client: Client,
+  { kept, details, tool }: { kept: KeptTask; details: InputRequired; tool: string },
+): Promise<ToolOutcome> {
+  const all = Object.entries(details.inputRequests);
+  const inputRequests = Object.fromEntries(all.filter(([key]) => !kept.answered?.keys.includes(key)));
+  if (all.length > 0 && Object.keys(inputRequests).length === 0)
+    return isOver(kept) ? tooLong(served, context, client, kept) : waiting(context, kept, nextWait(kept, details));
+  try {
+    const round = (context.answered?.round ?? 0) + 1;
+    const question = { resultType: 'input_required', inputRequests } as InputRequiredResult;
+    return { status: 'deferred', on: readQuestion(question, { server: served.name, tool, round }) };
+  } catch (error) {
+    await cancel(served, context, client, kept);
+    throw error;
+  }
+}
+
+/** @returns why the server does not take the answers */
+async function update(
+  served: AcceptedServer,
+  { signal }: ToolContext,
+  client: Client,
+  params: { taskId: string; inputResponses: object },
+): Promise<string | undefined> {
+  const request = { method: 'tasks/update', params: { ...params, ...declaring(served) } };
+  try {
+    await client.request(request, anything, { timeout: served.server.timeout_s * 1000, signal });
+    return undefined;
+  } catch (error) {
+    if (!ProtocolError.isInstance(error)) throw error;
+    return wordsOf(error.message);
+  }
+}
+
 const unknown = 'It is not known whether the call took effect: find out before you make it again.';
 
-/** What to do after an error about a call that was made before. */
+/** What to do after an error about an earlier call. */
 export const nextAfterCall = ({ code, next }: McpError): string =>
   code === 'EMCPSERVER' ? unknown : `${unknown} ${next}`;
 

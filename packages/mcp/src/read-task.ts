@@ -17,7 +17,13 @@ const taskSchema = z.looseObject({
 });
 
 /** What a call keeps of its task between two attempts. Times are milliseconds since the epoch. */
-const keptSchema = z.strictObject({ taskId: z.string(), began: z.number(), end: z.number() });
+const keptSchema = z.strictObject({
+  taskId: z.string(),
+  began: z.number(),
+  end: z.number(),
+  /** The last round of questions whose answers the server has, and the keys of all answers that it has. */
+  answered: z.strictObject({ round: z.int(), keys: z.array(z.string()) }).optional(),
+});
 export type KeptTask = z.output<typeof keptSchema>;
 
 export const readKept = (text: string): KeptTask => keptSchema.parse(JSON.parse(text));
@@ -39,6 +45,12 @@ export function readBegun(answer: unknown, now: number): { kept: KeptTask; waitM
   return { kept, waitMs: waitOf(kept, pollIntervalMs, now) };
 }
 
+/** The task once the server has the answers of a round. The wait for the result begins again: a person may have taken days. */
+export function withAnswers(kept: KeptTask, round: number, keys: readonly string[], now: number): KeptTask {
+  const all = new Set([...(kept.answered?.keys ?? []), ...keys]);
+  return { ...kept, answered: { round, keys: [...all] }, began: now, end: now + (kept.end - kept.began) };
+}
+
 /** How long to wait before the server is asked again: its own interval, and a tenth of the time so far. */
 export function waitOf({ began, end }: KeptTask, intervalMs: number | null | undefined, now: number): number {
   const wanted = Math.max(intervalMs ?? 0, (now - began) / 10, second);
@@ -48,7 +60,11 @@ export function waitOf({ began, end }: KeptTask, intervalMs: number | null | und
 /** A task as `tasks/get` shows it. */
 export const detailsSchema = z.discriminatedUnion('status', [
   z.looseObject({ status: z.literal('working'), pollIntervalMs: z.number().min(0).nullish().catch(undefined) }),
-  z.looseObject({ status: z.literal('input_required') }),
+  z.looseObject({
+    status: z.literal('input_required'),
+    inputRequests: z.record(z.string(), z.unknown()).catch({}),
+    pollIntervalMs: z.number().min(0).nullish().catch(undefined),
+  }),
   z.looseObject({ status: z.literal('completed'), result: z.unknown() }),
   z.looseObject({
     status: z.literal('failed'),

@@ -59,6 +59,13 @@ export async function handleStep(deps: WorkerDeps, job: StepJob, context: JobCon
   throw new EngineError('contended', `other writers kept changing the step ${job.step_id}`);
 }
 
+/** The other side may still work for a call that was canceled, or whose question a person declined or let expire. */
+const endedWithoutResult = ({ status, outcome }: StepState): boolean =>
+  status === 'killed' || (status === 'failed' && endsOfQuestions.has(outcome?.error?.code ?? ''));
+
+/** Codes of a question without an answer. No tool fails with these codes after its call was made. */
+const endsOfQuestions: ReadonlySet<string> = new Set(['EREJECTED', 'EEXPIRED']);
+
 async function move(deps: WorkerDeps, run: RunState, step: StepState, context: JobContext): Promise<JobEnd | Again> {
   const isOpen = run.status === 'running' || run.status === 'waiting';
   switch (step.status) {
@@ -95,7 +102,7 @@ async function move(deps: WorkerDeps, run: RunState, step: StepState, context: J
       return isOpen && run.restore !== 'due' ? attempt(deps, run, step, context) : forward(deps, run, context);
     default:
       await dropResult(deps, run, step);
-      if (step.status === 'killed') await letGo(deps, run, step);
+      if (endedWithoutResult(step)) await letGo(deps, run, step);
       return forward(deps, run, context, done);
   }
 }

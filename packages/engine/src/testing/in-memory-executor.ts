@@ -104,8 +104,10 @@ export function inMemoryExecutor(
       const seen = looks ? { seen: [...treeOf(runId)] } : {};
       if (effect !== 'read' && merges === undefined && context.awaited === undefined) treeOf(runId).push(stepId);
       await faults.execute?.(context);
-      if (later > 0) return nextAnswer(context, later, now());
       const { answered } = context;
+      const asksWhileItWorks = context.awaited !== undefined && context.awaited.over === undefined;
+      if (later > 0 && !(asksWhileItWorks && (answered?.round ?? 0) < questions))
+        return nextAnswer(context, later, now());
       if ((answered?.round ?? 0) < questions) return { status: 'deferred', on: nextQuestion(answered) };
       if (answered !== undefined) return { status: 'succeeded', value: { ...answered } };
       if (background !== undefined) {

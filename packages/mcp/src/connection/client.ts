@@ -149,7 +149,7 @@ async function overKeptLines<Result>(
 ): Promise<Result> {
   const open = async (lines: Conversation): Promise<Connected> => {
     const timeoutMs = timeout_s * 1000;
-    // The connection outlives the call that opened it, so the signal of a call does not end it.
+    // The connection outlives its first call, so no signal of a call ends the connection.
     const never = new AbortController().signal;
     const work = async (connected: Connected) => connected;
     return connected(clientFor(protocol), new LinesTransport(lines), { timeoutMs, signal: never, work });

@@ -23,6 +23,7 @@ import {
   type Transition,
 } from '../model.ts';
 import { nextAfterRemembered } from '../remembered-rejection.ts';
+import { asksOutside } from './gate-steps.ts';
 import { parkedChange } from './waiting.ts';
 
 /** A checked decision of a person: the digest matches, edited arguments are valid and pass the policy. */
@@ -140,8 +141,12 @@ export const delegate = (
   ],
 });
 
-/** An approved writing call becomes the writer now, so the call finds the workspace the person has seen. */
+/**
+ * An approved writing call becomes the writer now, so the call finds the workspace the person has seen. The answer to a call whose result comes later
+ * changes nothing in the workspace.
+ */
 function willWrite(step: StepState, { kind, edited, answers }: Decision): boolean {
+  if (asksOutside(step)) return false;
   return (kind === 'approve' || kind === 'edit' || answers !== undefined) && (edited?.effect ?? step.effect) !== 'read';
 }
 
