@@ -1,10 +1,11 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { canonicalJson } from '@holdpoint/contract';
+import { type AuditEntry, canonicalJson } from '@holdpoint/contract';
 import { createDurably } from '@holdpoint/process/durable-files';
 import { z } from 'zod';
 import { McpError } from './errors.ts';
+import type { WaitingChange } from './server-file.ts';
 import {
   type Accepted,
   entryDigest,
@@ -27,6 +28,9 @@ export interface Acceptances {
   judge(name: string, entry: unknown): JudgedServer;
   /** The acceptance of a server as its entry is now. */
   seal(name: string, server: McpServer, accepted: Omit<Accepted, 'entry' | 'seal'>): Accepted;
+  sealChange(change: WaitingChange): WaitingChange;
+  /** The audit entry of a change. A change without a seal of this installation is nobody's, and its words are kept as a claim. */
+  entryOfChange(change: WaitingChange): AuditEntry;
 }
 
 const recordSchema = z.strictObject({
@@ -64,7 +68,16 @@ function acceptancesOf({ key, before }: KeyRecord): Acceptances {
     createHmac('sha256', Buffer.from(key, 'base64')).update(canonicalJson({ name, accepted })).digest('hex');
   const isMine = (name: string, entry: unknown, accepted: Accepted): boolean =>
     accepted.seal === undefined ? before[name] === sha256({ name, entry }) : accepted.seal === sealOf(name, accepted);
+  const sealOfChange = ({ seal: _, ...change }: WaitingChange): string =>
+    createHmac('sha256', Buffer.from(key, 'base64')).update(canonicalJson({ change })).digest('hex');
   return {
+    sealChange: (change) => ({ ...change, seal: sealOfChange(change) }),
+    entryOfChange(change) {
+      const { seal, ...entry } = change;
+      if (key !== '' && seal === sealOfChange(change)) return entry;
+      const { by, detail = null } = entry;
+      return { ...entry, by: { name: 'unknown' }, detail: { unproven: 'written into the file by hand', by, detail } };
+    },
     judge(name, entry) {
       const parsed = serverSchema.safeParse(entry);
       if (!nameSchema.safeParse(name).success) return { state: 'invalid', why: `no server can have the name ${name}` };

@@ -25,7 +25,7 @@ export async function addServer(
       return undefined;
     }
     const detail = { entry: entryDigest(name, server) };
-    return changed(content, { name, entry: entryOf(server), ...{ action: 'added', detail, by } });
+    return changed(store, content, { name, entry: entryOf(server), ...{ action: 'added', detail, by } });
   });
   return outcome;
 }
@@ -60,7 +60,7 @@ export async function acceptServer(
     }
     const accepted = store.acceptances.seal(name, server, { ...asked, at: new Date().toISOString(), by });
     const entry = { ...entryOf(server), accepted };
-    return changed(content, { name, entry, action: 'accepted', detail: { digest }, by });
+    return changed(store, content, { name, entry, action: 'accepted', detail: { digest }, by });
   });
   return outcome;
 }
@@ -73,7 +73,7 @@ export const noteLogin = (store: ServerStore, { name, url, by }: { name: string;
     const noted = withOAuth(found.server);
     if (noted === found.server) return undefined;
     const detail = { entry: entryDigest(name, noted) };
-    return changed(content, { name, entry: entryOf(noted), ...{ action: 'changed', detail, by } });
+    return changed(store, content, { name, entry: entryOf(noted), ...{ action: 'changed', detail, by } });
   });
 
 /** Takes a server away, also one whose entry cannot be used. */
@@ -87,7 +87,7 @@ export async function removeServer(
       outcome = 'unknown';
       return undefined;
     }
-    return changed(content, { name, entry: undefined, action: 'removed', by });
+    return changed(store, content, { name, entry: undefined, action: 'removed', by });
   });
   return outcome;
 }
@@ -107,11 +107,15 @@ interface Change extends Pick<AuditEntry, 'action' | 'detail'> {
 }
 
 /** One write has the change and its audit entry: after the death of the process, the next process finds the entry in the file. */
-function changed({ servers, changes = [] }: FileContent, { name, entry, by, ...change }: Change): FileContent {
+function changed(
+  { acceptances }: ServerStore,
+  { servers, changes = [] }: FileContent,
+  { name, entry, by, ...change }: Change,
+): FileContent {
   const { [name]: _, ...others } = servers;
   const record = { id: `change_${randomUUID()}`, time: new Date().toISOString(), tenant: 'default', by };
   return {
     servers: entry === undefined ? others : { ...servers, [name]: entry },
-    changes: [...changes, { ...record, subject: `mcp/${name}`, ...change }],
+    changes: [...changes, acceptances.sealChange({ ...record, subject: `mcp/${name}`, ...change })],
   };
 }

@@ -21,10 +21,14 @@ export type ServerFile = Readonly<Record<string, McpServer>>;
 /** The file as written, with entries of any form: a change of one entry keeps the values of the other entries. */
 const contentSchema = z.strictObject({
   servers: z.record(z.string(), z.unknown()),
-  /** Changes without a record in the audit log. */
-  changes: z.array(auditEntrySchema).max(1000).optional(),
+  /** Changes without a record in the audit log. The seal is by the key of the installation. */
+  changes: z
+    .array(auditEntrySchema.extend({ seal: z.string().max(64).optional() }))
+    .max(1000)
+    .optional(),
 });
 export type FileContent = z.output<typeof contentSchema>;
+export type WaitingChange = NonNullable<FileContent['changes']>[number];
 
 /** The operator's file of outside servers. @param env HOLDPOINT_MCP_SERVERS has another path */
 export const serversFile = (dataDir: string, env: Readonly<Record<string, string | undefined>>): string =>

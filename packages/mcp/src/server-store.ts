@@ -74,7 +74,7 @@ function storeOf(path: string, dataDir: string, first: Acceptances): ServerStore
   };
   const read = (): ServersNow => {
     const { servers, changes = [] } = readFileContent(path);
-    return { servers: judgeAll(servers, acceptances), changes };
+    return { servers: judgeAll(servers, acceptances), changes: changes.map(acceptances.entryOfChange) };
   };
   let stamp = stampOf(path);
   let now = read();
