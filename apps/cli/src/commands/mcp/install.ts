@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Client } from '@holdpoint/client';
+import { ApiError, type Client } from '@holdpoint/client';
 import { writeDurably } from '@holdpoint/process/durable-files';
 import { Argument, type Command } from 'commander';
 import { z } from 'zod';
@@ -113,7 +114,7 @@ interface Installing {
 
 /** The configuration comes last: until then nothing refers to the key, and a failure takes the key back. */
 async function install(client: Client, { name, url, places, before, after }: Installing): Promise<void> {
-  const key = await client.createKey({ name: `mcp ${name}`, kind: 'agent', scopes: [...scopes] });
+  const key = await createKey(client, `mcp ${name}`);
   try {
     await mkdir(dirname(places.key), { recursive: true, mode: 0o700 });
     await writeDurably(places.issued, JSON.stringify({ key_id: key.id, url }));
@@ -124,6 +125,17 @@ async function install(client: Client, { name, url, places, before, after }: Ins
     await client.revokeKey(key.id);
     await Promise.all([places.key, places.issued].map((file) => rm(file, { force: true })));
     throw error;
+  }
+}
+
+/** The same client may have a key from another home or machine: the second key has a name of its own. */
+async function createKey(client: Client, name: string) {
+  const request = { name, kind: 'agent' as const, scopes: [...scopes] };
+  try {
+    return await client.createKey(request);
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.code !== 'key_name_taken') throw error;
+    return client.createKey({ ...request, name: `${name} ${randomBytes(3).toString('hex')}` });
   }
 }
 
