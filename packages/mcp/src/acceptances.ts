@@ -29,7 +29,7 @@ export interface Acceptances {
   /** The acceptance of a server as its entry is now. */
   seal(name: string, server: McpServer, accepted: Omit<Accepted, 'entry' | 'seal'>): Accepted;
   sealChange(change: WaitingChange): WaitingChange;
-  /** The audit entry of a change. A change without a seal of this installation is nobody's, and its words are kept as a claim. */
+  /** The audit entry of a change. A change without a seal of this installation has no author, and its words are kept as a claim. */
   entryOfChange(change: WaitingChange): AuditEntry;
 }
 

@@ -12,7 +12,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 const server = serverSchema.parse({ command: 'node' });
 const by = { name: 'ann' };
 
-test('a change that was written, edited or brought by hand is recorded as nobody’s, and the others as they are', async () => {
+test('a change that was written, edited or brought by hand is recorded without an author, and the others as they are', async () => {
   const file = join(directory, 'servers.json');
   const store = await openServerStore(file, directory);
   await addServer(store, { name: 'one', server, by });

@@ -5,7 +5,7 @@ import { ask } from '../../api/request.ts';
 
 const queryKey = ['schedules'];
 const at = (name: string, rest = ''): string => `/v1/schedules/${encodeURIComponent(name)}${rest}`;
-/** The pages are small, and nothing tells of a schedule's changes. */
+/** No event reports a change of a schedule, so the pages ask. */
 const rereadMs = 10_000;
 
 export const useScheduleList = () =>
