@@ -82,6 +82,7 @@ export const rooms = {
   'packages/outside-agents': [
     'agent-process',
     'launcher',
+    'native',
     'model-way session',
     'tools-server',
     'drivers',
