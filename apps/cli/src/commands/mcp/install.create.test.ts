@@ -111,17 +111,17 @@ test('a configuration that cannot be written takes the key back', async () => {
 });
 
 test('a second home installs the same client with a key of its own, and the first key stays', async () => {
-  const other = await mkdtemp(join(tmpdir(), 'hp-mcp-home-'));
-  const inOther = (...args: string[]) => call(['mcp', ...args], { ...env, HOME: other, INIT_CWD: other });
-  expect(await mcp('install', 'gemini')).toMatchObject({ code: 0 });
-  expect(await inOther('install', 'gemini')).toMatchObject({ code: 0 });
+  const homes = await Promise.all(['first', 'second'].map((name) => mkdtemp(join(tmpdir(), `hp-mcp-${name}-`))));
+  const [first = '', second = ''] = homes;
+  const mcpIn = (home: string, ...args: string[]) => call(['mcp', ...args], { ...env, HOME: home, INIT_CWD: home });
+  for (const one of homes) expect(await mcpIn(one, 'install', 'gemini')).toMatchObject({ code: 0 });
   const keyIn = (at: string) => readFileSync(join(at, '.config/holdpoint/mcp/gemini.key'), 'utf8').trim();
   const whoIs = async (key: string) =>
     JSON.parse((await call(['keys', 'whoami', '--json'], { ...mine(), HOLDPOINT_KEY: key })).stdout).name;
-  expect(await whoIs(keyIn(home))).toBe('mcp gemini');
-  expect(await whoIs(keyIn(other))).toMatch(/^mcp gemini [0-9a-f]{6}$/);
-  expect(await inOther('uninstall', 'gemini')).toMatchObject({ code: 0 });
-  expect(await whoIs(keyIn(home))).toBe('mcp gemini');
-  expect(await mcp('uninstall', 'gemini')).toMatchObject({ code: 0 });
-  await rm(other, { recursive: true, force: true });
+  expect(await whoIs(keyIn(first))).toBe('mcp gemini');
+  expect(await whoIs(keyIn(second))).toMatch(/^mcp gemini [0-9a-f]{6}$/);
+  expect(await mcpIn(second, 'uninstall', 'gemini')).toMatchObject({ code: 0 });
+  expect(await whoIs(keyIn(first))).toBe('mcp gemini');
+  expect(await mcpIn(first, 'uninstall', 'gemini')).toMatchObject({ code: 0 });
+  for (const one of homes) await rm(one, { recursive: true, force: true });
 });
