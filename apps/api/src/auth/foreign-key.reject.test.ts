@@ -133,6 +133,8 @@ const bodies: Record<string, () => unknown> = {
   checkPolicy: () => ({ text: 'rules: []' }),
   proposeRules: () => ({ since: '2020-01-01T00:00:00Z' }),
   putPolicy: () => ({ rules: [] }),
+  putSchedule: () => ({ cron: '0 3 * * *', run: { plan } }),
+  backfillSchedule: () => ({ from: '2026-01-01T00:00:00Z', to: '2026-01-01T03:00:00Z' }),
   testPolicy: () => ({ call: imagined, policy: { rules: [] } }),
   testNamedPolicy: () => ({ call: imagined }),
   sendCalls: () => ({ calls: [imagined] }),
