@@ -12,6 +12,7 @@ const deciding: Record<string, string> = {
   'holdpoint.submit_plan.title': 'part of the plan that a person approves',
   'holdpoint.web_fetch.timeout_s': 'which requests are sent',
   'cli-agent.fetch_webpage.timeout_seconds': 'which requests are sent',
+  'claude-code.NotebookEdit.notebook_path': 'the file that is edited',
   'workbench.web_fetch.timeout': 'which requests are sent',
 };
 
