@@ -69,13 +69,15 @@ test('a scripted run is one trace: its states, its wait for a person, its comman
     '    workspace materialise',
     '  invoke_workflow holdpoint',
     '  segment running',
-    '    plan',
-    '    execute_tool bash',
-    '      attempt',
-    '        sandbox setup',
-    '        sandbox command',
-    '      workspace snapshot',
-    '    plan',
+    '    turn',
+    '      plan',
+    '      execute_tool bash',
+    '        attempt',
+    '          sandbox setup',
+    '          sandbox command',
+    '        workspace snapshot',
+    '    turn',
+    '      plan',
     '  execute_tool read_file',
     '    wait approval',
     '    attempt',
@@ -138,6 +140,12 @@ test('a run of a model has its requests to the provider, and parallel calls', as
     'gen_ai.provider.name': 'anthropic',
     'gen_ai.request.model': 'claude-test',
   });
+  const turnOf = (span: ReceivedSpan) => spans.find(({ span_id }) => span_id === span.parent_id);
+  const parts = spans.filter(({ name }) => /^(chat|execute_tool) /.test(name));
+  expect(parts.map(turnOf).map((turn) => [turn?.name, turn?.kind])).toEqual(parts.map(() => ['turn', 1]));
+  expect(parts.map((part) => turnOf(part)?.attributes['holdpoint.turn.number'])).toEqual(
+    parts.map(({ attributes }) => attributes['holdpoint.turn.number']),
+  );
   // Each request counts once: as a client's span from the log, with its tokens.
   const chats = spans.filter(({ attributes }) => attributes['gen_ai.operation.name'] === 'chat');
   expect(chats.map(({ kind, attributes }) => [kind, attributes['holdpoint.turn.number']])).toEqual([
@@ -212,10 +220,12 @@ test('by segment a run has a trace for each of its segments, linked to the run a
   expect(shapes.toSorted((a, b) => b.length - a.length)).toEqual([
     [
       'segment running',
-      '  plan',
-      '  execute_tool bash',
-      '    attempt',
-      '  plan',
+      '  turn',
+      '    plan',
+      '    execute_tool bash',
+      '      attempt',
+      '  turn',
+      '    plan',
       '  execute_tool read_file',
       '    wait approval',
       '    attempt',

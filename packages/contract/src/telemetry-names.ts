@@ -187,6 +187,8 @@ export const linkType = {
   subAgent: 'sub_agent',
   /** The segment, or the life of the run, before the present. */
   previous: 'previous',
+  /** The turn of a step that outlived the turn's segment. */
+  turn: 'turn',
   /** The run whose changes are published. */
   run: 'run',
 } as const;
@@ -196,6 +198,7 @@ export const spanName = {
   run: (operation: string, toolset: string) => `${operation} ${toolset}`,
   submission: (toolset: string) => `submit ${toolset}`,
   segment: (state: string) => `segment ${state}`,
+  turn: 'turn',
   chat: (model: string) => `${genAiOperation.chat} ${model}`,
   plan: genAiOperation.plan,
   step: (tool: string) => `${genAiOperation.executeTool} ${tool}`,

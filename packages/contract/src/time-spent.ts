@@ -7,6 +7,10 @@ export const endOf = ({ start, end }: TraceSpan, now: number): number =>
   end === null ? Math.max(now, Date.parse(start)) : Date.parse(end);
 export const tookOf = (span: TraceSpan, now: number): number => endOf(span, now) - startOf(span);
 
+/** The name of a span for people, for a turn with the number. */
+export const labelOf = ({ kind, name, attributes }: TraceSpan): string =>
+  kind === 'iteration' ? `${name} ${attributes[attribute.turn]}` : name;
+
 /** The spans below each span. A span whose parent is not among the spans is below null. */
 export function byParent(spans: readonly TraceSpan[]): Map<string | null, TraceSpan[]> {
   const ids = new Set(spans.map(({ span_id }) => span_id));
@@ -103,6 +107,7 @@ export function spenderOf({ kind, attributes }: TraceSpan): Spender | undefined 
     case 'segment':
       return attributes[attribute.segmentState] === 'paused' ? 'person' : undefined;
     case 'run':
+    case 'iteration':
     case 'step':
     case 'publish':
       return undefined;

@@ -14,6 +14,8 @@ export const spanKindSchema = z.enum([
   'run',
   /** A period of the run in a single state: queued, running, waiting, paused or canceling. A long period has several segments. */
   'segment',
+  /** A turn: its requests to the planner and its steps. A segment that ends cuts the turn off; steps without an end are in the run then. */
+  'iteration',
   /** A decision of the planner, from the request on. With a model: its request, answer and tokens. */
   'turn',
   /** A tool call, from its plan to its outcome. */

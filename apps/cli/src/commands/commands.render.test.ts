@@ -212,7 +212,8 @@ it('shows the trace of a run, from its log alone', async () => {
   const { stdout, code } = await holdpoint('trace', runId);
   expect(code).toBe(0);
   expect(stdout).toMatch(/^total +\d/m);
-  expect(stdout).toMatch(/^[* ] {5}execute_tool bash +[░█]/m);
+  expect(stdout).toMatch(/^[* ] {5}turn 1 +[░█]/m);
+  expect(stdout).toMatch(/^[* ] {7}execute_tool bash +[░█]/m);
   expect(stdout).not.toContain('\u001b');
   const json = JSON.parse((await holdpoint('trace', runId, '--json')).stdout);
   const spent: number[] = Object.values(json.spent_ms);

@@ -15,6 +15,8 @@ export function spanNote(span: TraceSpan): string {
     case 'segment':
       parts.push(text(attribute.segmentReason));
       break;
+    case 'iteration':
+      break;
     case 'turn':
       parts.push(tokens(span), text(genAi.finishReasons), differentModel(span));
       break;

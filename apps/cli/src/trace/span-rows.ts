@@ -22,7 +22,12 @@ const shortPart = 1 / 100;
 export function spanRows(spans: readonly TraceSpan[], { now, all }: { now: number; all: boolean }): Row[] {
   const children = byParent(spans);
   const short = shortPart * spans.reduce((sum, span) => sum + (span.kind === 'run' ? tookOf(span, now) : 0), 0);
-  const isShort = (span: TraceSpan) => tookOf(span, now) <= short && span.status !== 'error' && span.end !== null;
+  const hasErred = (span: TraceSpan): boolean =>
+    span.status === 'error' || (span.kind === 'iteration' && (children.get(span.span_id) ?? []).some(hasErred));
+  const isShort = (span: TraceSpan) => tookOf(span, now) <= short && !hasErred(span) && span.end !== null;
+  /** The decisions and steps of a turn tell more than the turn. */
+  const partsOf = (span: TraceSpan) => (span.kind === 'iteration' && children.get(span.span_id)) || [span];
+  const idsOf = (span: TraceSpan) => [span, ...partsOf(span)].map(({ span_id }) => span_id);
   const rows: Row[] = [];
   const visit = (parent: string | null, depth: number): void => {
     const inside = children.get(parent) ?? [];
@@ -30,7 +35,7 @@ export function spanRows(spans: readonly TraceSpan[], { now, all }: { now: numbe
     for (const group of groups) {
       const [span] = group;
       if (span === undefined) continue;
-      if (group.length > 1) rows.push(together(group, depth, now));
+      if (group.length > 1) rows.push({ ...together(group.flatMap(partsOf), now), depth, ids: group.flatMap(idsOf) });
       else {
         const within = children.get(span.span_id) ?? [];
         const waits = span.kind === 'step' ? waitsOf(within, now) : [];
@@ -57,19 +62,17 @@ function stretches(spans: readonly TraceSpan[], isShort: (span: TraceSpan) => bo
   return groups;
 }
 
-function together(spans: readonly TraceSpan[], depth: number, now: number): Row {
+function together(spans: readonly TraceSpan[], now: number) {
   const counts = [...Map.groupBy(spans, ({ name }) => name)].map(([name, { length }]): [string, number] => [
     name,
     length,
   ]);
   return {
-    depth,
     start: Math.min(...spans.map(startOf)),
     end: Math.max(...spans.map((span) => endOf(span, now))),
     count: spans.length,
     names: counts.sort(([, a], [, b]) => b - a),
     longest: Math.max(...spans.map((span) => tookOf(span, now))),
-    ids: spans.map(({ span_id }) => span_id),
   };
 }
 

@@ -155,6 +155,23 @@ test('10,000 steps are a few lines, and one of them that failed has its own', ()
   expect(lines.find((line) => line.includes('5000 short spans'))).toContain('execute_tool write_file × 2500');
 });
 
+test('short turns are one line with the names of their steps, and a turn with a failed step has its own', () => {
+  const run = span('run', 'invoke_workflow test', [0, 100_000]);
+  const turns = Array.from({ length: 1000 }, (_, index) => {
+    const turn = span('iteration', 'turn', [index * 10, index * 10 + 9], {
+      ...{ parent_id: run.span_id, attributes: { [attribute.turn]: index + 1 } },
+    });
+    const status = index === 500 ? ('error' as const) : ('ok' as const);
+    const within = { parent_id: turn.span_id, status };
+    return [turn, span('step', 'execute_tool read_file', [index * 10, index * 10 + 8], within)];
+  }).flat();
+  const lines = traceText(trace([run, ...turns]), { ...options, now: 0 });
+  expect(lines.find((line) => line.includes('500 short spans'))).toContain('execute_tool read_file × 500');
+  const at = lines.findIndex((line) => line.includes('turn 501'));
+  expect(lines[at + 1]).toContain('execute_tool read_file');
+  expect(lines.filter((line) => /turn \d/.test(line))).toHaveLength(1);
+});
+
 test('of very many lines the first are shown, and how to see the others', () => {
   const spans = Array.from({ length: 1200 }, (_, index) => span('task', 'task shell', [index, index + 2000]));
   expect(traceText(trace(spans), options)).toContain('… 200 more lines: --all');

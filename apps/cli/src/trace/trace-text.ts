@@ -1,4 +1,4 @@
-import { criticalPath, endOf, spenders, startOf, timeSpent } from '@holdpoint/contract/time-spent';
+import { criticalPath, endOf, labelOf, spenders, startOf, timeSpent } from '@holdpoint/contract/time-spent';
 import type { TraceSpan } from '@holdpoint/contract/wire';
 import { duration, oneLine } from '../output/index.ts';
 import type { Colors } from '../shell/index.ts';
@@ -104,7 +104,7 @@ function barOf(row: Row, { bar, from, to }: Omit<Layout, 'name'>): string {
   return `${' '.repeat(begin)}${drawn}${' '.repeat(bar - begin - length)}`;
 }
 
-const nameOf = (row: Row): string => ('span' in row ? row.span.name : `${row.count} short spans`);
+const nameOf = (row: Row): string => ('span' in row ? labelOf(row.span) : `${row.count} short spans`);
 
 function noteOf(row: Row): string {
   if ('span' in row) return [spanNote(row.span), waitedText(row)].filter((text) => text !== '').join(', ');

@@ -22,6 +22,7 @@ export * from '../spans/publish-parts.ts';
 export * from '../spans/segments.ts';
 export * from '../spans/spans.ts';
 export * from '../spans/step-parts.ts';
+export * from '../spans/turns.ts';
 export * from '../spans/workspace-parts.ts';
 
 /**

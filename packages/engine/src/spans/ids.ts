@@ -19,8 +19,10 @@ export const spanKeys = {
   /** @param life from 1: a run that is retried after its end begins another life */
   run: (life = 1): string => (life === 1 ? 'run' : `run/${life}`),
   segment: (number: number): string => `segment/${number}`,
-  /** @param rewinds how often the run was rewound before: the numbers of turns repeat */
+  /** The request or the plan of a turn. @param rewinds how often the run was rewound before: the numbers of turns repeat */
   turn: (number: number, rewinds = 0): string => (rewinds === 0 ? `turn/${number}` : `turn/${number}/${rewinds}`),
+  /** A turn lies in one segment: a segment that ends cuts the turn off. */
+  turnIn: (segment: number, turn: number): string => `segment/${segment}/turn/${turn}`,
   attempt: (stepId: string, attempt: number): string => `${stepId}/${attempt}`,
   capture: (taskId: string): string => `${taskId}/capture`,
   materialise: 'workspace/materialise',

@@ -3,6 +3,7 @@ import { attribute, genAi, genAiModel, genAiOperation, general, spanName } from 
 import { spanKeys } from './ids.ts';
 import { add, close, count } from './spans.ts';
 import type { TraceState } from './trace-state.ts';
+import { openTurn } from './turns.ts';
 
 /** Adds a turn that ended without an answer of the model. A plan asks no model, and a recorded turn had an answer. */
 export function requestFailed(trace: TraceState, seq: number, code: string, model = trace.model): void {
@@ -13,7 +14,7 @@ export function requestFailed(trace: TraceState, seq: number, code: string, mode
     trace,
     spanKeys.at('request', seq),
     {
-      ...{ kind: 'turn', name: spanName.chat(genAiModel(model).model), start },
+      ...{ kind: 'turn', name: spanName.chat(genAiModel(model).model), start, parent: openTurn(trace, { start }) },
       attributes: {
         [genAi.operation]: genAiOperation.chat,
         ...modelAttributes(model),

@@ -1,8 +1,9 @@
 import { attribute, genAi, genAiOperation, linkType, spanName } from '@holdpoint/contract/names';
-import { spanIdOf, spanKeys } from './ids.ts';
+import { spanKeys } from './ids.ts';
 import { modelAttributes } from './model-requests.ts';
-import { attributesOf, close, open, type SpanEnd } from './spans.ts';
+import { attributesOf, close, linkTo, open, type SpanEnd } from './spans.ts';
 import type { SegmentState, TraceState } from './trace-state.ts';
+import { closeTurn, leaveTurn } from './turns.ts';
 
 /** A running segment ends after this many steps, between two turns: a long run is read and exported in parts. */
 const stepsPerSegment = 200;
@@ -42,6 +43,7 @@ type Links = NonNullable<Parameters<typeof open>[2]['links']>;
 /** The run has ended: its open spans end with the run. A publish and its parts are no part of the run. */
 export function endLife(trace: TraceState, outcome: 'succeeded' | 'failed' | 'canceled', end: SpanEnd): void {
   if (!trace.isAlive) return;
+  closeTurn(trace);
   const own = [spanKeys.run(trace.life), spanKeys.segment(trace.segments)];
   for (const [key, { parent }] of trace.open) if (parent === null && !own.includes(key)) close(trace, key);
   closeSegment(trace);
@@ -92,18 +94,13 @@ function openSegment(trace: TraceState, state: SegmentState, reason?: string): v
   });
 }
 
-const closeSegment = (trace: TraceState): void =>
+function closeSegment(trace: TraceState): void {
+  leaveTurn(trace);
   close(trace, spanKeys.segment(trace.segments), { attributes: { [attribute.steps]: trace.segmentSteps } });
+}
 
 const segmentAttributes = (trace: TraceState, reason: string | undefined) => ({
   [attribute.segmentState]: trace.state,
   [attribute.segmentNumber]: trace.segments,
   [attribute.segmentReason]: reason,
-});
-
-/** A link to another span of this trace. */
-export const linkTo = (trace: TraceState, key: string, type: string) => ({
-  trace_id: trace.traceId,
-  span_id: spanIdOf(trace.runId, key),
-  attributes: { [attribute.linkType]: type },
 });

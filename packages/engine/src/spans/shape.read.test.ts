@@ -79,17 +79,19 @@ test('a scripted run', async () => {
       segment queued
         workspace materialise
       segment running → previous
-        plan
-        execute_tool count succeeded
-          wait queue
-          attempt succeeded
-        execute_tool count succeeded
-          wait queue
-          attempt succeeded
-        plan
-        execute_tool count failed !EASKED
-          wait queue
-          attempt failed !EASKED"
+        turn
+          plan
+          execute_tool count succeeded
+            wait queue
+            attempt succeeded
+          execute_tool count succeeded
+            wait queue
+            attempt succeeded
+        turn
+          plan
+          execute_tool count failed !EASKED
+            wait queue
+            attempt failed !EASKED"
   `);
 });
 
@@ -108,17 +110,19 @@ test('a run that is parked for hours has nothing open, and a wait that says who 
       segment queued
         workspace materialise
       segment running → previous
-        plan
+        turn
+          plan
       segment waiting → previous
-      execute_tool count succeeded
+      execute_tool count succeeded → turn
         wait approval approve ann
         wait queue
         attempt succeeded
       segment running → previous
-        plan
-        execute_tool count succeeded
-          wait queue
-          attempt succeeded"
+        turn
+          plan
+          execute_tool count succeeded
+            wait queue
+            attempt succeeded"
   `);
   const wait = spans.find(({ name }) => name === 'wait approval');
   expect(Date.parse(wait?.end ?? '') - Date.parse(wait?.start ?? '')).toBe(3 * 3_600_000);
@@ -126,6 +130,28 @@ test('a run that is parked for hours has nothing open, and a wait that says who 
   const segments = spans.filter(({ kind }) => kind === 'segment');
   const total = segments.reduce((sum, { start, end }) => sum + Date.parse(end ?? '') - Date.parse(start), 0);
   expect(total).toBe(Date.parse(run?.end ?? '') - Date.parse(run?.start ?? ''));
+});
+
+test('while a step of a turn waits for days, no ended span lies in an open one but the run, and the step knows its turn', async () => {
+  const { deps, clock } = workerAt();
+  const policy = { rules: [{ match: { effect: 'external' }, action: 'hold' }] };
+  const runId = await submitted(deps, [[read, external]], { policy });
+  clock.time += 1000;
+  const parked = await spansOfRun(deps, runId);
+  const waits = new Set(parked.flatMap(({ span_id, kind, end }) => (end === null && kind !== 'run' ? [span_id] : [])));
+  expect(parked.filter(({ end, parent_id }) => end !== null && waits.has(parent_id ?? ''))).toEqual([]);
+  await approveFirst(deps, runId);
+  await deliverAll(deps);
+  const spans = await spansOfRun(deps, runId);
+  const [turn] = spans.filter(({ kind }) => kind === 'iteration');
+  expect(turn).toEqual(parked.find(({ kind }) => kind === 'iteration'));
+  expect(turn).toMatchObject({ name: 'turn', attributes: { [attribute.turn]: 1 } });
+  const [done, held] = spans.filter(({ kind }) => kind === 'step');
+  expect(done).toMatchObject({ parent_id: turn?.span_id, links: [] });
+  expect(held?.parent_id).toBe(spans.find(({ kind }) => kind === 'run')?.span_id);
+  expect(held?.links).toMatchObject([
+    { trace_id: traceIdOf(runId), span_id: turn?.span_id, attributes: { [attribute.linkType]: linkType.turn } },
+  ]);
 });
 
 /** A run whose only step was begun by a worker that is gone. */
@@ -149,13 +175,14 @@ test('a worker that dies in a step leaves a lost attempt, a take-over and anothe
       segment queued
         workspace materialise
       segment running → previous
-        plan
         workspace take_over
-        execute_tool count succeeded (step retried)
-          wait queue
-          attempt lost !EWORKERLOST
-          wait queue
-          attempt succeeded"
+        turn
+          plan
+          execute_tool count succeeded (step retried)
+            wait queue
+            attempt lost !EWORKERLOST
+            wait queue
+            attempt succeeded"
   `);
 });
 
@@ -170,10 +197,11 @@ test('an external call whose worker died is indeterminate until a person decides
       segment queued
         workspace materialise
       segment running → previous
-        plan
+        turn
+          plan
       segment waiting → previous
         workspace take_over
-        execute_tool count succeeded (step indeterminate)
+        execute_tool count succeeded → turn (step indeterminate)
           wait queue
           attempt indeterminate !EWORKERLOST
           wait approval respond bob
@@ -192,14 +220,15 @@ test('a sub-agent is a task that links to its run, which links back', async () =
       segment queued
         workspace materialise
       segment running → previous
-        plan
         task agent completed → sub_agent (task started)
           wait queue
-        execute_tool count succeeded
-          wait queue
-          attempt deferred
-          wait task
-          attempt succeeded"
+        turn
+          plan
+          execute_tool count succeeded
+            wait queue
+            attempt deferred
+            wait task
+            attempt succeeded"
   `);
   const task = spans.find(({ kind }) => kind === 'task');
   const childId = String(task?.attributes[attribute.childRunId]);
@@ -221,11 +250,12 @@ test('a fork links to the step that it continues, also step by step where a turn
   expect(shape(spans)).toMatchInlineSnapshot(`
     "invoke_workflow test succeeded → forked_from
       segment queued
-        plan
-        execute_tool count succeeded → forked_from
         workspace materialise
+        turn
+          plan
+          execute_tool count succeeded → forked_from
       segment running → previous
-        execute_tool count succeeded
+        execute_tool count succeeded → turn
           wait queue
           attempt succeeded"
   `);
@@ -246,17 +276,19 @@ test('a retry after the end is another life beside the first, and links to it', 
       segment queued
         workspace materialise
       segment running → previous
-        plan
-        execute_tool count failed !EASKED
-          wait queue
-          attempt failed !EASKED
+        turn
+          plan
+          execute_tool count failed !EASKED
+            wait queue
+            attempt failed !EASKED
     invoke_workflow test failed !EASKED → previous (run rewound, run resumed)
       segment running → previous
         workspace take_over
-        plan
-        execute_tool count failed !EASKED
-          wait queue
-          attempt failed !EASKED"
+        turn
+          plan
+          execute_tool count failed !EASKED
+            wait queue
+            attempt failed !EASKED"
   `);
   expect(spans.filter(({ kind }) => kind === 'run').map(({ span_id }) => span_id)).toEqual(
     [spanKeys.run(1), spanKeys.run(2)].map((key) => spanIdOf(runId, key)),
@@ -281,10 +313,11 @@ test('a publish with a conflict stands beside its run, with its validators and d
       segment queued
         workspace materialise
       segment running → previous
-        plan
-        execute_tool count succeeded
-          wait queue
-          attempt succeeded
+        turn
+          plan
+          execute_tool count succeeded
+            wait queue
+            attempt succeeded
     publish published → run (publish conflicted, publish released, publish released)
       wait approval approve ann
       publish validate
@@ -391,7 +424,12 @@ test('a model that refuses the key, and answers after the key is changed', async
   clock.time += 3_600_000;
   await requestResume(model, runId, { by: 'test' });
   await deliverAll(model);
-  const turns = (await spansOfRun(model, runId)).filter(({ kind }) => kind === 'turn');
+  const spans = await spansOfRun(model, runId);
+  // The pause cut the turn off, so its two requests are in two spans of the same turn.
+  const parts = spans.filter(({ kind }) => kind === 'iteration');
+  expect(parts.map(({ attributes }) => attributes[attribute.turn])).toEqual([1, 1]);
+  const turns = spans.filter(({ kind }) => kind === 'turn');
+  expect(turns.map(({ parent_id }) => parent_id)).toEqual(parts.map(({ span_id }) => span_id));
   expect(turns.map(({ name, status, message }) => [name, status, message])).toEqual([
     ['chat gpt-5', 'error', 'EMODELAUTH'],
     ['chat gpt-5', 'ok', undefined],

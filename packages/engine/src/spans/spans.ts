@@ -130,6 +130,13 @@ export function link(trace: TraceState, key: string, to: Link): void {
   if (links !== undefined && links.length < mostEvents) links.push(to);
 }
 
+/** A link to another span of this trace. */
+export const linkTo = (trace: TraceState, key: string, type: string) => ({
+  trace_id: trace.traceId,
+  span_id: spanIdOf(trace.runId, key),
+  attributes: { [attribute.linkType]: type },
+});
+
 /** The id of the present segment's span, or of the run's span, or of the caller's span. */
 function home(trace: TraceState, start: number): string | null {
   if (!trace.isAlive) return trace.remoteParent;

@@ -53,6 +53,10 @@ export interface TraceState {
   left: number;
   steps: number;
   turns: number;
+  /** The number of the last planned turn, or of the turn that a rewind or a fork continues. */
+  turn: number;
+  /** The key of the open span of a turn. */
+  inTurn: string | undefined;
   /** Unread messages by their numbers, from 1. */
   messages: Map<number, string>;
   received: number;
@@ -75,6 +79,7 @@ export const emptyTrace = (runId: string, redact?: ContentRedactor): TraceState 
   ...{ tenant: 'default', redact },
   ...{ now: 0, seq: 0, planner: 'scripted', toolset: '', model: undefined, origin: undefined, open: new Map() },
   ...{ life: 0, isAlive: false, segments: 0, segmentIsUsed: false, segmentSteps: 0, state: 'queued' },
-  ...{ due: undefined, askedAgain: undefined, left: 0, steps: 0, turns: 0, messages: new Map(), received: 0 },
+  ...{ due: undefined, askedAgain: undefined, left: 0, steps: 0, turns: 0, turn: 0, inTurn: undefined },
+  ...{ messages: new Map(), received: 0 },
   ...{ rewinds: 0, publishes: 0, copying: undefined, closed: [], segmentOf: new WeakMap() },
 });

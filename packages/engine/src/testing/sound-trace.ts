@@ -1,4 +1,4 @@
-import { attribute, type LoggedEvent, type TraceSpan, traceSpanSchema } from '@holdpoint/contract';
+import { attribute, type LoggedEvent, linkType, type TraceSpan, traceSpanSchema } from '@holdpoint/contract';
 import { expect } from 'vitest';
 import { addEvent, openSpans, openTrace } from '../events/open-trace.ts';
 
@@ -28,6 +28,8 @@ export function soundTrace(events: readonly LoggedEvent[]): TraceSpan[] {
   expect(ofKind('step')).toHaveLength(events.filter(({ type }) => type === 'step.created').length);
   expect(ofKind('attempt')).toHaveLength(events.filter(({ type }) => type === 'step.started').length);
   for (const run of ofKind('run')) withoutGap(run, all);
+  for (const turn of ofKind('iteration')) expect(byId.get(turn.parent_id ?? '')?.kind).toBe('segment');
+  for (const part of [...ofKind('turn'), ...ofKind('step')]) belongsToItsTurn(part, byId);
   const isOver = !open.some(({ kind }) => kind === 'run');
   if (isOver) expect(open.filter(({ name }) => !isAfterTheEnd(name))).toEqual([]);
   const half = Math.floor(events.length / 2);
@@ -47,6 +49,19 @@ function liesIn(span: TraceSpan, parent: TraceSpan | undefined): void {
   if (parent === undefined) return;
   expect(span.start >= parent.start, what).toBe(true);
   expect(parent.end === null || (span.end !== null && span.end <= parent.end), what).toBe(true);
+}
+
+/**
+ * A decision lies in its turn. A step lies in its turn, or links to the turn whose segment ended before the step; only a new step for
+ * the undone part of a turn has no turn.
+ */
+function belongsToItsTurn({ kind, name, parent_id, links, attributes }: TraceSpan, byId: Map<string, TraceSpan>): void {
+  const parent = byId.get(parent_id ?? '');
+  const linked = links.filter(({ attributes: of }) => of[attribute.linkType] === linkType.turn);
+  const [turn = parent?.kind === 'iteration' ? parent : undefined] = linked.map(({ span_id }) => byId.get(span_id));
+  if (kind === 'turn' || linked.length > 0) expect(turn?.kind, name).toBe('iteration');
+  const number = attributes[attribute.turn];
+  if (turn !== undefined && number !== undefined) expect(turn.attributes[attribute.turn], name).toBe(number);
 }
 
 function withoutGap(run: TraceSpan, all: readonly TraceSpan[]): void {

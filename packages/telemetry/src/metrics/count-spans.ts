@@ -105,6 +105,8 @@ const countByKind: Record<TraceSpan['kind'], (counted: Counted) => void> = {
     if (outcome !== undefined) metrics.record('publishDuration', seconds, { outcome }, origin);
   },
   workspace: () => undefined,
+  // Its requests and its steps are counted.
+  iteration: () => undefined,
 };
 
 const toolOf = ({ bounded, label }: Counted): string => bounded.tool(label(genAi.toolName));

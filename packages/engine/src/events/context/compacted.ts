@@ -10,6 +10,7 @@ import {
   modelAttributes,
   noAudit,
   note,
+  openTurn,
   spanKeys,
   spanName,
 } from '../meaning.ts';
@@ -33,6 +34,7 @@ export const contextCompacted: Meaning<'context.compacted'> = {
       spanKeys.at('compact', seq),
       {
         ...{ kind: 'turn', name: spanName.chat(genAiModel(model ?? trace.model).model), start },
+        parent: openTurn(trace, { start }),
         attributes: {
           [genAi.operation]: genAiOperation.chat,
           ...modelAttributes(model ?? trace.model),

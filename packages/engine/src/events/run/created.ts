@@ -40,6 +40,7 @@ export const runCreated: Meaning<'run.created'> = {
     trace.traceId = traceIdOf(trace.runId, traceparent);
     trace.remoteParent = traceparent === undefined ? null : partsOfTraceparent(traceparent).spanId;
     Object.assign(trace, { planner, toolset, model, tenant: tenant ?? 'default' });
+    trace.turn = data.forked_from?.turn ?? 0;
     if (data.forked_from !== undefined)
       trace.origin = { runId: data.forked_from.run_id, traceId: data.linked_trace_id };
     beginLife(trace, {

@@ -28,6 +28,7 @@ export const runRewound: Meaning<'run.rewound'> = {
     if (!trace.isAlive) beginLife(trace, { attributes: {}, links: [] });
     note(trace, spanKeys.run(trace.life), 'run rewound', { [attribute.undoneSteps]: data.undone.length });
     trace.left = data.open;
+    trace.turn = data.turn;
     trace.rewinds += 1;
   },
   audit: {

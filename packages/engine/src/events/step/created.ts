@@ -20,6 +20,7 @@ export const stepCreated: Meaning<'step.created'> = {
     open(trace, step_id, {
       kind: 'step',
       name: spanName.step(tool),
+      parent: trace.inTurn,
       attributes: {
         [genAi.operation]: genAiOperation.executeTool,
         [genAi.toolName]: tool,

@@ -3,6 +3,7 @@ import {
   attribute,
   callRecord,
   close,
+  closeTurn,
   contentOf,
   cutSegment,
   endAttempt,
@@ -72,6 +73,7 @@ const settledAs = (status: Status, spanStatus: 'ok' | 'error' | 'unset'): Meanin
       },
     });
     trace.left -= 1;
+    if (trace.left === 0) closeTurn(trace);
     if (trace.left !== 0 || trace.state !== 'running') return;
     cutSegment(trace);
     trace.due = trace.now;

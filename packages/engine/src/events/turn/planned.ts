@@ -2,6 +2,7 @@ import {
   add,
   attribute,
   close,
+  closeTurn,
   countInRun,
   endWaitForModel,
   genAi,
@@ -11,6 +12,7 @@ import {
   messageOf,
   modelAttributes,
   noAudit,
+  openTurn,
   spanKeys,
   spanName,
   waited,
@@ -51,6 +53,7 @@ export const turnPlanned: Meaning<'turn.planned'> = {
         kind: 'turn',
         name: byModel ? spanName.chat(genAiModel(model).model) : spanName.plan,
         start: asked,
+        parent: openTurn(trace, { number: turn, start: asked }),
         attributes: {
           [genAi.operation]: byModel ? genAiOperation.chat : genAiOperation.plan,
           ...(byModel && modelAttributes(model)),
@@ -72,7 +75,9 @@ export const turnPlanned: Meaning<'turn.planned'> = {
     );
     if (byModel) countInRun(trace, usage);
     trace.turns += 1;
+    trace.turn = turn;
     trace.left = steps.length;
+    if (trace.left === 0) closeTurn(trace);
     trace.due = steps.length === 0 && trace.state === 'running' ? trace.now : undefined;
     for (const [number, id] of trace.messages) {
       if (number > (messages_read ?? 0)) break;

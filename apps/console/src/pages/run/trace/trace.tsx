@@ -1,4 +1,4 @@
-import type { Spender } from '@holdpoint/contract/time-spent';
+import { labelOf, type Spender } from '@holdpoint/contract/time-spent';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
@@ -109,7 +109,7 @@ function TraceRow({ row, from, whole, runId }: { row: SpanRow; from: number; who
   const { span, depth, spender, isCritical } = row;
   const took = row.to - row.from;
   const id = span.attributes[stepId];
-  const name = <Text most={80}>{span.name}</Text>;
+  const name = <Text most={80}>{labelOf(span)}</Text>;
   return (
     <div className={`trace-row${isCritical ? ' critical' : ''}`}>
       <span className="trace-name one-line" style={{ paddingLeft: `${Math.min(depth, 8) * 0.75}rem` }}>
