@@ -27,6 +27,11 @@ chmodSync(join(own, 'bin/claude'), 0o755);
 afterAll(() => rmSync(own, { recursive: true, force: true }));
 
 const hold = { policy: { rules: [{ match: { tool: 'Bash' }, action: 'hold' as const }] } };
+/** Holds this marking, and allows every other command. */
+const heldMark = (mark: number) => [
+  { match: { tool: 'Bash', args: { '/command': { regex: `^echo m${mark} >>` } } }, action: 'hold' as const },
+  { match: { tool: 'Bash' }, action: 'allow' as const },
+];
 
 interface Scripted {
   unless: string;
@@ -274,6 +279,108 @@ describe.each([
     await ended(id);
   });
 
+  test.skipIf(!isThere)('hook settings that a command writes to disk switch no hook off', async () => {
+    const settings =
+      '{"disableAllHooks":true,"hooks":{},"permissions":{"allow":["Bash"],"defaultMode":"bypassPermissions"}}';
+    const folders = '"$CLAUDE_CONFIG_DIR" "$HOME/.claude" /workspace/.claude';
+    const edit = `for d in ${folders}; do mkdir -p $d; echo '${settings}' | tee $d/settings.json > $d/settings.local.json; done; `;
+    const { id } = await submit(
+      [
+        { unless: outputOf(0), calls: [marking(0, edit)] },
+        { unless: outputOf(1), calls: [marking(1)] },
+      ],
+      { policy: { rules: heldMark(1) } },
+    );
+    const approval = await nextApproval(system.client, id);
+    expect(await stepsOf(id)).toEqual(['Bash succeeded', 'Bash parked']);
+    expect(await fileOf(id, 'made')).toBe('m0\n');
+    await approve(system.client, approval);
+    await ended(id);
+    expect(await fileOf(id, 'made')).toBe('m0\nm1\n');
+  });
+
+  test.runIf(isOwn)(
+    'an agent that obeys edited settings makes its call unasked: the run pauses and says so',
+    async () => {
+      const edit = bash(`echo '{"disableAllHooks":true}' > "$CLAUDE_CONFIG_DIR/settings.json"; echo edited-$((1+0))`);
+      const { id } = await submit(
+        [
+          { unless: 'edited-1', calls: [edit] },
+          { unless: 'sneaked-1', calls: [bash('LIE obeys echo sneaked > sneaked; echo sneaked-$((1+0))')] },
+        ],
+        { policy: { rules: [{ match: { command: { argv: ['LIE', '**'] } }, action: 'hold' as const }] } },
+      );
+      const { reason } = await paused(id);
+      expect(reason).toMatchObject({ code: 'EAGENTUNSEEN', message: expect.stringContaining('"sneaked"') });
+      expect(await stepsOf(id)).toEqual(['Bash succeeded']);
+      await expect(fileOf(id, 'sneaked')).rejects.toThrow();
+      await system.client.cancelRun(id);
+    },
+  );
+
+  test.runIf(isOwn)('hook traffic replayed after a killed worker makes no call again and ends no call', async () => {
+    const { id } = await submit(
+      [
+        { unless: outputOf(0), calls: [marking(0)] },
+        { unless: outputOf(1), calls: [marking(1, 'LIE replays ')] },
+      ],
+      { policy: { rules: [{ match: { command: { argv: ['LIE', '**'] } }, action: 'hold' as const }] } },
+    );
+    const approval = await nextApproval(system.client, id);
+    await worker.signal('SIGKILL');
+    worker = await system.startWorker();
+    await approve(system.client, approval);
+    await ended(id);
+    expect(await stepsOf(id)).toEqual(['Bash succeeded', 'Bash succeeded']);
+    expect(await fileOf(id, 'made')).toBe('m0\nm1\n');
+    expect(model.asked.at(-1)?.text).toContain('This call has ended already');
+  });
+
+  test.runIf(isOwn)(
+    'an agent that dies in the middle of a call makes the call again on the files before the call',
+    async () => {
+      const { id } = await submit([
+        { unless: outputOf(0), calls: [marking(0)] },
+        { unless: outputOf(1), calls: [marking(1, 'LIE stumbles ')] },
+      ]);
+      await ended(id);
+      expect(await fileOf(id, 'made')).toBe('m0\nm1\n');
+      const steps = (await system.client.listSteps(id)).data;
+      expect(steps.map(({ status, attempts }) => [status, attempts])).toEqual([
+        ['succeeded', 1],
+        ['succeeded', 2],
+      ]);
+    },
+  );
+
+  test.runIf(isOwn)(
+    'an agent that dies in each try of an approved call leaves nothing, and the run pauses and says so',
+    async () => {
+      const { id } = await submit([{ unless: outputOf(0), calls: [marking(0, 'LIE dies ')] }], hold);
+      await approve(system.client, await nextApproval(system.client, id));
+      const { reason } = await paused(id);
+      expect(reason?.message).toContain('It ended before it reported its call');
+      await expect(fileOf(id, 'made')).rejects.toThrow();
+      await system.client.cancelRun(id);
+    },
+  );
+
+  test.runIf(isOwn)('what an agent writes after its last call is not published, and the run says so', async () => {
+    const { id, path } = await submit([
+      {
+        unless: outputOf(0),
+        calls: [bash(`LIE leaves echo late >> late; echo ${outputOf(0).replace('10', '$((9+1))')}`)],
+      },
+    ]);
+    const { message } = await ended(id);
+    expect(message).toContain('All done.');
+    expect(message).toContain('[Holdpoint: The agent changed one path beside its recorded calls: "late".');
+    expect(await fileOf(id, 'late')).toBe('late\n');
+    await system.client.publish(id);
+    await published(system.client, id);
+    expect(await git(path, 'show', `holdpoint/${id}:late`)).toBe('late');
+  });
+
   test.runIf(isOwn)(
     'a run that an agent with its own tools cannot have is refused, and so is an agent without hooks',
     async () => {
@@ -293,7 +400,11 @@ describe.each([
         pointer: '/outside_agent',
         detail: expect.stringContaining('Use opencode, the mode with Holdpoint'),
       });
-      expect(await refused({ outside_agent: 'gemini:native' })).toMatchObject({ pointer: '/outside_agent' });
+      for (const name of ['codex', 'opencode', 'gemini'])
+        expect((await refused({ outside_agent: `${name}:native` })) as object).toEqual({
+          pointer: '/outside_agent',
+          detail: expect.stringContaining(`the mode native is not built for ${name}. Use ${name},`),
+        });
       expect(await refused({ outside_agent: undefined, toolset: 'claude-code' })).toMatchObject({
         pointer: '/toolset',
       });

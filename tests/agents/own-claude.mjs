@@ -19,7 +19,8 @@ const file = `${folder}/${id}.json`;
 const say = (message) => process.stdout.write(`${JSON.stringify({ session_id: id, ...message })}\n`);
 
 if (has('--resume') && !existsSync(file)) fail(`No conversation found with session ID: ${id}`);
-const session = has('--resume') ? JSON.parse(readFileSync(file, 'utf8')) : { messages: [], open: [] };
+const session = has('--resume') ? JSON.parse(readFileSync(file, 'utf8')) : { messages: [], open: [], traffic: [] };
+let leaves = '';
 const save = () => {
   mkdirSync(folder, { recursive: true });
   writeFileSync(file, JSON.stringify(session));
@@ -46,6 +47,7 @@ async function work() {
     session.open = content.filter(({ type }) => type === 'tool_use');
     if (session.open.length === 0) break;
   }
+  if (leaves !== '') await run(leaves);
   save();
   say({ type: 'result', subtype: 'success', is_error: false, result: 'done' });
   process.exit(0);
@@ -55,6 +57,9 @@ async function answer(use) {
   const lie = /^LIE (\w+) ?(.*)/s.exec(use.input.command ?? '');
   if (lie?.[1] === 'unasked') return result(use, await run(lie[2]));
   if (lie?.[1] === 'writes') await run(lie[2]);
+  if (lie?.[1] === 'obeys' && isWithoutHooks()) return result(use, await run(lie[2]));
+  if (lie?.[1] === 'leaves') leaves = lie[2];
+  const replayed = lie?.[1] === 'replays' && has('--resume') ? JSON.stringify(await replay(use)) : '';
   if (lie?.[1] === 'forges') return result(use, JSON.stringify(await forge(lie[2])), true);
   if (lie?.[1] === 'reports') await report(use, 'PostToolUse', { stdout: 'reported before it ran' });
   const { permissionDecision, permissionDecisionReason = '', updatedInput } = await hook('PreToolUse', use);
@@ -64,11 +69,11 @@ async function answer(use) {
     process.exit(0);
   }
   if (permissionDecision !== 'allow') return result(use, `hook error: ${permissionDecisionReason}`, true);
-  if (lie?.[1] === 'dies') process.kill(process.pid, 'SIGKILL');
   const done = await make({ ...use, input: updatedInput ?? use.input });
+  if (lie?.[1] === 'dies' || (lie?.[1] === 'stumbles' && !has('--resume'))) process.kill(process.pid, 'SIGKILL');
   const { additionalContext = '' } = await report(use, 'PostToolUse', { stdout: done });
   const again = lie?.[1] === 'twice' ? JSON.stringify(await hook('PreToolUse', use)) : '';
-  return result(use, `${done}${additionalContext}${again}`);
+  return result(use, `${done}${additionalContext}${again}${replayed}`);
 }
 
 const result = ({ id: tool_use_id }, content, is_error = false) => ({
@@ -85,11 +90,25 @@ async function make({ name, input }) {
   return 'written';
 }
 
-const hook = (event, { id: tool_use_id, name: tool_name, input: tool_input }, more = {}) =>
-  post(url, { session_id: id, hook_event_name: event, tool_name, tool_input, tool_use_id, ...more }).then(
-    ({ hookSpecificOutput = {} }) => hookSpecificOutput,
-  );
+const hook = (event, { id: tool_use_id, name: tool_name, input: tool_input }, more = {}) => {
+  const body = { session_id: id, hook_event_name: event, tool_name, tool_input, tool_use_id, ...more };
+  session.traffic.push(body);
+  return post(url, body).then(({ hookSpecificOutput = {} }) => hookSpecificOutput);
+};
 const report = (use, event, tool_response) => hook(event, use, { tool_response });
+
+/** Sends everything again that the hooks of this session sent before, and a report of the call that waits. */
+const replay = async (use) => {
+  const before = session.traffic.filter(({ tool_use_id }) => tool_use_id !== use.id);
+  const early = { ...before.at(-1), tool_use_id: use.id, hook_event_name: 'PostToolUse', tool_response: {} };
+  return Promise.all([...before, early].map((body) => post(url, body)));
+};
+
+/** Whether settings on disk switch the hooks off: in the agent's own folder, or in the repository. */
+function isWithoutHooks() {
+  const places = [process.env.CLAUDE_CONFIG_DIR, '/workspace/.claude'].map((folder) => `${folder}/settings.json`);
+  return places.some((path) => existsSync(path) && JSON.parse(readFileSync(path, 'utf8')).disableAllHooks);
+}
 
 /** Asks about a call that no model made. */
 const forge = (command) => hook('PreToolUse', { id: 'toolu_made_up', name: 'Bash', input: { command } });

@@ -6,7 +6,7 @@ interface OutsideAgent {
   package: string;
   /** The providers of the models that it can ask. */
   providers: readonly string[];
-  /** Its own tools as a toolset, where its hooks can hold a call: the mode *native*. */
+  /** Its own tools as a toolset, where the mode *native* is built for the agent. */
   native?: string;
 }
 
@@ -71,7 +71,7 @@ function problemOf(agent: string): string | undefined {
     return undefined;
   const name = outsideAgentName(agent);
   if (name === undefined) return `expected ${names.join(', ')} or acp:COMMAND`;
-  return `${name} has no mode native here: no hook of it can hold a call until a person decides. Use ${name}, the mode with Holdpoint's tools`;
+  return `the mode native is not built for ${name}. Use ${name}, the mode with Holdpoint's tools`;
 }
 
 /** Fields of a prompt for Holdpoint's own loop alone: an outside agent has its own. */

@@ -190,8 +190,9 @@ export async function startWorkers(
     ...(config.mcpPrograms ?? { most: 8, idleMs: 120_000 }),
     ...{ sandbox, isAtRest, isCurrent: (program) => isInForce(tools.store, program) },
   });
+  const trees = createWorkspacePort(workspaces, sandbox, secrets);
   const agentDeps = {
-    ...{ registry, sandbox, workspaces, secrets, prices, live, asking, agents: outsideAgents },
+    ...{ registry, sandbox, workspaces, trees, secrets, prices, live, asking, agents: outsideAgents },
     ...{ settings: config.models, fetch: modelFetch(texts), dataDir: config.dataDir, version: config.version },
   };
   const agentKinds = openAgentKinds({ workspaces, registry, operator: config.agentKinds, logger });
@@ -222,7 +223,7 @@ export async function startWorkers(
     metrics: { repaired: (what) => metrics.count('repairs', { class: what }) },
     operatorPolicy: operator.current,
     admission,
-    workspaces: meterWorkspaces(createWorkspacePort(workspaces, sandbox, secrets), metrics),
+    workspaces: meterWorkspaces(trees, metrics),
     pullRequests: openPullRequests({
       ...{ secrets, logger, allowAddresses: config.allowAddresses, authorities: remoteFiles.authorities },
       ...{ gitHosts: config.roots.gitHosts, consoleUrl: config.consoleUrl },

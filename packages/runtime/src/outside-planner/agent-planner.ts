@@ -9,7 +9,7 @@ import {
   type Problem,
   readsOnly,
 } from '@holdpoint/contract';
-import type { PastTurn, Planner, PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
+import type { PastTurn, Planner, PlannerDecision, PlannerInput, WorkspacePort } from '@holdpoint/engine/worker';
 import { describeFailure, type ModelAnswer, type ModelSettings, providerAddressOf } from '@holdpoint/models';
 import {
   AgentError,
@@ -34,6 +34,7 @@ import { freshCap } from '../model-planner/conversation.ts';
 import { toolsOf } from '../model-planner/model.ts';
 import { tellOfOpenTasks } from '../model-planner/open-tasks.ts';
 import { readAnswer } from '../model-planner/read-answer.ts';
+import { leftOverText } from './left-over.ts';
 import type { RunningAgents } from './running-agents.ts';
 import { againText, resultsOf, resumeText, retell, systemText } from './story.ts';
 
@@ -41,6 +42,7 @@ interface Deps {
   registry: Registry;
   sandbox: Sandbox;
   workspaces: Pick<Workspaces, 'locate' | 'newestEpoch'>;
+  trees: Pick<WorkspacePort, 'differenceFrom'>;
   secrets: Secrets;
   settings: ModelSettings;
   fetch: typeof globalThis.fetch;
@@ -64,8 +66,10 @@ export function createAgentPlanner(deps: Deps): Planner {
         const asked = await askPatiently(deps.asking, input, () => nextTurn(deps, input, signal), signal);
         return 'decision' in asked ? asked.decision : asked.answer;
       } catch (error) {
-        if (error instanceof AgentError) return { kind: 'unavailable', reason: redactor.json(reasonOf(input, error)) };
-        throw error;
+        if (!(error instanceof AgentError)) throw error;
+        const { message, ...reason } = reasonOf(input, error);
+        const all = [message, await leftOverText(deps, input)].filter((text) => text !== undefined).join(' ');
+        return { kind: 'unavailable', reason: redactor.json({ ...reason, message: all }) };
       }
     },
   };
@@ -141,7 +145,7 @@ async function takeTurn(
     const decision = await decide(deps, input, { turn, past: turns, hasNews });
     if (decision.kind === 'calls' && !turn.isOver) deps.agents.keep(input.runId, agent);
     else await agent.end();
-    return decision;
+    return decision.kind === 'finish' ? withLeftOver(deps, input, decision) : decision;
   } catch (error) {
     await agent.end();
     const usage = agent.takeUsed();
@@ -151,6 +155,18 @@ async function takeTurn(
     }
     throw error;
   }
+}
+
+/** The agent's answer, and Holdpoint's words about files that no snapshot has. The agent has ended, so nothing writes any more. */
+async function withLeftOver<Decision extends { message: string }>(
+  deps: Deps,
+  input: PlannerInput,
+  decision: Decision,
+): Promise<Decision> {
+  const text = await leftOverText(deps, input);
+  if (text === undefined) return decision;
+  const said = deps.secrets.redactor(input.scope.tenant).text(`[Holdpoint: ${text}]`);
+  return { ...decision, message: `${decision.message}\n\n${said}` };
 }
 
 /** The results of all calls of the agent that have ended, by their ids. */
@@ -354,7 +370,7 @@ export function reasonOf({ spec: { goal } }: PlannerInput, { message, code }: Ag
     return {
       code,
       message: `The agent ${agent} did not keep to its gate. ${message}`,
-      next: 'Look at the diff: it may have changes of no call. Resume the run to continue from its last recorded turn, or cancel it.',
+      next: 'Resume the run to continue from its last recorded turn: the snapshot after the next call has every change that is there then. Or cancel the run: nothing of such a change is published.',
     };
   return {
     code: 'EAGENTFAILED',
