@@ -1,4 +1,4 @@
-import type { Outcome } from './try-task.ts';
+import { type Outcome, sumByTool } from './try-task.ts';
 
 type Say = (line: string) => void;
 
@@ -16,7 +16,11 @@ export function printTable(say: Say, isExpert: boolean) {
     /** @returns whether every task is solved, and is a good task */
     end(): boolean {
       const solved = outcomes.filter((one) => one.solved).length;
-      say(line(['', `${solved}/${outcomes.length}`, ...cells(sumOf(outcomes))]));
+      const all = sumOf(outcomes);
+      say(line(['', `${solved}/${outcomes.length}`, ...cells(all)]));
+      for (const { tool, count, asText, asJson } of isExpert ? all.results.byTool : []) {
+        say(`  ${count} results of ${tool}: ${asText} tokens, ${(asText / asJson).toFixed(2)} of ${asJson} as JSON`);
+      }
       return outcomes.every((one) => one.solved && one.problems.length === 0);
     },
   };
@@ -36,7 +40,7 @@ const modelCells = ({ turns, holds, read, cost }: Counted): string[] => [
 
 type Counted = Pick<Outcome, 'turns' | 'holds' | 'read' | 'cost' | 'results'>;
 
-function sumOf(outcomes: readonly Outcome[]): Counted {
+function sumOf(outcomes: readonly Outcome[]) {
   const sum = (of: (one: Outcome) => number) => outcomes.reduce((all, one) => all + of(one), 0);
   return {
     ...{ turns: sum((one) => one.turns), holds: sum((one) => one.holds) },
@@ -45,6 +49,7 @@ function sumOf(outcomes: readonly Outcome[]): Counted {
       asText: sum(({ results }) => results?.asText ?? 0),
       asJson: sum(({ results }) => results?.asJson ?? 0),
       readAsJson: sum(({ results }) => results?.readAsJson ?? 0),
+      byTool: sumByTool(outcomes.flatMap(({ results }) => results?.byTool ?? [])),
     },
   };
 }

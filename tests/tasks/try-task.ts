@@ -17,9 +17,17 @@ export interface Outcome {
   /** Tokens of all requests. */
   read: number;
   /** Tokens of all results, each counted once, as texts and as JSON of their values; `readAsJson`: of all requests with the latter. */
-  results?: { asText: number; asJson: number; readAsJson: number };
+  results?: Results;
   /** Why the task is not solved, or is no good task. */
   problems: string[];
+}
+
+export interface Results {
+  asText: number;
+  asJson: number;
+  readAsJson: number;
+  /** The results of each tool. */
+  byTool: readonly { tool: string; count: number; asText: number; asJson: number }[];
 }
 
 interface Trying {
@@ -61,7 +69,8 @@ export async function tryTask({ client, directory, model, resultsOf }: Trying, t
 /** Counts the results of a run as texts, and as the JSON that a model read in their place. */
 async function bothForms(client: Client, { run, steps }: Solved, texts: readonly string[]) {
   const values = await Promise.all(steps.map(({ id }) => client.getStep(id)));
-  const counted = values.map(({ result, turn }, at) => ({
+  const counted = values.map(({ tool, result, turn }, at) => ({
+    tool,
     asText: tokensOf(texts[at] ?? ''),
     asJson: tokensOf(JSON.stringify(result)),
     // A result is part of every later request.
@@ -72,5 +81,18 @@ async function bothForms(client: Client, { run, steps }: Solved, texts: readonly
     asText: sum(({ asText }) => asText),
     asJson: sum(({ asJson }) => asJson),
     readAsJson: run.usage.input_tokens + sum(({ asText, asJson, requests }) => (asJson - asText) * requests),
+    byTool: sumByTool(counted.map((one) => ({ ...one, count: 1 }))),
   };
+}
+
+/** The tool with the most tokens comes first. */
+export function sumByTool(counted: Results['byTool']): Results['byTool'] {
+  return Object.entries(Object.groupBy(counted, ({ tool }) => tool))
+    .map(([tool, of = []]) => ({
+      tool,
+      count: of.reduce((all, one) => all + one.count, 0),
+      asText: of.reduce((all, one) => all + one.asText, 0),
+      asJson: of.reduce((all, one) => all + one.asJson, 0),
+    }))
+    .toSorted((one, other) => other.asText - one.asText);
 }

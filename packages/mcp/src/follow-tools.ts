@@ -18,7 +18,7 @@ interface Log {
 
 /** Methods that look at the file first. The other methods show the last look. */
 const looking = new Set<string | symbol>([
-  ...['toolsets', 'list', 'inForm', 'versions', 'describe', 'execute', 'preview', 'grants'],
+  ...['toolsets', 'list', 'offer', 'inForm', 'versions', 'describe', 'execute', 'preview', 'grants'],
 ]);
 
 /**

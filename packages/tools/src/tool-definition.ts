@@ -34,3 +34,17 @@ export function definition(tool: Tool): ToolDefinition {
     output_schema: tool.output && toJsonSchema(tool.output),
   };
 }
+
+/** A tool in a request to a model. */
+export interface OfferedTool {
+  name: string;
+  description: string;
+  parameters: JsonSchema;
+  freeText?: string;
+}
+
+export function offeredTool({ name, description, freeText, ...tool }: Tool): OfferedTool {
+  const schema = toJsonSchema(tool.input);
+  const parameters = tool.modelSchema === undefined ? schema : tool.modelSchema(schema);
+  return { name, description, parameters, ...(freeText !== undefined && { freeText }) };
+}

@@ -22,6 +22,7 @@ import type {
 } from '@holdpoint/contract';
 import type { z } from 'zod';
 import type { OwnGraph } from './graph/port.ts';
+import type { JsonSchema } from './json-schema.ts';
 import type { LanguagePort } from './language/port.ts';
 import type { Network } from './network.ts';
 import type { RenderResult } from './result-text/result-text.ts';
@@ -241,6 +242,11 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   /** Waits for a background task, or ends a task, by its id. Errors about open tasks name the tool. */
   onTask?: 'waits' | 'ends';
   input: Input;
+  /**
+   * The schema of its arguments for a model, from the schema of `input`, which alone judges calls. Pure. An operator's own tool cannot have it.
+   * @default the same
+   */
+  modelSchema?(schema: JsonSchema): JsonSchema;
   /** The schema of `value` in a successful outcome; a different outcome is a defect of the tool: `EBADOUTPUT`. @default anything */
   output?: z.ZodType;
   /**

@@ -185,13 +185,7 @@ export function toolsOf(registry: Registry, { spec, unattended, model }: Planner
   const key = JSON.stringify([unattended, toolset, tools ?? null, chosen]);
   const list =
     known.get(key) ??
-    registry
-      .list(toolset, { unattended, ...chosen })
-      .filter(({ name }) => tools?.includes(name) !== false)
-      .map(({ name, description, input_schema }) => {
-        const freeText = registry.freeText(toolset, name);
-        return { name, description, parameters: input_schema, ...(freeText && { freeText }) };
-      });
+    registry.offer(toolset, { unattended, ...chosen }).filter(({ name }) => tools?.includes(name) !== false);
   known.set(key, list);
   return list;
 }

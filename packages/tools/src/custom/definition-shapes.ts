@@ -27,6 +27,7 @@ const toolFields = {
   onTask: z.enum(['waits', 'ends']).optional(),
   shell: z.literal(true).optional(),
   input: schema,
+  modelSchema: z.never('is for the tools of Holdpoint: a model reads the whole schema of this tool').optional(),
   output: schema.optional(),
   render: fn.optional(),
   resultBytes: z.int().min(1024).max(131_072).optional(),

@@ -17,7 +17,7 @@ import { ToolsError } from '../errors.ts';
 import type { ResultText } from '../result-text/result-text.ts';
 import { TextWorkError } from '../text-work/text-work.ts';
 import type { LookContext, RunFacts, Tool, ToolContext } from '../tool.ts';
-import { definition, type ToolDefinition } from '../tool-definition.ts';
+import { definition, type OfferedTool, offeredTool, type ToolDefinition } from '../tool-definition.ts';
 import type { Advisory, Caution, OfferedRun, Toolset } from '../toolset.ts';
 import { answerQuestion } from './answer-question.ts';
 import { checkOutput, type DefectLog, noLog, onlyOnce } from './check-output.ts';
@@ -25,6 +25,7 @@ import { checkSettings, filledSettings } from './check-settings.ts';
 import { fillPlaceholders } from './fill-placeholders.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
 import type { ArgumentIssue } from './invalid-args.ts';
+import { offeredOf } from './offered-of.ts';
 import { type OutcomeText, outcomeText } from './outcome-text.ts';
 import { presentCall } from './present-call.ts';
 import { type PresentedCall, renderCall, rendersText } from './render-call.ts';
@@ -44,6 +45,8 @@ export interface Registry {
    * @throws ToolsError `EUNKNOWNTOOLSET`
    */
   list(toolset: string, run?: { unattended?: boolean; network?: boolean } & Partial<OfferedRun>): ToolDefinition[];
+  /** The tools of `list`, as a request to the model of a run has them. @throws ToolsError `EUNKNOWNTOOLSET` */
+  offer(toolset: string, run: Parameters<Registry['list']>[1]): OfferedTool[];
   /** The tools in the form of a provider or an MCP client. @throws ToolsError `EUNKNOWNTOOLSET`, `EUNKNOWNFORM` */
   inForm(toolset: string, form: string): readonly Json[];
   /** The version of each tool: 12 hex digits of a hash of its interface. @throws ToolsError `EUNKNOWNTOOLSET` */
@@ -85,8 +88,6 @@ export interface Registry {
   instructions(toolset: string, has?: (tool: string) => boolean): string | undefined;
   /** Whether each call of the tool has a whole list in its arguments: the last call is enough. */
   keepsList(toolset: string, tool: string): boolean;
-  /** The argument of a tool that models best write as a plain text. */
-  freeText(toolset: string, tool: string): string | undefined;
   /** The tool to begin sub-agents by kind, if any. */
   kindTool(toolset: string): string | undefined;
   /** The tools that wait for background tasks and end tasks, if any. */
@@ -133,15 +134,8 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
     toolsets: () => [...byName.keys()],
     fillsPlaceholders,
 
-    list(toolset, run) {
-      const { model, settings, unattended = false, network = true, plans = false, remembers = false } = run ?? {};
-      const offered = model === undefined ? undefined : { settings, model, plans, remembers };
-      const withheld = offered === undefined ? [] : (named(toolset)?.withholds?.(offered) ?? []);
-      return toolsOf(toolset)
-        .filter(({ gate, needsNetwork = false }) => (gate === undefined || !unattended) && (network || !needsNetwork))
-        .filter(({ name }) => !withheld.includes(name))
-        .map(definition);
-    },
+    list: (toolset, run) => offeredOf(known(toolset), run).map(definition),
+    offer: (toolset, run) => offeredOf(known(toolset), run).map(offeredTool),
 
     inForm(toolset, form) {
       const definitions = toolsOf(toolset).map(definition);
@@ -229,7 +223,6 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
       const find = (does: Tool['onTask']) => named(toolset)?.tools.find(({ onTask }) => onTask === does)?.name;
       return { waits: find('waits'), ends: find('ends') };
     },
-    freeText: (toolset, tool) => named(toolset)?.tools.find(({ name }) => name === tool)?.freeText,
     keepsList: (toolset, tool) =>
       named(toolset)?.tools.some(({ name, keepsList }) => name === tool && keepsList) ?? false,
     advisory(toolset, tool) {

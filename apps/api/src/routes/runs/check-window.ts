@@ -24,12 +24,10 @@ export function checkWindow(
 ): void {
   const { window, maxOutput = usualAnswer } = describeModel(goal.model, models.known ?? {});
   if (window === undefined) return;
-  const tools = catalog
-    .list(toolset, {
-      ...{ model: goal.model, settings, network: hasNetwork(network), plans: modes.plan !== undefined },
-      remembers: goal.context?.memory === true,
-    })
-    .map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema }));
+  const tools = catalog.offer(toolset, {
+    ...{ model: goal.model, settings, network: hasNetwork(network), plans: modes.plan !== undefined },
+    remembers: goal.context?.memory === true,
+  });
   const tokens = {
     tools: Math.ceil(tokensOfTools(tools)),
     instructions: Math.ceil(tokensOf([catalog.instructions(toolset) ?? '', goal.system ?? ''].join('\n'))),

@@ -1,5 +1,7 @@
 import type { AgentGoal, AgentKind, KindBounds, TaskView, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
+import { forModels } from '../../input-schema/for-models.ts';
+import type { JsonSchema } from '../../json-schema.ts';
 import { failure } from '../../operations/cut-short.ts';
 import { describeTask, isOver, noSuchTask, tooDeep } from '../../operations/describe-task.ts';
 import { renderTask } from '../../result-text/task-state.ts';
@@ -70,6 +72,7 @@ Several calls in one turn run at the same time. With run_in_background the resul
   risk: 'medium',
   takesKind: true,
   input,
+  modelSchema: withShortPlan,
   render: renderTask,
   async execute(context, args): Promise<ToolOutcome> {
     if (context.deferred !== undefined) return result(context, context.deferred);
@@ -116,4 +119,15 @@ async function result(context: ToolContext, { task_id }: { task_id: string }): P
     error: { code, message, next: 'None of its changes are in your workspace.' },
     value,
   };
+}
+
+/** A model reads the form of a plan in words: its whole schema, with that of any JSON for arguments, took 200 tokens more in each request. */
+function withShortPlan({ $defs: _, properties, ...schema }: JsonSchema): JsonSchema {
+  const plan = {
+    description:
+      'Instead of a prompt: groups of tool calls, one group after the other, each {"steps": [{"tool", "args"}], "on_error": "stop" or "continue"}',
+    type: 'array',
+    items: { type: 'object' },
+  };
+  return forModels({ ...schema, properties: { ...(properties as JsonSchema), plan } });
 }

@@ -1,7 +1,9 @@
+import { forModels } from '../../input-schema/for-models.ts';
 import { namingNearest } from '../../operations/name-nearest.ts';
 import { reportingDiagnostics } from '../../operations/report-diagnostics.ts';
 import { duckDuckGoHtml } from '../../search/duckduckgo-html.ts';
 import type { SearchPort } from '../../search/port.ts';
+import type { Tool } from '../../tool.ts';
 import { defineToolset, type Toolset } from '../../toolset.ts';
 import { advisoryArguments } from '../advisory-arguments.ts';
 import { applyPatch } from './apply-patch.ts';
@@ -75,9 +77,13 @@ export function createHoldpointToolset({
       recall,
       remember,
       submitPlan,
-    ],
+    ].map(withModelSchema),
   });
 }
 
 /** Uses the search engine that needs no account. */
 export const holdpoint = createHoldpointToolset({ search: duckDuckGoHtml() });
+
+function withModelSchema<Own extends Tool>(tool: Own): Own {
+  return { modelSchema: forModels, ...tool };
+}
