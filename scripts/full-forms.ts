@@ -29,7 +29,6 @@ export const manySeconds = [
   'apps/api/src/passkeys/confirm-with.recover.test.ts',
   'apps/api/src/routes/{approvals/pattern.create,events/events.stream,push/push.create}.test.ts',
   'apps/api/src/routes/approvals/one-person.reject.test.ts',
-  'apps/api/src/routes/schedules/schedules.create.test.ts',
   'apps/cli/src/commands/{commands.render,data-format.reject,follow-run.create,foreground.create}.test.ts',
   'apps/cli/src/completion/shell-scripts.read.test.ts',
   'apps/console/src/diff/patch-lines.parse.test.ts',
@@ -67,6 +66,13 @@ export const manySeconds = [
   'apps/cli/src/commands/workspace.publish.test.ts',
   'apps/api/src/routes/changes/changes.publish.test.ts',
   'packages/workspace/src/{diff/unreadable.render,publish/git/commit.publish,materialise/workspace.create}.test.ts',
+  'apps/api/src/routes/schedules/schedules.create.test.ts',
+  'packages/language-servers/src/{hostile-server.reject,language-servers.read}.test.ts',
+  'packages/runtime/src/{hostile-mcp-program.reject,kept-mcp-programs.recover}.test.ts',
+  'packages/runtime/src/pull-requests/pull-request.publish.test.ts',
+  'packages/sandbox/src/files/tool-host-changes.create.test.ts',
+  'packages/workspace/src/publish/{directory/writer.race,git/merge.publish}.test.ts',
+  'tests/runs/{model-run,tasks}.create.test.ts',
 ].flatMap(found);
 
 /** Files that start a system of their own for a few tests, which takes three seconds of CPU time. */
