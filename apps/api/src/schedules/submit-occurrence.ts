@@ -21,16 +21,15 @@ const surelyKeptMs = 20 * 3600_000;
  * @throws an error that may pass, such as no space on the disk; the occurrence stays
  */
 export async function submitOccurrence(deps: SubmitDeps, { submitting, ...state }: Submitting): Promise<Submitted> {
+  // A process may have died after the submission: the run counts, whatever became of the key since.
+  if ((await findRun(deps, state.tenant, submitting.run_id)) !== undefined)
+    return submitted(deps, { submitting, ...state });
   const holder = await deps.callers.holderOfKey(state.key_id);
   const why = whyNoHolder(state, holder);
   if (holder === undefined || why !== undefined) return withoutKey(deps, { submitting, ...state }, why ?? '');
   try {
     await submit(deps, holder, state, submitting);
-    const running = [
-      ...state.running,
-      { run_id: submitting.run_id, scheduled_for: submitting.at, since: submitting.since },
-    ];
-    return { state: { ...state, running }, recorded: record(deps, submitting, { outcome: 'submitted' }) };
+    return submitted(deps, { submitting, ...state });
   } catch (error) {
     const reason = refusalOf(error);
     if (reason !== undefined) return refused(deps, { submitting, ...state }, reason);
@@ -40,16 +39,21 @@ export async function submitOccurrence(deps: SubmitDeps, { submitting, ...state 
   }
 }
 
+function submitted(deps: SubmitDeps, { submitting, ...state }: Submitting): Submitted {
+  const { run_id, at: scheduled_for, since } = submitting;
+  const running = [...state.running, { run_id, scheduled_for, since }];
+  return { state: { ...state, running }, recorded: record(deps, submitting, { outcome: 'submitted' }) };
+}
+
 async function submit(
   deps: SubmitDeps,
   holder: Holder,
   state: Pick<ScheduleState, 'name' | 'run'>,
   { run_id, at, since }: Taken,
 ): Promise<void> {
-  const engine = deps.openEngine.as(holder.caller);
-  if ((await engine.runs.find(run_id)) !== undefined) return;
   if (deps.now() - Date.parse(since) > surelyKeptMs)
     throw new TooLate('it is not known any more whether its run was made');
+  const engine = deps.openEngine.as(holder.caller);
   await submitRequest({ ...deps, engine, holder }, renderTemplate(state, at), { runId: run_id });
 }
 
@@ -97,9 +101,11 @@ const record = (
 
 /** Whether a run of a schedule has ended, and how. */
 export async function readEnd(deps: Pick<ServerDeps, 'openEngine'>, tenant: string, runId: string) {
-  const engine = deps.openEngine.as({ name: 'schedules', kind: 'service', tenant });
-  const run = await engine.runs.find(runId);
+  const run = await findRun(deps, tenant, runId);
   if (run === undefined) return 'gone';
   if (!isTerminal(run.status)) return 'active';
   return run.status === 'succeeded' || run.status === 'failed' ? run.status : 'gone';
 }
+
+const findRun = ({ openEngine }: Pick<ServerDeps, 'openEngine'>, tenant: string, runId: string) =>
+  openEngine.as({ name: 'schedules', kind: 'service', tenant }).runs.find(runId);

@@ -58,7 +58,9 @@ async function moveOn(deps: LookDeps, { revision, state }: StoredSchedule): Prom
 
 const isSubmitting = (state: ScheduleState): state is Submitting => state.submitting !== undefined;
 
+/** No end matters to an occurrence that begins whatever runs: a large backfill reads its runs once, not for each of them. */
 async function readEnds({ endOf }: LookDeps, state: ScheduleState): Promise<Map<string, RunEnd>> {
+  if (state.waiting.some(({ beside }) => beside)) return new Map();
   const ends = state.running.map(async ({ run_id }) => [run_id, await endOf(state, run_id)] as const);
   return new Map(await Promise.all(ends));
 }

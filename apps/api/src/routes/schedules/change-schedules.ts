@@ -1,3 +1,4 @@
+import { canonicalJson } from '@holdpoint/contract';
 import {
   backfillSchema,
   changeScheduleQuerySchema,
@@ -192,14 +193,7 @@ async function put(
 type Given = Pick<ScheduleState, 'times' | 'run' | 'note'>;
 
 const isSame = ({ times, run, note }: ScheduleState, given: Given): boolean =>
-  JSON.stringify(sorted({ times, run, note })) === JSON.stringify(sorted(given));
-
-const sorted = (value: unknown): unknown =>
-  JSON.parse(JSON.stringify(value), (_, one: unknown) =>
-    typeof one === 'object' && one !== null && !Array.isArray(one)
-      ? Object.fromEntries(Object.entries(one).toSorted(([a], [b]) => (a < b ? -1 : 1)))
-      : one,
-  );
+  canonicalJson({ times, run, note }) === canonicalJson(given);
 
 function emptyState(deps: ApiDeps, name: string): Omit<ScheduleState, keyof Given | 'changed_at'> {
   const { tenant, name: by } = deps.holder.caller;
@@ -217,7 +211,7 @@ function stateAfter(
   given: Given,
 ): ScheduleState {
   const now = isoNow(deps);
-  const keeps = before.times !== undefined && JSON.stringify(before.times) === JSON.stringify(given.times);
+  const keeps = before.times !== undefined && canonicalJson(before.times) === canonicalJson(given.times);
   const state = { ...before, ...given, ...submitter(deps), changed_at: now, version: before.version + 1 };
   if (keeps) return { ...state, anchor, next };
   return { ...state, anchor: now, next: nextOf(deps, { times: given.times, anchor: now }) };

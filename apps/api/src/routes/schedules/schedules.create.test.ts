@@ -202,3 +202,21 @@ test('an agent changes no schedule, a key without runs:write makes none, and ano
     await expect(ask('nightly')).rejects.toMatchObject({ status: 404 });
   await foreign.close();
 });
+
+test('a run that was made counts, although the key of the schedule has ended before the schedule knows of it', async () => {
+  const { client, id } = await keyOf('gone', ['schedules:write', 'schedules:read', 'runs:write', 'runs:read']);
+  await client.putSchedule('late', nightly);
+  const { run } = await client.createRun({ plan: { groups: [{ steps }] } });
+  await api.client.revokeKey(id);
+  // As a process leaves the schedule that dies right after the submission.
+  for (let outcome = ''; outcome !== 'stored'; ) {
+    const found = await store().find({ tenant: 'default', name: 'late' });
+    if (found === undefined) throw new Error('no schedule');
+    const at = isoOf(Date.now());
+    const submitting = { at, kind: 'scheduled' as const, run_id: run.id, since: at };
+    outcome = await store().put({ after: found.revision, state: { ...found.state, submitting }, wakeAt: 0 });
+  }
+  await vi.waitFor(async () => expect(await api.client.listOccurrences('late')).toHaveLength(1), within);
+  expect((await api.client.listOccurrences('late'))[0]).toMatchObject({ outcome: 'submitted', run_id: run.id });
+  expect(await api.client.getSchedule('late')).toMatchObject({ status: 'active', running: [{ run_id: run.id }] });
+});

@@ -12,7 +12,7 @@ const fileHelp = `
 The file has the fields of PUT /v1/schedules/{name} (docs/schedules.md):
   cron: '0 6 * * mon-fri'
   zone: Europe/Berlin
-  run: { prompt: 'Update the dependencies', workspace: { source: { type: local, path: . } } }`;
+  run: { prompt: 'Update the dependencies', workspace: { source: { type: git, path: . } } }`;
 
 type PutOptions = ApiOptions & { ifVersion?: number };
 

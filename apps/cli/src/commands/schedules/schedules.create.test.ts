@@ -1,6 +1,8 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { putScheduleSchema } from '@holdpoint/contract/wire';
 import { expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { systemForTests } from '../../testing/system.ts';
 
 const { root, holdpoint } = systemForTests();
@@ -44,4 +46,11 @@ test('a mistake in the file is named with its line, and nothing is stored', asyn
   const times = await holdpoint('schedules', 'put', 'nightly', file(nightly.replace('0 3 * * *', '* * *')));
   expect(times).toMatchObject({ code: 2, stderr: expect.stringContaining('expected five fields') });
   expect((await holdpoint('schedules', 'list', '--json')).stdout).toContain('"data":[]');
+});
+
+test('the files that the help and the guide show are schedules', async () => {
+  const help = (await holdpoint('schedules', 'put', '--help')).stdout;
+  const guide = readFileSync('docs/schedules.md', 'utf8');
+  const shown = [help.split('(docs/schedules.md):')[1], /```yaml\n(.*?)```/s.exec(guide)?.[1]];
+  for (const text of shown) expect(putScheduleSchema.safeParse(parse(text ?? '')).error).toBeUndefined();
 });
