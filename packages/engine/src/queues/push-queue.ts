@@ -1,6 +1,6 @@
-import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { backoffOf, queuePrefix } from './queues.ts';
+import { backoffOf } from './queues.ts';
+import { openSideQueue } from './side-queue.ts';
 
 /** A wake-up: the state of the approval or the run decides whether something is sent. */
 export interface PushJob {
@@ -37,30 +37,11 @@ export function openPushQueue(options: {
   /** Called when a job fails. It is tried again while attempts are left. */
   onFailure: (job: PushJob | undefined, error: Error) => void;
 }): PushQueue {
-  const queue = new Queue<PushJob>(name, {
-    ...{ connection: options.redis, prefix: queuePrefix },
-    defaultJobOptions: {
-      ...{ attempts, backoff: { type: 'holdpoint' }, stackTraceLimit: 1 },
-      ...{ removeOnComplete: true, removeOnFail: true },
-    },
-  });
-  const worker = new Worker<PushJob>(name, async ({ data }) => options.handle(data), {
-    ...{ connection: options.connection, prefix: queuePrefix, concurrency: slots },
-    // A push that a dead process had taken is sent by another one.
-    maxStalledCount: 1_000_000,
-    settings: { backoffStrategy: (made, _type, error) => pushBackoffOf(made, error) },
-  });
-  // The shared connection logs its errors once (redis/connect.ts). An 'error' event without a listener would end the process.
-  queue.on('error', () => undefined);
-  worker.on('error', () => undefined);
-  worker.on('failed', (job, error) => options.onFailure(job?.data, error));
+  const { queue, close } = openSideQueue<PushJob>({ ...options, name, slots, attempts, backoffOf: pushBackoffOf });
   return {
     async add(job) {
       await queue.add('push', job, { jobId: `${job.subscription_id}-${job.about_id}` });
     },
-    async close() {
-      await worker.close();
-      await queue.close();
-    },
+    close,
   };
 }

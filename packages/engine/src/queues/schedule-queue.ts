@@ -1,6 +1,6 @@
-import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { backoffOf, capDelay, queuePrefix } from './queues.ts';
+import { backoffOf, capDelay } from './queues.ts';
+import { openSideQueue } from './side-queue.ts';
 
 /** A wake-up: the state of the schedule decides what is due. */
 export interface ScheduleJob {
@@ -31,31 +31,15 @@ export function openScheduleQueue(options: {
   /** Called when a job fails. It is tried again while attempts are left. */
   onFailure: (job: ScheduleJob | undefined, error: Error) => void;
 }): ScheduleQueue {
-  const queue = new Queue<ScheduleJob>(name, {
-    ...{ connection: options.redis, prefix: queuePrefix },
-    defaultJobOptions: {
-      ...{ attempts, backoff: { type: 'holdpoint' }, stackTraceLimit: 1 },
-      ...{ removeOnComplete: true, removeOnFail: true },
-    },
+  const { queue, close } = openSideQueue<ScheduleJob>({
+    ...{ ...options, name, slots, attempts },
+    backoffOf: (made, error) => backoffOf(made, error, Math.random),
   });
-  const worker = new Worker<ScheduleJob>(name, async ({ data }) => options.handle(data), {
-    ...{ connection: options.connection, prefix: queuePrefix, concurrency: slots },
-    // What a dead process had taken is looked at by another one.
-    maxStalledCount: 1_000_000,
-    settings: { backoffStrategy: (made, _type, error) => backoffOf(made, error, Math.random) },
-  });
-  // The shared connection logs its errors once (redis/connect.ts). An 'error' event without a listener would end the process.
-  queue.on('error', () => undefined);
-  worker.on('error', () => undefined);
-  worker.on('failed', (job, error) => options.onFailure(job?.data, error));
   return {
     async wake(job, at) {
       const delay = capDelay(at - options.now());
       await queue.add('schedule', job, { jobId: `${job.tenant}/${job.name}@${at}`, ...(delay > 0 && { delay }) });
     },
-    async close() {
-      await worker.close();
-      await queue.close();
-    },
+    close,
   };
 }
