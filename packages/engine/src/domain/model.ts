@@ -30,6 +30,7 @@ export {
   agentsAre,
   approvalIs,
   attemptIs,
+  attemptRuns,
   type Condition,
   fieldIs,
   headIs,

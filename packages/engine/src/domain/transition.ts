@@ -45,6 +45,10 @@ export const stepIs = (id: string, ...status: StepStatus[]) => fieldIs(stepField
 /** No caller asked for the end of the step. */
 export const notCanceled = (id: string) => isAbsent(stepField.cancel(id));
 export const attemptIs = (id: string, attempt: number) => fieldIs(stepField.attempt(id), attempt);
+/** The attempt still runs, and no caller asked for its end. */
+export const attemptRuns = (id: string, attempt: number) => [
+  ...[stepIs(id, 'running'), attemptIs(id, attempt), notCanceled(id)],
+];
 export const approvalIs = (id: string, ...status: ApprovalStatus[]) => fieldIs(approvalField.status(id), ...status);
 export const taskIs = (id: string, ...status: TaskStatus[]) => fieldIs(taskField.status(id), ...status);
 export const openTasksAre = (count: number) => fieldIs(runField.open_tasks, count);

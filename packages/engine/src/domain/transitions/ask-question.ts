@@ -1,14 +1,5 @@
 import type { ApprovalTerms, EventOf, OutsideQuestion, Payload, Shown } from '@holdpoint/contract';
-import {
-  attemptIs,
-  leaseIs,
-  notCanceled,
-  type RunState,
-  type StepState,
-  snapshotIs,
-  stepIs,
-  type Transition,
-} from '../model.ts';
+import { attemptRuns, leaseIs, type RunState, type StepState, snapshotIs, type Transition } from '../model.ts';
 import { parkedChange } from './waiting.ts';
 
 /** A question of the other side of a call, as it is recorded. */
@@ -50,14 +41,7 @@ export function askQuestion(
   const { id: step_id, attempt } = step;
   const { approvalId: approval_id, expiresAt: expires_at, reason, preview, uses, terms, decided } = asked;
   return {
-    if: [
-      ...waiting.if,
-      stepIs(step_id, 'running'),
-      attemptIs(step_id, attempt),
-      notCanceled(step_id),
-      leaseIs(run.lease),
-      snapshotIs(run.snapshot ?? ''),
-    ],
+    if: [...waiting.if, ...attemptRuns(step_id, attempt), leaseIs(run.lease), snapshotIs(run.snapshot ?? '')],
     events: [
       ...(snapshot === undefined
         ? []

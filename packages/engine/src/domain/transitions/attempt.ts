@@ -13,6 +13,7 @@ import type {
 } from '@holdpoint/contract';
 import {
   attemptIs,
+  attemptRuns,
   headIs,
   isRestored,
   leaseIs,
@@ -66,7 +67,7 @@ export const deferAttempt = (
   attempt: number,
   { until, taskId, created, begins }: { until: string; taskId: string; created?: NewEvent; begins?: Begins },
 ): Transition => ({
-  if: [stepIs(stepId, 'running'), attemptIs(stepId, attempt), notCanceled(stepId)],
+  if: attemptRuns(stepId, attempt),
   events: [
     ...(created === undefined ? [] : [created]),
     {
@@ -174,10 +175,7 @@ export function retryAttempt(run: RunState, step: StepState, reason: Problem, op
   ];
   if (options.pause) events.push({ type: 'run.paused', data: { reason, from: run.status } });
   return {
-    if: [
-      ...[stepIs(step.id, 'running'), attemptIs(step.id, step.attempt), notCanceled(step.id)],
-      ...(options.pause ? [runIs(run.status)] : []),
-    ],
+    if: [...attemptRuns(step.id, step.attempt), ...(options.pause ? [runIs(run.status)] : [])],
     events,
   };
 }
@@ -202,7 +200,7 @@ export function recordIndeterminate(
 ): Transition {
   const waiting = parkedChange(run, 1);
   return {
-    if: [...waiting.if, stepIs(step.id, 'running'), attemptIs(step.id, step.attempt), notCanceled(step.id)],
+    if: [...waiting.if, ...attemptRuns(step.id, step.attempt)],
     events: [
       {
         type: 'step.indeterminate',

@@ -1,14 +1,5 @@
 import type { EventOf } from '@holdpoint/contract';
-import {
-  attemptIs,
-  leaseIs,
-  notCanceled,
-  type RunState,
-  type StepState,
-  snapshotIs,
-  stepIs,
-  type Transition,
-} from '../model.ts';
+import { attemptRuns, leaseIs, type RunState, type StepState, snapshotIs, type Transition } from '../model.ts';
 
 /** What the other side of a call gets back, as it is recorded. */
 export type OutsideState = NonNullable<EventOf<'step.deferred'>['data']['outside']>;
@@ -29,7 +20,7 @@ export const awaitOutside = (
   { until, outside, snapshot }: NewWait,
 ): Transition => ({
   if: [
-    ...[stepIs(step_id, 'running'), attemptIs(step_id, attempt), notCanceled(step_id)],
+    ...attemptRuns(step_id, attempt),
     ...(snapshot === undefined ? [] : [leaseIs(run.lease), snapshotIs(snapshot.parent)]),
   ],
   events: [

@@ -1,5 +1,5 @@
 import type { RunState, StepState } from '../state.ts';
-import { attemptIs, leaseIs, notCanceled, snapshotIs, stepIs, type Transition } from '../transition.ts';
+import { attemptRuns, leaseIs, snapshotIs, type Transition } from '../transition.ts';
 import { type Answered, eventsOf, type Held, mayWrite } from './gate-steps.ts';
 import { parkedChange } from './waiting.ts';
 
@@ -16,14 +16,7 @@ export function holdAttempt(
   const { id: step_id, attempt } = step;
   const snapshot = run.snapshot ?? '';
   return {
-    if: [
-      ...waiting.if,
-      stepIs(step_id, 'running'),
-      attemptIs(step_id, attempt),
-      notCanceled(step_id),
-      leaseIs(run.lease),
-      snapshotIs(snapshot),
-    ],
+    if: [...waiting.if, ...attemptRuns(step_id, attempt), leaseIs(run.lease), snapshotIs(snapshot)],
     events: [
       {
         type: 'step.held',
