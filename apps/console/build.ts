@@ -1,16 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  cpSync,
-  existsSync,
-  globSync,
-  mkdirSync,
-  mkdtempSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { dirname, extname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
@@ -29,35 +18,35 @@ export interface Built {
  * @param main the entry, relative to this folder
  */
 export async function buildConsole(outdir: string, main = 'src/main.tsx'): Promise<Built> {
-  mkdirSync(dirname(outdir), { recursive: true });
-  const fresh = mkdtempSync(`${outdir}.building-`);
+  fs.mkdirSync(dirname(outdir), { recursive: true });
+  const fresh = fs.mkdtempSync(`${outdir}.building-`);
   try {
     const built = await buildInto(fresh, main);
-    writeFileSync(join(fresh, 'sources.txt'), sourcesDigest());
-    chmodSync(fresh, 0o755);
+    fs.writeFileSync(join(fresh, 'sources.txt'), sourcesDigest());
+    fs.chmodSync(fresh, 0o755);
     takePlace(fresh, outdir);
     return built;
   } finally {
-    rmSync(fresh, { recursive: true, force: true });
+    fs.rmSync(fresh, { recursive: true, force: true });
   }
 }
 
 /** The old folder stays as `previous`: the API reads there between the two moves, and for open pages that load a part of the old build. */
 function takePlace(fresh: string, outdir: string): void {
   const previous = `${outdir}.previous`;
-  rmSync(previous, { recursive: true, force: true });
-  if (existsSync(outdir)) renameSync(outdir, previous);
-  renameSync(fresh, outdir);
+  fs.rmSync(previous, { recursive: true, force: true });
+  if (fs.existsSync(outdir)) fs.renameSync(outdir, previous);
+  fs.renameSync(fresh, outdir);
 }
 
 /** Whether `outdir` was built from the present sources. */
 export function isUpToDate(outdir: string): boolean {
   const mark = join(outdir, 'sources.txt');
-  return existsSync(mark) && readFileSync(mark, 'utf8') === sourcesDigest();
+  return fs.existsSync(mark) && fs.readFileSync(mark, 'utf8') === sourcesDigest();
 }
 
 async function buildInto(folder: string, main: string): Promise<Built> {
-  cpSync(join(root, 'public'), folder, { recursive: true });
+  fs.cpSync(join(root, 'public'), folder, { recursive: true });
   const worker = await bundle({ entryPoints: { live: 'src/live/shared-worker.ts' }, outdir: join(folder, 'assets') });
   await bundle({ entryPoints: { 'service-worker': 'src/service-worker.ts' }, outdir: folder, entryNames: '[name]' });
   const page = await bundle({
@@ -67,7 +56,7 @@ async function buildInto(folder: string, main: string): Promise<Built> {
     define: { LIVE_WORKER: JSON.stringify(`/${addressOf(folder, entryOf(worker, 'src/live/shared-worker.ts'))}`) },
   });
   const first = filesOfFirstPage(page, main).map((path) => addressOf(folder, path));
-  writeFileSync(join(folder, 'index.html'), htmlWith(first));
+  fs.writeFileSync(join(folder, 'index.html'), htmlWith(first));
   compressTexts(folder);
   const all = Object.keys(page.outputs).map((path) => addressOf(folder, path));
   return { first, later: all.filter((path) => !first.includes(path)) };
@@ -137,30 +126,30 @@ function htmlWith(paths: string[]): string {
       : `<link rel="modulepreload" href="/${path}" />`,
   );
   const script = `<script type="module" src="/${entry}"></script>`;
-  return readFileSync(join(root, 'index.html'), 'utf8').replace('<!-- assets -->', [...tags, script].join('\n    '));
+  return fs.readFileSync(join(root, 'index.html'), 'utf8').replace('<!-- assets -->', [...tags, script].join('\n    '));
 }
 
 const texts = new Set(['.js', '.css', '.html', '.svg', '.webmanifest']);
 
 function compressTexts(folder: string): void {
-  for (const name of globSync('**/*', { cwd: folder })) {
+  for (const name of fs.globSync('**/*', { cwd: folder })) {
     if (!texts.has(extname(name))) continue;
-    const content = readFileSync(join(folder, name));
-    writeFileSync(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }));
+    const content = fs.readFileSync(join(folder, name));
+    fs.writeFileSync(join(folder, `${name}.gz`), gzipSync(content, { level: 9 }));
     const params = { [constants.BROTLI_PARAM_QUALITY]: 11, [constants.BROTLI_PARAM_SIZE_HINT]: content.length };
-    writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content, { params }));
+    fs.writeFileSync(join(folder, `${name}.br`), brotliCompressSync(content, { params }));
   }
 }
 
 function sourcesDigest(): string {
   const digest = createHash('sha256');
-  const own = globSync(['{src,public}/**/*.*', 'index.html', 'build.ts', 'package.json'], { cwd: root });
-  const shared = globSync(['../../packages/readable/src/*.ts', '../../packages/contract/src/*.ts'], { cwd: root });
+  const own = fs.globSync(['{src,public}/**/*.*', 'index.html', 'build.ts', 'package.json'], { cwd: root });
+  const shared = fs.globSync(['../../packages/readable/src/*.ts', '../../packages/contract/src/*.ts'], { cwd: root });
   for (const name of [...own, ...shared, '../../package-lock.json'].toSorted()) {
     digest
       .update(name)
       .update('\0')
-      .update(readFileSync(join(root, name)));
+      .update(fs.readFileSync(join(root, name)));
   }
   return digest.digest('hex');
 }

@@ -6,14 +6,7 @@ import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space';
 import { serversFile } from '@holdpoint/mcp';
 import { type ModelSettings, modelSettingsFrom } from '@holdpoint/models';
 import { openSecrets, type Secrets, secretSettingsFrom } from '@holdpoint/secrets';
-import {
-  type LogExportSettings,
-  logExportFrom,
-  type MetricsSettings,
-  metricsSettingsFrom,
-  type TraceSettings,
-  traceSettingsFrom,
-} from '@holdpoint/telemetry';
+import * as telemetry from '@holdpoint/telemetry';
 import { toolModulesFrom } from '@holdpoint/tools';
 import type { Roots } from '@holdpoint/workspace';
 import { rootsFrom } from '@holdpoint/workspace/roots';
@@ -57,11 +50,11 @@ export interface Config {
   projectDir?: string;
   /** Opened before the log, because the log redacts secrets. */
   secrets: Secrets;
-  metrics?: MetricsSettings;
+  metrics?: telemetry.MetricsSettings;
   /** Undefined: the log is not sent by OTLP. */
-  logs?: LogExportSettings | undefined;
+  logs?: telemetry.LogExportSettings | undefined;
   /** Undefined: no traces are exported. */
-  traces?: TraceSettings | undefined;
+  traces?: telemetry.TraceSettings | undefined;
 }
 
 export class ConfigError extends Error {
@@ -113,9 +106,9 @@ function boundsOf(
       roots: rootsFrom(env),
       policyFile: policyFileFrom(env),
       toolModules: toolModulesFrom(env),
-      metrics: metricsSettingsFrom(env),
-      logs: logExportFrom(env),
-      traces: traceSettingsFrom(env),
+      metrics: telemetry.metricsSettingsFrom(env),
+      logs: telemetry.logExportFrom(env),
+      traces: telemetry.traceSettingsFrom(env),
     };
   } catch (cause) {
     throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause });

@@ -3,16 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Callers, Holder } from '@holdpoint/callers';
 import type { AuditEntry, Scope } from '@holdpoint/contract';
 import type { Bounds } from '@holdpoint/contract/wire';
-import type {
-  Engine,
-  EngineDeps,
-  OpenEngine,
-  OperatorPolicyReader,
-  OutputStore,
-  ScheduleJob,
-  ScheduleStore,
-  TraceIds,
-} from '@holdpoint/engine';
+import type * as engine from '@holdpoint/engine';
 import type { Audit } from '@holdpoint/engine/audit';
 import type { SpaceWatch } from '@holdpoint/engine/space';
 import type { ServerStore } from '@holdpoint/mcp';
@@ -29,8 +20,8 @@ import type { RunNotifications } from './live/run-notifications.ts';
 import type { PushService } from './push/open-push.ts';
 
 /** The parts given to the server. */
-export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
-  openEngine: OpenEngine;
+export interface ServerDeps extends Omit<engine.EngineDeps, 'logger'> {
+  openEngine: engine.OpenEngine;
   callers: Callers;
   audit: Audit;
   logger: FastifyBaseLogger;
@@ -38,7 +29,7 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   /** The operator's file of outside MCP servers. */
   mcpServers: ServerStore;
   /** The output of background commands. */
-  outputs: Pick<OutputStore, 'read'>;
+  outputs: Pick<engine.OutputStore, 'read'>;
   workspaces: Pick<
     Workspaces,
     | 'check'
@@ -57,7 +48,7 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   /** The operator's settings for every run; each worker reports its own. */
   bounds(): Bounds;
   /** The operator's policy in force in this process. */
-  operator: OperatorPolicyReader;
+  operator: engine.OperatorPolicyReader;
   models: ModelSettings;
   /** CIDR ranges permitted in a run's allowlist in addition to the public addresses. */
   allowAddresses: readonly string[];
@@ -66,7 +57,7 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
   secrets: Secrets;
   metrics: Metrics;
   /** The traces of runs, for log lines. */
-  traceIds: TraceIds;
+  traceIds: engine.TraceIds;
   /** Undefined: no traces are exported. */
   traces?: Traces | undefined;
   /** Who may read them; `off`: there are none to read. */
@@ -100,9 +91,9 @@ export interface ServerDeps extends Omit<EngineDeps, 'logger'> {
 }
 
 export interface Schedules {
-  store: ScheduleStore;
+  store: engine.ScheduleStore;
   /** @param at milliseconds since the epoch. @default now */
-  wake(job: ScheduleJob, at?: number): Promise<void>;
+  wake(job: engine.ScheduleJob, at?: number): Promise<void>;
 }
 
 export type App = FastifyInstance<
@@ -115,7 +106,7 @@ export type App = FastifyInstance<
 
 /** The surroundings of a route: for the caller of a request. The engine shows the caller's tenant alone. */
 export interface ApiDeps extends ServerDeps {
-  engine: Engine;
+  engine: engine.Engine;
   holder: Holder;
 }
 

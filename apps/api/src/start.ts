@@ -2,34 +2,14 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { openCallers } from '@holdpoint/callers';
 import { findRunningRedis } from '@holdpoint/embedded-redis';
-import {
-  type EngineDeps,
-  newIdBy,
-  openBlobStore,
-  openEngine,
-  openOperatorPolicy,
-  openOutputStore,
-  openQueues,
-  openSharedClock,
-  readPolicyFile,
-  TraceIds,
-  watchLogLevel,
-} from '@holdpoint/engine';
+import * as engine from '@holdpoint/engine';
 import { openAudit } from '@holdpoint/engine/audit';
 import { bindInstallation, type Sides, watchInstallation } from '@holdpoint/engine/installation';
 import { type Connections, openRedis } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
 import { followServers, followTools, serversFile } from '@holdpoint/mcp';
 import type { CatalogTool } from '@holdpoint/policy';
-import {
-  type LogDrops,
-  observeProcess,
-  openTelemetryThread,
-  startMetrics,
-  startTraces,
-  type TelemetryThread,
-  watchLoop,
-} from '@holdpoint/telemetry';
+import * as telemetry from '@holdpoint/telemetry';
 import { everyToolset, loadToolsets, type Registry } from '@holdpoint/tools';
 import { openWorkspaces } from '@holdpoint/workspace';
 import type { FastifyBaseLogger } from 'fastify';
@@ -68,11 +48,11 @@ export interface Pace
   /** Called when Redis no longer has the data of this installation. @default ends the process */
   onLost?: (error: Error) => void;
   /** For lines of the log. */
-  traceIds?: TraceIds;
+  traceIds?: engine.TraceIds;
   /** Counts dropped lines of the log. */
-  logDrops?: LogDrops;
+  logDrops?: telemetry.LogDrops;
   /** Sends the telemetry. Its settings include the settings of traces and metrics. @default a thread of its own */
-  thread?: TelemetryThread;
+  thread?: telemetry.TelemetryThread;
 }
 
 const consoleDir = fileURLToPath(new URL('../../console/dist', import.meta.url));
@@ -85,7 +65,7 @@ export async function startApi(
     closeGraceMs = 5000,
     sweepMs = 15_000,
     onLost = () => process.exit(1),
-    traceIds = new TraceIds(),
+    traceIds = new engine.TraceIds(),
     logDrops,
     thread: given,
     ...pace
@@ -98,23 +78,27 @@ export async function startApi(
   const { installation, firstKey } = await openData({ redis: connections.state, dataDir: config.dataDir }, connections);
   await mcpServers.pin();
   const space = await watchSpace({ dataDir: config.dataDir, limits: config.space }, logger);
-  const clock = await openSharedClock(connections.state);
+  const clock = await engine.openSharedClock(connections.state);
   const { now } = clock;
-  const newId = newIdBy(now);
-  const operator = await openOperatorPolicy({ redis: connections.state, logger }, { file: config.policyFile, tools });
+  const newId = engine.newIdBy(now);
+  const operator = await engine.openOperatorPolicy(
+    { redis: connections.state, logger },
+    { file: config.policyFile, tools },
+  );
   const service = { name: 'holdpoint-api', version: manifest.version };
-  const thread = given ?? openTelemetryThread({ service, traces: config.traces, metrics: config.metrics?.otlp });
+  const thread =
+    given ?? telemetry.openTelemetryThread({ service, traces: config.traces, metrics: config.metrics?.otlp });
   thread.logTo(logger);
-  const metrics = await startMetrics(service, config.metrics ?? {}, { thread });
+  const metrics = await telemetry.startMetrics(service, config.metrics ?? {}, { thread });
   const onDropped = (spans: number, reason: string): void =>
     metrics.count('dropped', { signal: 'spans', reason }, spans);
-  const traces = await startTraces({ thread, service, logger, onDropped }, config.traces);
-  const queues = openQueues(connections.state, now, traces?.queues);
+  const traces = await telemetry.startTraces({ thread, service, logger, onDropped }, config.traces);
+  const queues = engine.openQueues(connections.state, now, traces?.queues);
   const closing = new AbortController();
-  const deps: EngineDeps = {
+  const deps: engine.EngineDeps = {
     redis: connections.state,
     queues,
-    blobs: openBlobStore(join(config.dataDir, 'blobs')),
+    blobs: engine.openBlobStore(join(config.dataDir, 'blobs')),
     logger,
     newId,
     now,
@@ -123,7 +107,7 @@ export async function startApi(
     ceilings: config.ceilings,
     activeRuns: config.callerLimits.activeRuns,
   };
-  const open = openEngine(deps);
+  const open = engine.openEngine(deps);
   const callers = await openCallers({
     ...{ redis: connections.state, now, newId: () => newId('key'), firstKey },
     limits: config.callerLimits,
@@ -155,7 +139,7 @@ export async function startApi(
     ...deps,
     logger,
     catalog,
-    outputs: openOutputStore(join(config.dataDir, 'outputs')),
+    outputs: engine.openOutputStore(join(config.dataDir, 'outputs')),
     operator,
     bounds: () => ({
       ...operator.status(),
@@ -196,12 +180,12 @@ export async function startApi(
     logger.fatal({ err: error }, 'Redis has the data of another installation: the API ends');
     onLost(error);
   });
-  const loop = watchLoop({
+  const loop = telemetry.watchLoop({
     onLate: (delay) => logger.warn({ event: 'loop_late', ...delay }, 'the event loop of this API was held up'),
   });
   logDrops?.reportTo(metrics);
-  const level = await watchLogLevel({ subscriber: connections.subscriber, logger, is: 'api' });
-  observeProcess(metrics, { loop });
+  const level = await engine.watchLogLevel({ subscriber: connections.subscriber, logger, is: 'api' });
+  telemetry.observeProcess(metrics, { loop });
   observeRuns(metrics, { ...deps, logger, openEngine: open });
   observeRedis(metrics, deps);
   observeDisk(metrics, { dataDir: config.dataDir, limits: config.space, signal: closing.signal });
@@ -261,7 +245,7 @@ const toolsOf = (catalog: Registry): CatalogTool[] =>
 function checkPolicyFile({ policyFile }: Config, tools: readonly CatalogTool[]): void {
   if (policyFile === undefined) return;
   try {
-    readPolicyFile(policyFile, tools);
+    engine.readPolicyFile(policyFile, tools);
   } catch (cause) {
     throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause });
   }

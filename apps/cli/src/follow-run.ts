@@ -6,15 +6,7 @@ import { howToCorrect } from './deciding/confirm.ts';
 import { openAgentFollower } from './follow-agents.ts';
 import { followPlace } from './follow-place.ts';
 import { oneLine, plain, timeline, waitingText } from './output/index.ts';
-import {
-  CliError,
-  commandLine,
-  type ExitCode,
-  exitCodes,
-  Interrupted,
-  interruptSignal,
-  type Shell,
-} from './shell/index.ts';
+import * as cli from './shell/index.ts';
 import { openRunView, openScreen } from './view/index.ts';
 import { adviceText } from './words-for-people.ts';
 
@@ -29,7 +21,7 @@ export interface FollowInput {
 }
 
 interface Deps {
-  shell: Shell;
+  shell: cli.Shell;
   client: Client;
 }
 
@@ -43,7 +35,7 @@ interface Deps {
 export async function followRun(deps: Deps, input: FollowInput): Promise<RunDetail> {
   const { shell, client } = deps;
   const { runId, timeoutMs } = input;
-  using interrupted = interruptSignal();
+  using interrupted = cli.interruptSignal();
   const left = new AbortController();
   const late = timeoutMs === undefined ? [] : [AbortSignal.timeout(timeoutMs)];
   const signal = AbortSignal.any([interrupted, left.signal, ...late]);
@@ -65,12 +57,12 @@ export async function followRun(deps: Deps, input: FollowInput): Promise<RunDeta
     }
     const run = await client.getRun(runId, { signal });
     if (isTerminal(run.status)) return await reader.end(run);
-    throw new CliError('stream_ended', `The events of ${runId} ended, but the run is ${run.status}.`);
+    throw new cli.CliError('stream_ended', `The events of ${runId} ended, but the run is ${run.status}.`);
   } catch (error) {
     await reader.close();
-    if (interrupted.aborted || left.signal.reason instanceof Interrupted) {
+    if (interrupted.aborted || left.signal.reason instanceof cli.Interrupted) {
       for (const line of ['', ...whatContinues(last, runId)]) shell.say(line);
-      throw interrupted.reason instanceof Error ? interrupted.reason : new Interrupted('SIGINT');
+      throw interrupted.reason instanceof Error ? interrupted.reason : new cli.Interrupted('SIGINT');
     }
     if (left.signal.aborted) throw left.signal.reason;
     if (last !== undefined && error instanceof ConnectionError) {
@@ -78,10 +70,10 @@ export async function followRun(deps: Deps, input: FollowInput): Promise<RunDeta
         'The run does not need the API: its workers continue.',
         ...whatContinues(last, runId).slice(1),
       ].join('\n');
-      throw new CliError('api_gone', error.message, { next, cause: error });
+      throw new cli.CliError('api_gone', error.message, { next, cause: error });
     }
     if (!signal.aborted) throw error;
-    throw new CliError('timeout', `${runId} has not ended within ${(timeoutMs ?? 0) / 1000} s.`, {
+    throw new cli.CliError('timeout', `${runId} has not ended within ${(timeoutMs ?? 0) / 1000} s.`, {
       next: whatContinues(last, runId).join('\n'),
     });
   }
@@ -203,7 +195,7 @@ function openViewer(deps: Deps, { runId, wait }: FollowInput, left: AbortControl
         runId,
         hold: screen.hold,
         release: screen.release,
-        leave: () => left.abort(new Interrupted('SIGINT')),
+        leave: () => left.abort(new cli.Interrupted('SIGINT')),
         fail: (error) => left.abort(error),
       })
     : undefined;
@@ -240,9 +232,9 @@ function whatContinues(last: RunEvent | undefined, runId: string): string[] {
   const isForPerson = last?.type === 'run.waiting' && last.data.for === 'approval';
   return [
     fateOf(last),
-    ...(isForPerson ? [`decide:   ${commandLine('approvals', 'list', '--run', runId)}`] : []),
-    ...(last?.type === 'run.paused' ? [`resume:   ${commandLine('runs', 'resume', runId)}`] : []),
-    `follow:   ${commandLine('watch', runId)}`,
+    ...(isForPerson ? [`decide:   ${cli.commandLine('approvals', 'list', '--run', runId)}`] : []),
+    ...(last?.type === 'run.paused' ? [`resume:   ${cli.commandLine('runs', 'resume', runId)}`] : []),
+    `follow:   ${cli.commandLine('watch', runId)}`,
   ];
 }
 
@@ -265,8 +257,8 @@ function fateOf(last: RunEvent | undefined): string {
 }
 
 export const howToDecide = (approvalId: string): string[] => [
-  `look:     ${commandLine('approvals', 'show', approvalId)}`,
-  `decide:   ${commandLine('approvals', 'approve', approvalId)}    (or reject; show lists the other decisions)`,
+  `look:     ${cli.commandLine('approvals', 'show', approvalId)}`,
+  `decide:   ${cli.commandLine('approvals', 'approve', approvalId)}    (or reject; show lists the other decisions)`,
 ];
 
 const mayStop = (event: RunEvent, wait: boolean | undefined): boolean => {
@@ -296,22 +288,22 @@ const waitsForPaused = ({ status, pending_approvals, paused_agents }: RunDetail)
   status === 'waiting' && pending_approvals === 0 && paused_agents > 0;
 
 /** How a run ended, for scripts. */
-export function exitCodeOf(run: Pick<Run, 'status' | 'reason' | 'publication'>): ExitCode {
-  if (run.publication.status === 'parked') return exitCodes.waiting;
+export function exitCodeOf(run: Pick<Run, 'status' | 'reason' | 'publication'>): cli.ExitCode {
+  if (run.publication.status === 'parked') return cli.exitCodes.waiting;
   switch (run.status) {
     case 'succeeded':
-      return exitCodes.ok;
+      return cli.exitCodes.ok;
     case 'failed':
-      return run.reason?.code === 'EEXPIRED' ? exitCodes.canceled : exitCodes.failed;
+      return run.reason?.code === 'EEXPIRED' ? cli.exitCodes.canceled : cli.exitCodes.failed;
     case 'canceling':
     case 'canceled':
-      return exitCodes.canceled;
+      return cli.exitCodes.canceled;
     case 'waiting':
     case 'paused':
-      return exitCodes.waiting;
+      return cli.exitCodes.waiting;
     case 'queued':
     case 'running':
-      return exitCodes.timeout;
+      return cli.exitCodes.timeout;
     default:
       return run.status satisfies never;
   }
@@ -326,9 +318,9 @@ function waitingSteps(run: RunDetail): string[] {
   return [
     ...run.waiting_for.map((one) => `waits:    ${waitingText(one)}`),
     ...new Set(reasons),
-    ...(run.pending_approvals > 0 ? [`decide:   ${commandLine('approvals', 'list', '--run', run.id)}`] : []),
+    ...(run.pending_approvals > 0 ? [`decide:   ${cli.commandLine('approvals', 'list', '--run', run.id)}`] : []),
     // Resuming a run resumes its paused sub-agents, too.
-    ...(isPaused ? [`resume:   ${commandLine('runs', 'resume', run.id)}`] : []),
+    ...(isPaused ? [`resume:   ${cli.commandLine('runs', 'resume', run.id)}`] : []),
   ];
 }
 
@@ -339,7 +331,7 @@ const asksForMessage = ({ planner, reason }: RunDetail): boolean =>
 const afterValidator = ({ id }: RunDetail, { message }: Problem): string[] => [
   plain(message),
   ...howToCorrect(id),
-  `again:    ${commandLine('runs', 'publish', id)}    (the cause was outside of the files)`,
+  `again:    ${cli.commandLine('runs', 'publish', id)}    (the cause was outside of the files)`,
 ];
 
 /** The commands to try next on a run. */
@@ -351,25 +343,28 @@ export function nextSteps(run: RunDetail): string[] {
       if (run.publication.reason?.code === 'validator_failed') return afterValidator(run, run.publication.reason);
       if (run.workspace.snapshot === run.workspace.base) return ['It changed nothing.'];
       return [
-        `review:   ${commandLine('runs', 'diff', run.id)}`,
+        `review:   ${cli.commandLine('runs', 'diff', run.id)}`,
         // An empty source or an archive is no target of a publish.
         ...(run.request.source.type === 'empty' || run.request.source.type === 'archive'
-          ? [`download: ${commandLine('runs', 'download', run.id)}`]
-          : [`publish:  ${commandLine('runs', 'publish', run.id)}`]),
+          ? [`download: ${cli.commandLine('runs', 'download', run.id)}`]
+          : [`publish:  ${cli.commandLine('runs', 'publish', run.id)}`]),
       ];
     case 'failed':
-      return [`steps:    ${commandLine('runs', 'steps', run.id)}`, `changes:  ${commandLine('runs', 'diff', run.id)}`];
+      return [
+        `steps:    ${cli.commandLine('runs', 'steps', run.id)}`,
+        `changes:  ${cli.commandLine('runs', 'diff', run.id)}`,
+      ];
     case 'waiting':
       return waitingSteps(run);
     case 'paused':
       return [
         ...(run.reason?.next === undefined ? [] : [plain(adviceText(run.reason.next))]),
-        ...(asksForMessage(run) ? [`say:      ${commandLine('runs', 'say', run.id)} "…"`] : []),
-        `resume:   ${commandLine('runs', 'resume', run.id)}`,
+        ...(asksForMessage(run) ? [`say:      ${cli.commandLine('runs', 'say', run.id)} "…"`] : []),
+        `resume:   ${cli.commandLine('runs', 'resume', run.id)}`,
       ];
     case 'queued':
     case 'running':
-      return [`follow:   ${commandLine('watch', run.id)}`];
+      return [`follow:   ${cli.commandLine('watch', run.id)}`];
     case 'canceling':
     case 'canceled':
       return [];

@@ -6,15 +6,7 @@ import { recordFirstKey } from './first-key.ts';
 import { digestOf } from './key-text.ts';
 import { createKey, getKey, type KeyDeps, type KeyRequest, listKeys, revokeKey, rotateKey } from './manage-keys.ts';
 import { checkPermit, createPermit } from './passkey-permits.ts';
-import {
-  addPasskey,
-  findPasskey,
-  listPasskeys,
-  openChallenge,
-  readChallenge,
-  removePasskey,
-  usePasskey,
-} from './passkeys.ts';
+import * as passkeys from './passkeys.ts';
 import { personOf, recordOlderPersons } from './persons.ts';
 import { effectiveLimits, type Holder, type KeyRecord } from './record.ts';
 import { createCode, endSession, exchangeCode, findSession, listSessions, openSession } from './sessions.ts';
@@ -77,13 +69,13 @@ const on =
     act(redis, ...rest);
 
 const passkeysIn = (redis: Redis) => ({
-  find: on(redis, findPasskey),
-  list: on(redis, listPasskeys),
-  add: on(redis, addPasskey),
-  remove: on(redis, removePasskey),
-  openChallenge: on(redis, openChallenge),
-  readChallenge: on(redis, readChallenge),
-  use: on(redis, usePasskey),
+  find: on(redis, passkeys.findPasskey),
+  list: on(redis, passkeys.listPasskeys),
+  add: on(redis, passkeys.addPasskey),
+  remove: on(redis, passkeys.removePasskey),
+  openChallenge: on(redis, passkeys.openChallenge),
+  readChallenge: on(redis, passkeys.readChallenge),
+  use: on(redis, passkeys.usePasskey),
   createPermit: on(redis, createPermit),
   checkPermit: on(redis, checkPermit),
 });

@@ -1,12 +1,4 @@
-import {
-  allScopes,
-  type Caller,
-  callerKindSchema,
-  isHeldBy,
-  type Scope,
-  scopeSchema,
-  tenantSchema,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { type KeyLimits, keyLimitsSchema } from '@holdpoint/contract/wire';
 import { z } from 'zod';
 import type { CallerLimits } from './limits.ts';
@@ -15,8 +7,8 @@ import type { CallerLimits } from './limits.ts';
 const storedSchema = z.object({
   id: z.string(),
   name: z.string(),
-  kind: callerKindSchema,
-  tenant: tenantSchema,
+  kind: contract.callerKindSchema,
+  tenant: contract.tenantSchema,
   /** A scope unknown to this version is ignored. */
   scopes: z.union([z.literal('all'), z.array(z.string())]),
   limits: keyLimitsSchema.partial(),
@@ -30,7 +22,7 @@ export type Stored = z.infer<typeof storedSchema>;
 
 /** The stored key, with its history. */
 export interface KeyRecord extends Omit<Stored, 'scopes' | 'person'> {
-  scopes: Scope[];
+  scopes: contract.Scope[];
   person: string;
   /** The key in the key file of the data directory. */
   isFirst: boolean;
@@ -42,7 +34,7 @@ export interface KeyRecord extends Omit<Stored, 'scopes' | 'person'> {
 
 /** The sender of a request, and the powers of the sender's key. */
 export interface Holder {
-  caller: Caller;
+  caller: contract.Caller;
   keyId: string;
   /** The key in the key file: keys created with this key may belong to other persons. */
   isFirst: boolean;
@@ -50,17 +42,19 @@ export interface Holder {
   digest: string;
   /** The id of the session, in place of a key. It has the rights of its key. */
   session?: string;
-  scopes: readonly Scope[];
+  scopes: readonly contract.Scope[];
   /** As they hold. */
   limits: KeyLimits;
   expiresAt: string | null;
 }
 
 /** The effective scopes. Scopes out of reach for such a key do not count, whatever its record says. */
-export function scopesOf({ scopes, kind, tenant }: Pick<Stored, 'scopes' | 'kind' | 'tenant'>): Scope[] {
+export function scopesOf({ scopes, kind, tenant }: Pick<Stored, 'scopes' | 'kind' | 'tenant'>): contract.Scope[] {
   const known =
-    scopes === 'all' ? allScopes : scopes.filter((scope): scope is Scope => scopeSchema.safeParse(scope).success);
-  return known.filter((scope) => isHeldBy({ kind, tenant }, scope));
+    scopes === 'all'
+      ? contract.allScopes
+      : scopes.filter((scope): scope is contract.Scope => contract.scopeSchema.safeParse(scope).success);
+  return known.filter((scope) => contract.isHeldBy({ kind, tenant }, scope));
 }
 
 export const parseStored = (text: string): Stored => storedSchema.parse(JSON.parse(text));

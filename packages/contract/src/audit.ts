@@ -6,17 +6,7 @@ import { connectionCount } from './events/network/counted.ts';
 import { approvalIdSchema, runIdSchema, stepIdSchema, taskIdSchema } from './ids.ts';
 import { passkeyAssertionSchema } from './passkey.ts';
 import { policyActionSchema } from './policy.ts';
-import {
-  approvalKindSchema,
-  approvalStatusSchema,
-  decisionKindSchema,
-  effectSchema,
-  riskSchema,
-  runStatusSchema,
-  stepStatusSchema,
-  taskKindSchema,
-  taskStatusSchema,
-} from './vocabulary.ts';
+import * as vocabulary from './vocabulary.ts';
 
 const sha256 = z.string().regex(/^[0-9a-f]{64}$/);
 const seq = z.int().min(1);
@@ -73,8 +63,8 @@ const callBody = z.strictObject({
   index: z.int(),
   name: z.string().optional(),
   call_id: z.string().optional(),
-  effect: effectSchema,
-  risk: riskSchema,
+  effect: vocabulary.effectSchema,
+  risk: vocabulary.riskSchema,
   args: auditTextSchema.describe('The arguments that ran, or would have run'),
   asked: auditTextSchema.optional().describe('The arguments before a person edited them'),
   verdict: verdictSchema.optional(),
@@ -82,8 +72,8 @@ const callBody = z.strictObject({
     .array(
       z.strictObject({
         approval_id: approvalIdSchema,
-        kind: approvalKindSchema,
-        status: approvalStatusSchema,
+        kind: vocabulary.approvalKindSchema,
+        status: vocabulary.approvalStatusSchema,
         decided_by: actorSchema.optional(),
         action_digest: z.string().optional(),
       }),
@@ -101,7 +91,7 @@ const callBody = z.strictObject({
   created_at: z.string(),
   duration_ms: z.number().optional(),
   outcome: z.strictObject({
-    status: stepStatusSchema,
+    status: vocabulary.stepStatusSchema,
     error: problem.optional(),
     result: z.strictObject({ digest: z.string(), bytes: z.int() }).optional(),
   }),
@@ -125,15 +115,15 @@ const approvalBody = z.strictObject({
   step_id: stepIdSchema.optional(),
   tool: z.string().optional(),
   toolset: z.string().optional(),
-  about: approvalKindSchema.optional(),
-  status: approvalStatusSchema,
+  about: vocabulary.approvalKindSchema.optional(),
+  status: vocabulary.approvalStatusSchema,
   snapshot: z.string().optional(),
   args: auditTextSchema.optional(),
   asked: auditTextSchema.optional().describe('With edit: the arguments before it'),
   action_digest: z.string().optional(),
   reason: z.string().optional(),
   expires_at: z.string().optional(),
-  decision: decisionKindSchema.optional(),
+  decision: vocabulary.decisionKindSchema.optional(),
   confirm: z.literal('passkey').optional().describe('Who releases the call proves it with a passkey'),
   ...proof,
   votes: z.array(actorSchema.extend(proof)).optional().describe('Everyone who approved, where several had to'),
@@ -161,8 +151,8 @@ const taskBody = z.strictObject({
   ...ofRun,
   task_id: taskIdSchema,
   step_id: stepIdSchema.optional(),
-  about: taskKindSchema.optional(),
-  status: taskStatusSchema,
+  about: vocabulary.taskKindSchema.optional(),
+  status: vocabulary.taskStatusSchema,
   exit_code: z.int().nullable(),
   snapshot: snapshots,
   ...network,
@@ -173,7 +163,7 @@ const runBody = z.strictObject({
   kind: z.literal('run'),
   ...ofRun,
   by: actorSchema.optional(),
-  status: runStatusSchema.optional(),
+  status: vocabulary.runStatusSchema.optional(),
   reason: problem.optional(),
   detail: auditTextSchema.optional().describe('The data of the event'),
 });

@@ -3,21 +3,9 @@ import 'reflect-metadata';
 import { randomBytes, webcrypto } from 'node:crypto';
 import { isIP } from 'node:net';
 import { createSecureContext, getCACertificates, type SecureContext } from 'node:tls';
-import {
-  AuthorityKeyIdentifierExtension,
-  BasicConstraintsExtension,
-  cryptoProvider,
-  ExtendedKeyUsage,
-  ExtendedKeyUsageExtension,
-  KeyUsageFlags,
-  KeyUsagesExtension,
-  SubjectAlternativeNameExtension,
-  SubjectKeyIdentifierExtension,
-  type X509Certificate,
-  X509CertificateGenerator,
-} from '@peculiar/x509';
+import * as x509 from '@peculiar/x509';
 
-cryptoProvider.set(webcrypto as Crypto);
+x509.cryptoProvider.set(webcrypto as Crypto);
 
 const algorithm = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' };
 const lifetimeMs = 30 * 24 * 3_600_000;
@@ -34,15 +22,15 @@ export interface CertificateAuthority {
 
 export async function createCertificateAuthority(): Promise<CertificateAuthority> {
   const keys = await webcrypto.subtle.generateKey(algorithm, false, ['sign', 'verify']);
-  const authority = await X509CertificateGenerator.createSelfSigned({
+  const authority = await x509.X509CertificateGenerator.createSelfSigned({
     ...validity(),
     name: 'CN=Holdpoint run',
     keys,
     signingAlgorithm: algorithm,
     extensions: [
-      new BasicConstraintsExtension(true, 0, true),
-      new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
-      await SubjectKeyIdentifierExtension.create(keys.publicKey),
+      new x509.BasicConstraintsExtension(true, 0, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.keyCertSign | x509.KeyUsageFlags.cRLSign, true),
+      await x509.SubjectKeyIdentifierExtension.create(keys.publicKey),
     ],
   });
   const trusted = new Set([...getCACertificates('default'), ...getCACertificates('system'), authority.toString('pem')]);
@@ -57,9 +45,13 @@ export async function createCertificateAuthority(): Promise<CertificateAuthority
   };
 }
 
-async function makeContext(authority: X509Certificate, signingKey: CryptoKey, host: string): Promise<SecureContext> {
+async function makeContext(
+  authority: x509.X509Certificate,
+  signingKey: CryptoKey,
+  host: string,
+): Promise<SecureContext> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
-  const certificate = await X509CertificateGenerator.create({
+  const certificate = await x509.X509CertificateGenerator.create({
     ...validity(),
     subject: 'CN=Holdpoint',
     issuer: authority.subject,
@@ -67,12 +59,12 @@ async function makeContext(authority: X509Certificate, signingKey: CryptoKey, ho
     signingKey,
     signingAlgorithm: algorithm,
     extensions: [
-      new BasicConstraintsExtension(false, undefined, true),
-      new KeyUsagesExtension(KeyUsageFlags.digitalSignature, true),
-      new ExtendedKeyUsageExtension([ExtendedKeyUsage.serverAuth]),
+      new x509.BasicConstraintsExtension(false, undefined, true),
+      new x509.KeyUsagesExtension(x509.KeyUsageFlags.digitalSignature, true),
+      new x509.ExtendedKeyUsageExtension([x509.ExtendedKeyUsage.serverAuth]),
       // Python refuses a certificate without this extension.
-      await AuthorityKeyIdentifierExtension.create(authority.publicKey),
-      new SubjectAlternativeNameExtension([{ type: isIP(host) === 0 ? 'dns' : 'ip', value: host }]),
+      await x509.AuthorityKeyIdentifierExtension.create(authority.publicKey),
+      new x509.SubjectAlternativeNameExtension([{ type: isIP(host) === 0 ? 'dns' : 'ip', value: host }]),
     ],
   });
   const der = Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)).toString('base64');

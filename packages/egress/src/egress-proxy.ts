@@ -1,11 +1,5 @@
 import { once } from 'node:events';
-import {
-  createServer,
-  type Server as HttpServer,
-  type IncomingMessage,
-  type ServerResponse,
-  STATUS_CODES,
-} from 'node:http';
+import * as nodeHttp from 'node:http';
 import { isIP, type Server, type Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import type { Connection } from '@holdpoint/contract';
@@ -50,7 +44,7 @@ export interface EgressProxyOptions {
 export class EgressProxy implements AsyncDisposable {
   readonly #options: EgressProxyOptions;
   readonly #deps: ProxySessionDeps;
-  readonly #http: HttpServer;
+  readonly #http: nodeHttp.Server;
   readonly #sessions = new Map<Socket, ProxySession>();
   readonly #servers = new Set<() => void>();
   readonly #headers: InjectedHeaders;
@@ -73,7 +67,8 @@ export class EgressProxy implements AsyncDisposable {
     this.#bytesLeft = limits.bytes;
     this.#deps = { limits, onConnection: options.onConnection, spend: (bytes) => this.#spend(bytes) };
     // This server never listens: `#accept` passes connections on, and the sessions have the timers.
-    this.#http = createServer({ maxHeaderSize: limits.header_bytes, insecureHTTPParser: false, keepAlive: false })
+    this.#http = nodeHttp
+      .createServer({ maxHeaderSize: limits.header_bytes, insecureHTTPParser: false, keepAlive: false })
       .on('request', (incoming, response) => void this.#onRequest(incoming, response))
       .on('connect', (incoming, socket: Socket, head) => void this.#onConnect(incoming, socket, head))
       .on('clientError', (error: NodeJS.ErrnoException, socket: Socket) =>
@@ -145,7 +140,7 @@ export class EgressProxy implements AsyncDisposable {
     this.#http.emit('connection', socket);
   }
 
-  async #onConnect(incoming: IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
+  async #onConnect(incoming: nodeHttp.IncomingMessage, socket: Socket, head: Buffer): Promise<void> {
     const session = this.#sessions.get(socket);
     if (!session?.begin()) return;
     const [, host = '', port = ''] = /^(\[[^\]]*\]|[^:]*):(\d+)$/.exec(incoming.url ?? '') ?? [];
@@ -180,7 +175,11 @@ export class EgressProxy implements AsyncDisposable {
   }
 
   /** A request inside an intercepted connection. The host of the connection counts, even when the request names another host. */
-  #onSecureRequest({ session, upstream }: Intercepted, incoming: IncomingMessage, response: ServerResponse): void {
+  #onSecureRequest(
+    { session, upstream }: Intercepted,
+    incoming: nodeHttp.IncomingMessage,
+    response: nodeHttp.ServerResponse,
+  ): void {
     const { host, port } = session.target;
     const path = incoming.url ?? '';
     const isFirst = this.#intercepted.delete(incoming.socket);
@@ -203,7 +202,7 @@ export class EgressProxy implements AsyncDisposable {
     }
   }
 
-  async #onRequest(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #onRequest(incoming: nodeHttp.IncomingMessage, response: nodeHttp.ServerResponse): Promise<void> {
     const intercepted = this.#intercepted.get(incoming.socket);
     if (intercepted) return this.#onSecureRequest(intercepted, incoming, response);
     const session = this.#sessions.get(incoming.socket);
@@ -221,7 +220,7 @@ export class EgressProxy implements AsyncDisposable {
   /** Judges and connects. On a refusal the method answers the client and returns null. */
   async #open(
     session: ProxySession,
-    incoming: IncomingMessage,
+    incoming: nodeHttp.IncomingMessage,
     target: { host: string; port: number },
   ): Promise<Socket | null> {
     const { guard, token } = this.#options;
@@ -295,7 +294,7 @@ const lingerMs = 1000;
 function answer(socket: Socket, status: number, text: string, headers: readonly string[] = []): void {
   const line = `${text.replace(/[^\x20-\x7e]/g, '?')}\n`;
   const lines = [
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}`,
+    `HTTP/1.1 ${status} ${nodeHttp.STATUS_CODES[status]}`,
     ...headers,
     'Content-Type: text/plain',
     `Content-Length: ${line.length}`,

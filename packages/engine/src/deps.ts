@@ -5,16 +5,7 @@ import type { Ceilings } from './domain/ceilings.ts';
 import type { OperatorInForce } from './domain/judge-call.ts';
 import type { NewId } from './domain/new-id.ts';
 import type { OutputStore } from './outputs/output-store.ts';
-import type {
-  AgentKinds,
-  Executor,
-  Logger,
-  Metrics,
-  Planner,
-  PullRequestPort,
-  ToolCatalog,
-  WorkspacePort,
-} from './ports/index.ts';
+import type * as ports from './ports/index.ts';
 import type { Queues } from './queues/queues.ts';
 
 /** The dependencies of every part of the engine. */
@@ -22,8 +13,8 @@ export interface EngineDeps {
   redis: Redis;
   queues: Queues;
   blobs: BlobStore;
-  catalog: ToolCatalog;
-  logger: Logger;
+  catalog: ports.ToolCatalog;
+  logger: ports.Logger;
   newId: NewId;
   /** The operator's current policy. The policy binds every run, in addition to the run's own policy. */
   operatorPolicy?: (() => OperatorInForce | undefined) | undefined;
@@ -49,18 +40,18 @@ export interface Retention {
 export interface WorkerDeps extends EngineDeps {
   /** The name of the worker process in events. */
   workerId: string;
-  executor: Executor;
-  workspaces: WorkspacePort;
+  executor: ports.Executor;
+  workspaces: ports.WorkspacePort;
   /** Opens the pull requests of publishes. @default none is opened: such a publish fails */
-  pullRequests?: PullRequestPort | undefined;
-  planners: { scripted: Planner; model: Planner };
+  pullRequests?: ports.PullRequestPort | undefined;
+  planners: { scripted: ports.Planner; model: ports.Planner };
   /** Kinds of sub-agents. @default none */
-  agentKinds?: AgentKinds | undefined;
+  agentKinds?: ports.AgentKinds | undefined;
   /** `provider/model` for the sub-agents and tools of a run without a model. */
   defaultModel?: string | undefined;
   /** The output of background commands. */
   outputs: OutputStore;
-  metrics: Metrics;
+  metrics: ports.Metrics;
   /** Decides which runs may begin and continue now. @default all runs */
   admission?: Admission | undefined;
   /** Throws when the connected Redis no longer belongs to this installation. */

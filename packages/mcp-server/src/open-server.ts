@@ -1,9 +1,4 @@
-import {
-  type CallToolResult,
-  type McpRequestContext,
-  McpServer,
-  type ServerContext,
-} from '@modelcontextprotocol/server';
+import * as mcp from '@modelcontextprotocol/server';
 import type { z } from 'zod';
 import type { ToolDefinition, ToolDeps, Waiting } from './define-tool.ts';
 import { knownSchema } from './known-schema.ts';
@@ -44,10 +39,10 @@ export function partsFor(request: unknown): Parts {
  */
 export function openMcpServer(
   { version, ...deps }: McpServerDeps,
-  { era }: Pick<McpRequestContext, 'era'>,
+  { era }: Pick<mcp.McpRequestContext, 'era'>,
   parts: Parts,
-): McpServer {
-  const server = new McpServer({ name: 'holdpoint', title: 'Holdpoint', version }, { instructions });
+): mcp.McpServer {
+  const server = new mcp.McpServer({ name: 'holdpoint', title: 'Holdpoint', version }, { instructions });
   const hasTasks = era === 'modern';
   for (const tool of parts.tools) addTool(server, tool, { ...deps, hasTasks });
   if (parts.resources) addResources(server, deps);
@@ -70,7 +65,7 @@ interface AddedToolDeps extends ToolDeps, Pick<McpServerDeps, 'onError'> {
   hasTasks: boolean;
 }
 
-function addTool(server: McpServer, tool: ToolDefinition, { hasTasks, ...deps }: AddedToolDeps): void {
+function addTool(server: mcp.McpServer, tool: ToolDefinition, { hasTasks, ...deps }: AddedToolDeps): void {
   const { name, title, description, kind, idempotent } = tool;
   const annotations = {
     title,
@@ -82,7 +77,7 @@ function addTool(server: McpServer, tool: ToolDefinition, { hasTasks, ...deps }:
   server.registerTool(
     name,
     { title, description, ...schemasOf(tool), annotations },
-    async (given: Record<string, unknown>, context: ServerContext): Promise<CallToolResult> => {
+    async (given: Record<string, unknown>, context: mcp.ServerContext): Promise<mcp.CallToolResult> => {
       const waiting = waitingOf(context);
       try {
         if (hasTasks && tool.runToFollow !== undefined && followsTasks(context)) {
@@ -97,7 +92,7 @@ function addTool(server: McpServer, tool: ToolDefinition, { hasTasks, ...deps }:
   );
 }
 
-function waitingOf({ mcpReq }: ServerContext): Waiting {
+function waitingOf({ mcpReq }: mcp.ServerContext): Waiting {
   const token = mcpReq._meta?.progressToken;
   return {
     signal: mcpReq.signal,

@@ -1,10 +1,5 @@
 import { plain } from '@holdpoint/readable';
-import {
-  type McpServer,
-  type ReadResourceResult,
-  ResourceTemplate,
-  type Variables,
-} from '@modelcontextprotocol/server';
+import * as mcp from '@modelcontextprotocol/server';
 import { cutText } from './bounds.ts';
 import type { ToolDeps } from './define-tool.ts';
 import { readText } from './tools/changes.ts';
@@ -13,17 +8,17 @@ import { readText } from './tools/changes.ts';
 const most = 1024 * 1024;
 
 /** The patch and the files of a run, for clients that show or attach resources. */
-export function addResources(server: McpServer, { client }: ToolDeps): void {
+export function addResources(server: mcp.McpServer, { client }: ToolDeps): void {
   server.registerResource(
     'run-diff',
-    new ResourceTemplate('holdpoint://runs/{run_id}/diff', { list: undefined }),
+    new mcp.ResourceTemplate('holdpoint://runs/{run_id}/diff', { list: undefined }),
     { title: 'Changes of a run', description: 'The patch of a run against its source', mimeType: 'text/x-patch' },
     async (uri, variables, { mcpReq: { signal } }) =>
       textAt(uri, 'text/x-patch', await client.patch(one(variables, 'run_id'), {}, { signal })),
   );
   server.registerResource(
     'run-file',
-    new ResourceTemplate('holdpoint://runs/{run_id}/files/{+path}', { list: undefined }),
+    new mcp.ResourceTemplate('holdpoint://runs/{run_id}/files/{+path}', { list: undefined }),
     { title: 'File of a run', description: 'A text file of the workspace of a run', mimeType: 'text/plain' },
     async (uri, variables, { mcpReq: { signal } }) => {
       const path = one(variables, 'path');
@@ -33,11 +28,11 @@ export function addResources(server: McpServer, { client }: ToolDeps): void {
   );
 }
 
-const one = (variables: Variables, name: string): string => {
+const one = (variables: mcp.Variables, name: string): string => {
   const value = variables[name];
   return decodeURIComponent(Array.isArray(value) ? value.join('/') : (value ?? ''));
 };
 
-const textAt = (uri: URL, mimeType: string, text: string): ReadResourceResult => ({
+const textAt = (uri: URL, mimeType: string, text: string): mcp.ReadResourceResult => ({
   contents: [{ uri: uri.href, mimeType, text: cutText(plain(text), most, 'get_diff and read_file have it in pages') }],
 });

@@ -1,12 +1,5 @@
 import { ApiError, type Client, type RunDetail } from '@holdpoint/client';
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  type McpServer,
-  MissingRequiredClientCapabilityError,
-  ProtocolError,
-  ProtocolErrorCode,
-  type ServerContext,
-} from '@modelcontextprotocol/server';
+import * as mcp from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import type { ToolDeps } from './define-tool.ts';
 import { isRefusal, refusalText, resultOf } from './results.ts';
@@ -20,11 +13,11 @@ const capability = { extensions: { [extension]: {} } };
 const pollIntervalMs = 5000;
 
 const declaring = z.looseObject({
-  [CLIENT_CAPABILITIES_META_KEY]: z.looseObject({ extensions: z.looseObject({ [extension]: z.looseObject({}) }) }),
+  [mcp.CLIENT_CAPABILITIES_META_KEY]: z.looseObject({ extensions: z.looseObject({ [extension]: z.looseObject({}) }) }),
 });
 
 /** Whether the caller of a request follows long work as a task. Each request says so itself. */
-export const followsTasks = ({ mcpReq }: ServerContext): boolean => declaring.safeParse(mcpReq.envelope).success;
+export const followsTasks = ({ mcpReq }: mcp.ServerContext): boolean => declaring.safeParse(mcpReq.envelope).success;
 
 interface TaskDeps extends Pick<ToolDeps, 'client' | 'address'> {
   onError(error: Error): void;
@@ -40,12 +33,13 @@ export async function taskOfRun(deps: TaskDeps, runId: string, signal: AbortSign
 
 const named = z.looseObject({ taskId: z.string().min(1).max(100) });
 
-export function addTasks(server: McpServer, deps: TaskDeps): void {
+export function addTasks(server: mcp.McpServer, deps: TaskDeps): void {
   const { server: protocol } = server;
   protocol.registerCapabilities(capability);
   const handle = (method: string, answer: (runId: string, signal: AbortSignal) => Promise<object>): void =>
     protocol.setRequestHandler(method, { params: named }, async ({ taskId }, context) => {
-      if (!followsTasks(context)) throw new MissingRequiredClientCapabilityError({ requiredCapabilities: capability });
+      if (!followsTasks(context))
+        throw new mcp.MissingRequiredClientCapabilityError({ requiredCapabilities: capability });
       return { ...(await answered(deps, () => answer(taskId, context.mcpReq.signal))) };
     });
   handle('tasks/get', (runId, signal) => detailsOf(deps, runId, signal));
@@ -56,8 +50,8 @@ export function addTasks(server: McpServer, deps: TaskDeps): void {
   // A task asks for no input, and a call that waits for a person is released by nothing that comes here.
   handle('tasks/update', async (runId, signal) => {
     const { answer } = await lookAtRun(deps, runId, signal);
-    throw new ProtocolError(
-      ProtocolErrorCode.InvalidRequest,
+    throw new mcp.ProtocolError(
+      mcp.ProtocolErrorCode.InvalidRequest,
       `No input is expected, and nothing was changed. ${messageOf(answer.value)}`,
     );
   });
@@ -68,11 +62,11 @@ async function answered<Value>({ onError }: Pick<TaskDeps, 'onError'>, work: () 
   try {
     return await work();
   } catch (error) {
-    if (error instanceof ProtocolError) throw error;
+    if (error instanceof mcp.ProtocolError) throw error;
     if (!isRefusal(error)) onError(error as Error);
     const isUnknown = error instanceof ApiError && error.status === 404;
-    const code = isUnknown ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError;
-    throw new ProtocolError(code, refusalText(error));
+    const code = isUnknown ? mcp.ProtocolErrorCode.InvalidParams : mcp.ProtocolErrorCode.InternalError;
+    throw new mcp.ProtocolError(code, refusalText(error));
   }
 }
 

@@ -6,28 +6,19 @@ import { createDurably } from '@holdpoint/process/durable-files';
 import { z } from 'zod';
 import { McpError } from './errors.ts';
 import type { WaitingChange } from './server-file.ts';
-import {
-  type Accepted,
-  entryDigest,
-  entryOf,
-  type McpServer,
-  nameSchema,
-  pin,
-  serverSchema,
-  sha256,
-} from './servers.ts';
+import * as servers from './servers.ts';
 
 /** An entry of the file, and whether its acceptance counts in this installation. */
 export type JudgedServer =
   | { state: 'invalid'; why: string }
-  | { state: 'waiting' | 'accepted'; server: McpServer }
-  | { state: 'changed'; why: string; server: McpServer };
+  | { state: 'waiting' | 'accepted'; server: servers.McpServer }
+  | { state: 'changed'; why: string; server: servers.McpServer };
 
 /** The acceptances that this installation made. */
 export interface Acceptances {
   judge(name: string, entry: unknown): JudgedServer;
   /** The acceptance of a server as its entry is now. */
-  seal(name: string, server: McpServer, accepted: Omit<Accepted, 'entry' | 'seal'>): Accepted;
+  seal(name: string, server: servers.McpServer, accepted: Omit<servers.Accepted, 'entry' | 'seal'>): servers.Accepted;
   sealChange(change: WaitingChange): WaitingChange;
   /** The audit entry of a change. A change without a seal of this installation has no author, and its words are kept as a claim. */
   entryOfChange(change: WaitingChange): AuditEntry;
@@ -64,10 +55,12 @@ export const readAcceptances = (dataDir: string, entries: Readonly<Record<string
   acceptancesOf(readRecord(dataDir) ?? { key: '', before: pinsOf(entries) });
 
 function acceptancesOf({ key, before }: KeyRecord): Acceptances {
-  const sealOf = (name: string, { seal: _, ...accepted }: Accepted): string =>
+  const sealOf = (name: string, { seal: _, ...accepted }: servers.Accepted): string =>
     createHmac('sha256', Buffer.from(key, 'base64')).update(canonicalJson({ name, accepted })).digest('hex');
-  const isMine = (name: string, entry: unknown, accepted: Accepted): boolean =>
-    accepted.seal === undefined ? before[name] === sha256({ name, entry }) : accepted.seal === sealOf(name, accepted);
+  const isMine = (name: string, entry: unknown, accepted: servers.Accepted): boolean =>
+    accepted.seal === undefined
+      ? before[name] === servers.sha256({ name, entry })
+      : accepted.seal === sealOf(name, accepted);
   const sealOfChange = ({ seal: _, ...change }: WaitingChange): string =>
     createHmac('sha256', Buffer.from(key, 'base64')).update(canonicalJson({ change })).digest('hex');
   return {
@@ -79,8 +72,9 @@ function acceptancesOf({ key, before }: KeyRecord): Acceptances {
       return { ...entry, by: { name: 'unknown' }, detail: { unproven: 'written into the file by hand', by, detail } };
     },
     judge(name, entry) {
-      const parsed = serverSchema.safeParse(entry);
-      if (!nameSchema.safeParse(name).success) return { state: 'invalid', why: `no server can have the name ${name}` };
+      const parsed = servers.serverSchema.safeParse(entry);
+      if (!servers.nameSchema.safeParse(name).success)
+        return { state: 'invalid', why: `no server can have the name ${name}` };
       if (!parsed.success) return { state: 'invalid', why: mistakesIn(parsed.error, `servers.${name}`) };
       const server = parsed.data;
       const { accepted } = server;
@@ -89,7 +83,7 @@ function acceptancesOf({ key, before }: KeyRecord): Acceptances {
       return why === undefined ? { state: 'accepted', server } : { state: 'changed', why, server };
     },
     seal(name, server, accepted) {
-      const entry = z.record(z.string(), z.json()).parse(JSON.parse(canonicalJson(entryOf(server))));
+      const entry = z.record(z.string(), z.json()).parse(JSON.parse(canonicalJson(servers.entryOf(server))));
       const whole = { ...accepted, entry };
       return { ...whole, seal: sealOf(name, whole) };
     },
@@ -98,12 +92,12 @@ function acceptancesOf({ key, before }: KeyRecord): Acceptances {
 
 const notMine = 'it was accepted in another installation, or its acceptance was changed by hand';
 
-function whyNot(name: string, server: McpServer, accepted: Accepted): string | undefined {
-  if (pin(accepted.tools) !== accepted.digest) return 'its accepted tools were changed by hand';
+function whyNot(name: string, server: servers.McpServer, accepted: servers.Accepted): string | undefined {
+  if (servers.pin(accepted.tools) !== accepted.digest) return 'its accepted tools were changed by hand';
   // An acceptance of an earlier version has no entry: the pins cover it.
   if (accepted.entry === undefined) return undefined;
-  const { data: then } = serverSchema.safeParse(accepted.entry);
-  if (then !== undefined && entryDigest(name, then) === entryDigest(name, server)) return undefined;
+  const { data: then } = servers.serverSchema.safeParse(accepted.entry);
+  if (then !== undefined && servers.entryDigest(name, then) === servers.entryDigest(name, server)) return undefined;
   return 'its entry is another than a person accepted';
 }
 
@@ -116,9 +110,9 @@ const mistakesIn = ({ issues }: Pick<z.ZodError, 'issues'>, place: string): stri
 
 function pinsOf(entries: Readonly<Record<string, unknown>>): Record<string, string> {
   const pins = Object.entries(entries).flatMap(([name, entry]): [string, string][] => {
-    const { data: server } = serverSchema.safeParse(entry);
+    const { data: server } = servers.serverSchema.safeParse(entry);
     const isEarlier = server?.accepted !== undefined && server.accepted.seal === undefined;
-    return isEarlier ? [[name, sha256({ name, entry })]] : [];
+    return isEarlier ? [[name, servers.sha256({ name, entry })]] : [];
   });
   return Object.fromEntries(pins);
 }

@@ -1,16 +1,6 @@
 import type { AnsweredQuestion, AwaitedOutside, ToolOutcome } from '@holdpoint/contract';
 import type { ToolContext } from '@holdpoint/tools';
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  type Client,
-  type InputRequiredResult,
-  ProtocolError,
-  ProtocolErrorCode,
-  SdkError,
-  SdkErrorCode,
-  SdkHttpError,
-  specTypeSchemas,
-} from '@modelcontextprotocol/client';
+import * as mcp from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { answersQuestions, statelessSince } from './connection/client.ts';
 import { McpError } from './errors.ts';
@@ -28,7 +18,7 @@ export const declaring = (served: AcceptedServer): { _meta?: Record<string, unkn
   hasTasks(served)
     ? {
         _meta: {
-          [CLIENT_CAPABILITIES_META_KEY]: {
+          [mcp.CLIENT_CAPABILITIES_META_KEY]: {
             ...answersQuestions,
             extensions: { 'io.modelcontextprotocol/tasks': {} },
           },
@@ -58,7 +48,7 @@ const waiting = (context: ToolContext, kept: KeptTask, waitMs: number): ToolOutc
 export async function askTask(
   served: AcceptedServer,
   context: ToolContext,
-  client: Client,
+  client: mcp.Client,
   { outside, over, tool }: AwaitedOutside & { tool: string },
 ): Promise<ToolOutcome> {
   const kept = readKept(outside);
@@ -112,7 +102,7 @@ function dueAnswers({ answered }: ToolContext, kept: KeptTask): AnsweredQuestion
 async function answer(
   served: AcceptedServer,
   context: ToolContext,
-  client: Client,
+  client: mcp.Client,
   { kept, due, details }: { kept: KeptTask; due: AnsweredQuestion; details: Details },
 ): Promise<ToolOutcome> {
   const wanted = details.status === 'input_required' ? details.inputRequests : {};
@@ -133,7 +123,7 @@ async function answer(
 async function asked(
   served: AcceptedServer,
   context: ToolContext,
-  client: Client,
+  client: mcp.Client,
   { kept, details, tool }: { kept: KeptTask; details: InputRequired; tool: string },
 ): Promise<ToolOutcome> {
   const all = Object.entries(details.inputRequests);
@@ -142,7 +132,7 @@ async function asked(
     return isOver(kept) ? tooLong(served, context, client, kept) : waiting(context, kept, nextWait(kept, details));
   try {
     const round = (context.answered?.round ?? 0) + 1;
-    const question = { resultType: 'input_required', inputRequests } as InputRequiredResult;
+    const question = { resultType: 'input_required', inputRequests } as mcp.InputRequiredResult;
     return { status: 'deferred', on: readQuestion(question, { server: served.name, tool, round }) };
   } catch (error) {
     await cancel(served, context, client, kept);
@@ -154,7 +144,7 @@ async function asked(
 async function update(
   served: AcceptedServer,
   { signal }: ToolContext,
-  client: Client,
+  client: mcp.Client,
   params: { taskId: string; inputResponses: object },
 ): Promise<string | undefined> {
   const request = { method: 'tasks/update', params: { ...params, ...declaring(served) } };
@@ -162,7 +152,7 @@ async function update(
     await client.request(request, anything, { timeout: served.server.timeout_s * 1000, signal });
     return undefined;
   } catch (error) {
-    if (!ProtocolError.isInstance(error)) throw error;
+    if (!mcp.ProtocolError.isInstance(error)) throw error;
     return wordsOf(error.message);
   }
 }
@@ -191,8 +181,9 @@ function passes(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if ('code' in error && passing.has(String(error.code))) return true;
   const { cause } = error;
-  if (SdkHttpError.isInstance(cause)) return cause.status === 408 || cause.status === 429 || (cause.status ?? 0) >= 500;
-  return SdkError.isInstance(cause) && cause.code === SdkErrorCode.RequestTimeout;
+  if (mcp.SdkHttpError.isInstance(cause))
+    return cause.status === 408 || cause.status === 429 || (cause.status ?? 0) >= 500;
+  return mcp.SdkError.isInstance(cause) && cause.code === mcp.SdkErrorCode.RequestTimeout;
 }
 
 const isOver = ({ end }: KeptTask): boolean => Date.now() >= end;
@@ -202,7 +193,7 @@ const nextWait = (kept: KeptTask, { pollIntervalMs }: { pollIntervalMs?: number 
 async function tooLong(
   served: AcceptedServer,
   context: ToolContext,
-  client: Client,
+  client: mcp.Client,
   kept: KeptTask,
 ): Promise<ToolOutcome> {
   await cancel(served, context, client, kept);
@@ -223,7 +214,7 @@ const anything = z.looseObject({});
 async function get(
   served: AcceptedServer,
   { signal }: ToolContext,
-  client: Client,
+  client: mcp.Client,
   { taskId }: KeptTask,
 ): Promise<z.output<typeof detailsSchema> | { forgotten: string }> {
   const timeout = served.server.timeout_s * 1000;
@@ -233,8 +224,8 @@ async function get(
     if (read.success) return read.data;
     return { forgotten: 'its answer about the task is not understood' };
   } catch (error) {
-    if (!ProtocolError.isInstance(error)) throw error;
-    const isUnknown = error.code === ProtocolErrorCode.InvalidParams;
+    if (!mcp.ProtocolError.isInstance(error)) throw error;
+    const isUnknown = error.code === mcp.ProtocolErrorCode.InvalidParams;
     return { forgotten: `${isUnknown ? 'it does not know the task any more. ' : ''}${wordsOf(error.message)}` };
   }
 }
@@ -243,7 +234,7 @@ async function get(
 async function cancel(
   served: AcceptedServer,
   { signal }: ToolContext,
-  client: Client,
+  client: mcp.Client,
   { taskId }: KeptTask,
 ): Promise<void> {
   const request = { method: 'tasks/cancel', params: { taskId, ...declaring(served) } };
@@ -251,7 +242,7 @@ async function cancel(
 }
 
 function readCompleted({ name }: AcceptedServer, result: unknown): ToolOutcome {
-  const read = specTypeSchemas.CallToolResult['~standard'].validate(result);
+  const read = mcp.specTypeSchemas.CallToolResult['~standard'].validate(result);
   if (!('then' in read) && read.issues === undefined) return readResult(read.value);
   return failed('EMCPSERVER', `The MCP server ${name} made the call, and its result is not understood.`, unknown);
 }

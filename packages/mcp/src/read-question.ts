@@ -1,10 +1,4 @@
-import {
-  type AnsweredQuestion,
-  type AskedPerson,
-  type OutsideQuestion,
-  outsideQuestionSchema,
-  questionBounds,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import type { InputRequiredResult, InputResponses } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { depthOf } from './bounds.ts';
@@ -28,16 +22,18 @@ const next = 'Continue without the call, or do it in another way.';
 export function readQuestion(
   { inputRequests = {}, requestState: state }: InputRequiredResult,
   { server, tool, round }: { server: string; tool: string; round: number },
-): AskedPerson {
+): contract.AskedPerson {
   const refuse = (why: string) => new McpError('EMCPINPUT', `${tool} asks before it continues, ${why}`, next);
-  if (round > questionBounds.rounds) throw refuse(`after ${questionBounds.rounds} questions: it is not asked again.`);
-  if (state !== undefined && Buffer.byteLength(state) > questionBounds.state)
+  if (round > contract.questionBounds.rounds)
+    throw refuse(`after ${contract.questionBounds.rounds} questions: it is not asked again.`);
+  if (state !== undefined && Buffer.byteLength(state) > contract.questionBounds.state)
     throw refuse('and its request state has more than 64 KiB.');
   const asked = Object.entries(inputRequests);
   if (asked.length === 0) throw refuse('but has no question: it wants the same call again.');
-  if (asked.length > questionBounds.requests) throw refuse(`with more than ${questionBounds.requests} questions.`);
+  if (asked.length > contract.questionBounds.requests)
+    throw refuse(`with more than ${contract.questionBounds.requests} questions.`);
   const question = { server, tool, requests: asked.map(([key, request]) => readRequest(key, request, refuse)) };
-  const read = outsideQuestionSchema.safeParse(question);
+  const read = contract.outsideQuestionSchema.safeParse(question);
   if (!read.success) throw refuse(`in a form that is not known: ${issueText(read.error)}.`);
   return { question: read.data, state };
 }
@@ -46,7 +42,7 @@ function readRequest(
   key: string,
   request: unknown,
   refuse: (why: string) => McpError,
-): OutsideQuestion['requests'][number] {
+): contract.OutsideQuestion['requests'][number] {
   if (depthOf(request) > mostLevels) throw refuse('in a form that is too deep.');
   const read = requestSchema.safeParse(request);
   if (!read.success) throw refuse(`in a form that is not known: ${issueText(read.error)}.`);
@@ -54,7 +50,8 @@ function readRequest(
   if (method !== 'elicitation/create') throw refuse(`for ${method.slice(0, 100)}, which servers are refused.`);
   if (params.mode === 'url') throw refuse('for a visit of an address by a person, which servers are refused.');
   if (params.mode !== 'form') throw refuse('in a way that is not known.');
-  if (Buffer.byteLength(params.message) > questionBounds.message) throw refuse('and its question has more than 8 KiB.');
+  if (Buffer.byteLength(params.message) > contract.questionBounds.message)
+    throw refuse('and its question has more than 8 KiB.');
   const fields = readFields(params.requestedSchema, params.message);
   if ('problem' in fields) throw refuse(`and ${fields.problem}.`);
   return { key, message: params.message, fields: fields.fields };
@@ -67,7 +64,7 @@ function issueText({ issues: [issue] }: z.ZodError): string {
 }
 
 /** What the call has besides its arguments when it is made again. */
-export function againWith(answered: AnsweredQuestion | undefined): {
+export function againWith(answered: contract.AnsweredQuestion | undefined): {
   inputResponses?: InputResponses;
   requestState?: string;
 } {

@@ -1,13 +1,4 @@
-import {
-  AISDKError,
-  APICallError,
-  generateText,
-  InvalidResponseDataError,
-  JSONParseError,
-  type LanguageModelMiddleware,
-  type ToolSet,
-  wrapLanguageModel,
-} from 'ai';
+import * as ai from 'ai';
 import { boundArgsDepth } from './call-args.ts';
 import { uniqueCallIds } from './call-ids.ts';
 import { sentPrompt } from './conversation.ts';
@@ -24,7 +15,7 @@ import { streamed } from './stream.ts';
 import { readStreamFailure } from './stream-failure.ts';
 import { defaultStreamLimits, streamFetch } from './stream-fetch.ts';
 
-type Generated = Awaited<ReturnType<typeof generateText>>;
+type Generated = Awaited<ReturnType<typeof ai.generateText>>;
 
 export interface AdapterDeps extends ProviderDeps {
   now: () => number;
@@ -48,29 +39,31 @@ async function generate(deps: AdapterDeps, request: ModelRequest): Promise<Model
   request.signal.throwIfAborted();
   // Without `execute` the SDK stops after the first answer: a single request.
   const texts = freeTextsOf(request);
-  const tools: ToolSet = Object.fromEntries(request.tools.map((tool) => [tool.name, sdkTool(tool, texts)]));
+  const tools: ai.ToolSet = Object.fromEntries(request.tools.map((tool) => [tool.name, sdkTool(tool, texts)]));
   const prompt = sentPrompt(request, { isCached, sight: sightOf(facts), texts });
   const used = new CutUsage();
   const middleware = [boundArgsDepth, uniqueCallIds(request.messages), ...(onDelta ? [streamed(onDelta, used)] : [])];
   using limit = limitAnswer(request.model, deps.settings.answerMs ?? defaultAnswerMs);
-  const result = await generateText({
-    model: wrapLanguageModel({ model, middleware: [withPrompt(prompt), ...middleware] }),
-    prompt: 'replaced below',
-    tools,
-    maxRetries: 0,
-    maxOutputTokens: outputLimit(request, facts),
-    temperature: request.temperature,
-    reasoning: effortOf(request),
-    abortSignal: AbortSignal.any([request.signal, limit.signal]),
-    providerOptions: options,
-  }).catch((error: unknown) => {
-    const cut = request.onCut && used.of(request);
-    if (cut !== undefined) request.onCut?.(cut);
-    // The caller aborted, so this is no failure of the model.
-    request.signal.throwIfAborted();
-    limit.signal.throwIfAborted();
-    throw toModelError(deps, error, request.model);
-  });
+  const result = await ai
+    .generateText({
+      model: ai.wrapLanguageModel({ model, middleware: [withPrompt(prompt), ...middleware] }),
+      prompt: 'replaced below',
+      tools,
+      maxRetries: 0,
+      maxOutputTokens: outputLimit(request, facts),
+      temperature: request.temperature,
+      reasoning: effortOf(request),
+      abortSignal: AbortSignal.any([request.signal, limit.signal]),
+      providerOptions: options,
+    })
+    .catch((error: unknown) => {
+      const cut = request.onCut && used.of(request);
+      if (cut !== undefined) request.onCut?.(cut);
+      // The caller aborted, so this is no failure of the model.
+      request.signal.throwIfAborted();
+      limit.signal.throwIfAborted();
+      throw toModelError(deps, error, request.model);
+    });
   return readAnswer(rawAnswer(request.model, result, texts), request.messages);
 }
 
@@ -91,7 +84,7 @@ function effortOf({ model, reasoningEffort }: ModelRequest): ReasoningEffort | u
 }
 
 /** The SDK validates and converts each message of its own prompt three times over: most of the time of a long request. */
-const withPrompt = (prompt: ReturnType<typeof sentPrompt>): LanguageModelMiddleware => ({
+const withPrompt = (prompt: ReturnType<typeof sentPrompt>): ai.LanguageModelMiddleware => ({
   specificationVersion: 'v4',
   transformParams: async ({ params }) => ({ ...params, prompt }),
 });
@@ -160,15 +153,15 @@ function answerPart(part: Generated['content'][number], texts: FreeTexts): Answe
 function toModelError(deps: AdapterDeps, error: unknown, model: string): ModelError {
   const own = modelErrorIn(error);
   if (own !== undefined) return own;
-  if (APICallError.isInstance(error)) return describeFailure(deps, readFailure(error), model);
+  if (ai.APICallError.isInstance(error)) return describeFailure(deps, readFailure(error), model);
   const broken = readStreamFailure(error);
   if (broken !== undefined) return describeFailure(deps, broken, model);
   const message = error instanceof Error ? error.message : String(error);
-  if (InvalidResponseDataError.isInstance(error)) {
+  if (ai.InvalidResponseDataError.isInstance(error)) {
     return describeFailure(deps, { kind: 'unreadable', status: 200, headers: {}, body: error.data, message }, model);
   }
   // The SDK's other errors are about its input, before any request. They contain the conversation, so they are no cause of this error.
-  if (AISDKError.isInstance(error)) {
+  if (ai.AISDKError.isInstance(error)) {
     const next = 'Check the conversation and the tools: each call needs its result.';
     return new ModelError({ code: 'EMODELREQUEST', message: `${model} was not asked: ${message}`, next });
   }
@@ -189,7 +182,7 @@ function modelErrorIn(error: unknown): ModelError | undefined {
   return undefined;
 }
 
-function readFailure(error: APICallError): Failure {
+function readFailure(error: ai.APICallError): Failure {
   const { statusCode: status, responseHeaders: headers = {}, responseBody: body, message } = error;
   const failure = { status, headers, body, message };
   if (status === undefined) return { ...failure, kind: 'unreachable' };
@@ -200,7 +193,7 @@ function readFailure(error: APICallError): Failure {
 }
 
 /** Whether the connection or the JSON ended early. An HTML page is no answer at all, so the page is not broken. */
-function isBroken(error: APICallError): boolean {
-  const cut = JSONParseError.isInstance(error.cause) && /^\s*(\{|\[|$)/.test(error.responseBody ?? '');
+function isBroken(error: ai.APICallError): boolean {
+  const cut = ai.JSONParseError.isInstance(error.cause) && /^\s*(\{|\[|$)/.test(error.responseBody ?? '');
   return cut || error.isRetryable || (error.cause instanceof TypeError && error.cause.message === 'terminated');
 }

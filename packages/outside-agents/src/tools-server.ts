@@ -1,12 +1,6 @@
 import type { Problem } from '@holdpoint/contract';
 import type { ModelImage, ModelTool } from '@holdpoint/models';
-import {
-  type CallToolResult,
-  deserializeMessage,
-  type JSONRPCMessage,
-  Server,
-  type Transport,
-} from '@modelcontextprotocol/server';
+import * as mcp from '@modelcontextprotocol/server';
 import { serverName } from './drivers/driver.ts';
 
 /** A call of the agent. */
@@ -50,7 +44,7 @@ export function serveTools(
   { tools, version }: { tools: readonly ModelTool[]; version: string },
   { send, onCall }: { send(line: string): void; onCall(call: AskedCall): void },
 ): { receive(line: string): void; close(): void } {
-  const server = new Server({ name: serverName, version }, { capabilities: { tools: {} } });
+  const server = new mcp.Server({ name: serverName, version }, { capabilities: { tools: {} } });
   const known = new Set(tools.map(({ name }) => name));
   server.setRequestHandler('tools/list', () => ({
     tools: tools.map(({ name, description, parameters }) => ({
@@ -61,7 +55,7 @@ export function serveTools(
   server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }) => {
     // The names are fixed for a run: an unknown one is a mistake of the agent and no step.
     if (!known.has(name)) return { content: [{ type: 'text', text: `There is no tool ${name}.` }], isError: true };
-    return new Promise<CallToolResult>((answer) =>
+    return new Promise<mcp.CallToolResult>((answer) =>
       onCall({ tool: name, args, answer: (result, words) => answer(toResult(result, words)) }),
     );
   });
@@ -74,7 +68,7 @@ export function serveTools(
 export const withWords = (text: string, words: readonly string[]): string =>
   text + words.map((said) => `\n\n[Message to you, apart from the result]\n${said}`).join('');
 
-const toResult = ({ text, is_error, images = [] }: CallText, words: readonly string[]): CallToolResult => ({
+const toResult = ({ text, is_error, images = [] }: CallText, words: readonly string[]): mcp.CallToolResult => ({
   content: [
     { type: 'text', text: withWords(text, words) },
     ...images.map(({ media_type, data }) => ({ type: 'image' as const, mimeType: media_type, data })),
@@ -82,11 +76,11 @@ const toResult = ({ text, is_error, images = [] }: CallText, words: readonly str
   isError: is_error,
 });
 
-class LinesOfServer implements Transport {
+class LinesOfServer implements mcp.Transport {
   readonly #send: (line: string) => void;
   onclose?: () => void;
   onerror?: (error: Error) => void;
-  onmessage?: (message: JSONRPCMessage) => void;
+  onmessage?: (message: mcp.JSONRPCMessage) => void;
 
   constructor(send: (line: string) => void) {
     this.#send = send;
@@ -94,7 +88,7 @@ class LinesOfServer implements Transport {
 
   async start(): Promise<void> {}
 
-  async send(message: JSONRPCMessage): Promise<void> {
+  async send(message: mcp.JSONRPCMessage): Promise<void> {
     this.#send(JSON.stringify(message));
   }
 
@@ -103,9 +97,9 @@ class LinesOfServer implements Transport {
   }
 
   receive(line: string): void {
-    let message: JSONRPCMessage;
+    let message: mcp.JSONRPCMessage;
     try {
-      message = deserializeMessage(line);
+      message = mcp.deserializeMessage(line);
     } catch {
       return;
     }

@@ -2,16 +2,7 @@ import { mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { defaultTenant } from '@holdpoint/contract';
 import { serverLooks } from '@holdpoint/engine';
-import {
-  hostOf,
-  isHttp,
-  type Look,
-  type LookFailure,
-  lookOf,
-  type McpServer,
-  type ServerStore,
-  secretsOf,
-} from '@holdpoint/mcp';
+import * as mcp from '@holdpoint/mcp';
 import { type AskedTools, askTools } from '@holdpoint/mcp/ask-tools';
 import { signedIn } from '@holdpoint/mcp/oauth';
 import type { Sandbox } from '@holdpoint/sandbox';
@@ -24,7 +15,7 @@ import { openCallNetwork } from './adapters/run-network.ts';
 
 interface Deps {
   redis: Redis;
-  store: ServerStore;
+  store: mcp.ServerStore;
   sandbox: Pick<Sandbox, 'run'>;
   secrets: Secrets;
   allowAddresses: readonly string[];
@@ -41,12 +32,12 @@ const questionSchema = z.strictObject({ name: z.string() });
  */
 export const answerLook =
   (deps: Deps) =>
-  async (body: unknown): Promise<Look | undefined> => {
+  async (body: unknown): Promise<mcp.Look | undefined> => {
     const { name } = questionSchema.parse(body);
     const found = deps.store.look().servers.get(name);
     if (found === undefined || found.state === 'invalid') return undefined;
     const { server } = found;
-    const look = lookOf({ name, server }, await asked(deps, name, server));
+    const look = mcp.lookOf({ name, server }, await asked(deps, name, server));
     await serverLooks(deps.redis).keep(name, look);
     return look;
   };
@@ -54,13 +45,13 @@ export const answerLook =
 async function asked(
   deps: Deps,
   name: string,
-  server: McpServer,
-): Promise<{ asked: AskedTools } | { failure: LookFailure }> {
+  server: mcp.McpServer,
+): Promise<{ asked: AskedTools } | { failure: mcp.LookFailure }> {
   // Opened after the answer: a token may be renewed before it.
   const redacted = (text: string): string => deps.secrets.redactor(defaultTenant).text(text);
   try {
     const signal = AbortSignal.timeout(longestMs);
-    const answer = isHttp(server)
+    const answer = mcp.isHttp(server)
       ? await askAddress(deps, name, server, signal)
       : await askProgram(deps, name, server, signal);
     const text = JSON.stringify(answer);
@@ -74,7 +65,7 @@ async function asked(
   }
 }
 
-function wordsOf(error: unknown): LookFailure {
+function wordsOf(error: unknown): mcp.LookFailure {
   const text = (name: string): string | undefined => {
     const value: unknown = error instanceof Error ? Reflect.get(error, name) : undefined;
     return typeof value === 'string' ? value : undefined;
@@ -88,12 +79,12 @@ function wordsOf(error: unknown): LookFailure {
 async function askAddress(
   { secrets, allowAddresses }: Deps,
   name: string,
-  server: Extract<McpServer, { url: string }>,
+  server: Extract<mcp.McpServer, { url: string }>,
   signal: AbortSignal,
 ): Promise<AskedTools> {
-  const scope = { tenant: defaultTenant, secrets: secretsOf(server) };
+  const scope = { tenant: defaultTenant, secrets: mcp.secretsOf(server) };
   await using way = await openCallNetwork(
-    { network: { allow: [hostOf(server)] }, scope, onConnection() {} },
+    { network: { allow: [mcp.hostOf(server)] }, scope, onConnection() {} },
     { allowAddresses, secrets },
   );
   const host = openOAuthHost({ secrets, allowAddresses });
@@ -107,7 +98,7 @@ const programUser = 200_000;
 async function askProgram(
   { sandbox, dataDir }: Deps,
   name: string,
-  server: McpServer,
+  server: mcp.McpServer,
   signal: AbortSignal,
 ): Promise<AskedTools> {
   const folder = await mkdtemp(join(dataDir, 'ask-server-'));

@@ -3,18 +3,7 @@ import { join } from 'node:path';
 import { openGraphs } from '@holdpoint/code-graph';
 import { isTerminal } from '@holdpoint/contract';
 import { findBrowser, openDocuments, openPageBrowser } from '@holdpoint/documents';
-import {
-  answerQuestions,
-  newIdBy,
-  openBlobStore,
-  openOperatorPolicy,
-  openOutputStore,
-  openQueues,
-  openSharedClock,
-  readPolicyFile,
-  type TraceIds,
-  watchLogLevel,
-} from '@holdpoint/engine';
+import * as engine from '@holdpoint/engine';
 import { bindInstallation, confirmInstallation } from '@holdpoint/engine/installation';
 import { openRedis, type RedisAddress } from '@holdpoint/engine/redis';
 import { watchSpace } from '@holdpoint/engine/space';
@@ -79,7 +68,7 @@ export interface WorkerProcess {
   /** Names this process in events, among the workers and in telemetry. */
   workerId: string;
   /** For lines of the log. */
-  traceIds: TraceIds;
+  traceIds: engine.TraceIds;
   /** Counts dropped lines of the log. */
   logDrops: LogDrops;
   /** Ends this process after its jobs, with an exit code other than 0: a supervisor starts another one. */
@@ -105,9 +94,9 @@ export async function startWorkers(
   const onDropped = (spans: number, reason: string): void =>
     metrics.count('dropped', { signal: 'spans', reason }, spans);
   const traces = await startTraces({ thread, service, logger, onDropped }, config.traces);
-  const clock = await openSharedClock(connections.state);
+  const clock = await engine.openSharedClock(connections.state);
   const { now } = clock;
-  const queues = openQueues(connections.state, now, traces?.queues);
+  const queues = engine.openQueues(connections.state, now, traces?.queues);
   let checkSpace = (): void => {};
   const traced = openWorkerTraces(connections.state, traces);
   const opened = await openSandbox({
@@ -154,7 +143,7 @@ export async function startWorkers(
   const browser = found && openPageBrowser(sandbox, found);
   const languageServers = openLanguageServers({ sandbox, most: config.languageServers });
   const { registry } = tools;
-  const operator = await openOperatorPolicy(
+  const operator = await engine.openOperatorPolicy(
     { redis: connections.state, logger },
     { file: config.policyFile, tools: tools.list },
   );
@@ -200,9 +189,9 @@ export async function startWorkers(
     workerId,
     redis: connections.state,
     queues,
-    blobs: openBlobStore(join(config.dataDir, 'blobs')),
+    blobs: engine.openBlobStore(join(config.dataDir, 'blobs')),
     logger,
-    newId: newIdBy(now),
+    newId: engine.newIdBy(now),
     now,
     catalog: registry,
     executor: meterExecutor(
@@ -219,7 +208,7 @@ export async function startWorkers(
       }),
       metrics,
     ),
-    outputs: openOutputStore(join(config.dataDir, 'outputs')),
+    outputs: engine.openOutputStore(join(config.dataDir, 'outputs')),
     metrics: { repaired: (what) => metrics.count('repairs', { class: what }) },
     operatorPolicy: operator.current,
     admission,
@@ -269,8 +258,8 @@ export async function startWorkers(
   const cancels = await watchCancels(deps, { subscriber: connections.subscriber, workers });
   const loop = watchLoop({ onLate: reportLate(logger, workers) });
   logDrops.reportTo(metrics);
-  const level = await watchLogLevel({ subscriber: connections.subscriber, logger, is: 'workers' });
-  const answering = await answerQuestions(
+  const level = await engine.watchLogLevel({ subscriber: connections.subscriber, logger, is: 'workers' });
+  const answering = await engine.answerQuestions(
     { redis: connections.state, subscriber: connections.subscriber, logger },
     {
       mcp_look: answerLook({
@@ -389,7 +378,7 @@ function checkedSearch(settings: RuntimeConfig['search']) {
 function checkPolicyFile({ policyFile }: RuntimeConfig, tools: readonly CatalogTool[]): void {
   if (policyFile === undefined) return;
   try {
-    readPolicyFile(policyFile, tools);
+    engine.readPolicyFile(policyFile, tools);
   } catch (cause) {
     throw new ConfigError(cause instanceof Error ? cause.message : String(cause), { cause });
   }

@@ -1,15 +1,6 @@
 import type { Server } from 'node:net';
 import type { Writable } from 'node:stream';
-import type {
-  CapabilityReport,
-  CommandRequest,
-  CommandResult,
-  ProcessLimits,
-  SearchRequest,
-  SearchResult,
-  SourceFolder,
-  WorkspaceFiles,
-} from '@holdpoint/contract';
+import type * as contract from '@holdpoint/contract';
 
 export { SandboxError } from './errors.ts';
 
@@ -33,7 +24,7 @@ export interface WorkspaceMount {
    * Folders of the workspace's source, mounted read-only over empty folders at the same paths. A sandbox with another folder at such a
    * path is not begun: ESANDBOXSETUP. @default none
    */
-  sourceFolders?: readonly SourceFolder[];
+  sourceFolders?: readonly contract.SourceFolder[];
   /** Absolute host path of a folder to mount read-only at `outputsFolder`. @default none */
   outputs?: string | undefined;
   /** Runtimes for commands to find first: folders on PATH before all others, and links by name, before these. @default none */
@@ -76,7 +67,7 @@ interface OutputFilter {
   end(): Buffer;
 }
 
-export interface Command extends CommandRequest {
+export interface Command extends contract.CommandRequest {
   workspace: WorkspaceMount;
   /** `kill` on any worker of this host finds the command by its label. `withFrozen` freezes commands with a label. */
   label?: string;
@@ -113,7 +104,7 @@ export interface Command extends CommandRequest {
   stop?: AbortSignal;
 }
 
-export interface Search extends SearchRequest {
+export interface Search extends contract.SearchRequest {
   workspace: WorkspaceMount;
   /** Like the filter of a command. */
   filter?: () => OutputFilter;
@@ -136,7 +127,7 @@ export interface HostProgram {
   files: readonly { host: string; inside: string }[];
   memory_bytes: number;
   /** More limits of its process tree. @default 64 processes, and no file larger than a byte */
-  limits?: Pick<Partial<ProcessLimits>, 'processes' | 'file_bytes'>;
+  limits?: Pick<Partial<contract.ProcessLimits>, 'processes' | 'file_bytes'>;
   /** The longest line of an answer. */
   maxLineBytes: number;
   /** The program ends after this many milliseconds without a request. */
@@ -168,7 +159,7 @@ export interface SpareCounts {
 
 /** A host's isolation, probed at boot. */
 export interface Sandbox extends AsyncDisposable {
-  readonly capabilities: CapabilityReport;
+  readonly capabilities: contract.CapabilityReport;
   /** Sandboxes prepared for the next command of a workspace. */
   readonly spares: SpareCounts;
   /** Whether the kernel can hold a command to reading (`Command.only`). */
@@ -181,14 +172,14 @@ export interface Sandbox extends AsyncDisposable {
    */
   runtimes(run: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>): Promise<readonly Runtime[]>;
   /** Runs a command in a fresh sandbox. Resolves once the whole process tree has ended. Throws `SandboxError` when the set-up fails. */
-  run(command: Command): Promise<CommandResult>;
+  run(command: Command): Promise<contract.CommandResult>;
   /**
    * Searches the contents of files with ripgrep, a child of the workspace's tool host in the same sandbox. Two searches of a workspace run
    * at once, each with at most 640 MiB of memory. Throws `FileError` for a path missing from the workspace or outside.
    */
-  search(search: Search): Promise<SearchResult>;
+  search(search: Search): Promise<contract.SearchResult>;
   /** The files of a workspace. Its tool host starts at the first call and ends when idle. */
-  files(workspace: WorkspaceMount): WorkspaceFiles;
+  files(workspace: WorkspaceMount): contract.WorkspaceFiles;
   /** Starts a program of Holdpoint for a run. `killAll` of the run kills the program. Node needs 60 ms to start inside. */
   start(run: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>, program: HostProgram): ProgramProcess;
   /**

@@ -5,16 +5,7 @@ import { Connection, type ConnectionDeps } from './files/connection.ts';
 import { runSearch } from './files/search.ts';
 import { toolHostFiles } from './files/tool-host-files.ts';
 import { type FrozenStart, frozenStart } from './frozen-start.ts';
-import {
-  type Command,
-  type HostProgram,
-  type Runtime,
-  type Sandbox,
-  SandboxError,
-  type Search,
-  type SpareCounts,
-  type WorkspaceMount,
-} from './port.ts';
+import * as port from './port.ts';
 import { type FreezeLocks, killAll, type ProcessRecords, thawAbandoned, withFrozen } from './process/index.ts';
 import { StartedProgram } from './programs/started-program.ts';
 import { runCommand } from './run-command.ts';
@@ -39,14 +30,14 @@ export interface HostSandboxDeps extends ConnectionDeps {
 const thawCheckMs = 500;
 
 /** A probed driver with its running commands, tool hosts and programs. */
-export class HostSandbox implements Sandbox {
+export class HostSandbox implements port.Sandbox {
   readonly #deps: HostSandboxDeps;
   readonly #frozenStart: FrozenStart;
   readonly #closing = new AbortController();
   readonly #running = new Set<Promise<unknown>>();
   readonly #connections = new Map<string, Connection>();
   readonly #programs = new Set<StartedProgram>();
-  #runtimes: Promise<readonly Runtime[]> | undefined;
+  #runtimes: Promise<readonly port.Runtime[]> | undefined;
 
   constructor(deps: HostSandboxDeps) {
     this.#deps = deps;
@@ -61,7 +52,7 @@ export class HostSandbox implements Sandbox {
     return this.#deps.walls;
   }
 
-  get spares(): SpareCounts {
+  get spares(): port.SpareCounts {
     return this.#deps.driver.spares?.() ?? { waiting: 0, used: 0, dropped: 0 };
   }
 
@@ -69,7 +60,7 @@ export class HostSandbox implements Sandbox {
     return this.#deps.driver.ripgrep;
   }
 
-  runtimes(run: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>): Promise<readonly Runtime[]> {
+  runtimes(run: Pick<port.WorkspaceMount, 'id' | 'uid' | 'gid'>): Promise<readonly port.Runtime[]> {
     this.#assertOpen();
     this.#runtimes ??= this.#askRuntimes(run).catch((error: unknown) => {
       this.#runtimes = undefined;
@@ -78,7 +69,7 @@ export class HostSandbox implements Sandbox {
     return this.#runtimes;
   }
 
-  async run(command: Command): Promise<CommandResult> {
+  async run(command: port.Command): Promise<CommandResult> {
     this.#assertOpen();
     const running = runCommand(
       { ...this.#deps, frozenStart: this.#frozenStart, closing: this.#closing.signal },
@@ -95,31 +86,31 @@ export class HostSandbox implements Sandbox {
     }
   }
 
-  files(workspace: WorkspaceMount): WorkspaceFiles {
+  files(workspace: port.WorkspaceMount): WorkspaceFiles {
     this.#assertOpen();
     return toolHostFiles(() => this.#connect(workspace));
   }
 
-  async search(search: Search): Promise<SearchResult> {
+  async search(search: port.Search): Promise<SearchResult> {
     this.#assertOpen();
     return runSearch({ ...this.#deps, connect: () => this.#connect(search.workspace) }, search);
   }
 
-  start(run: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>, program: HostProgram): StartedProgram {
+  start(run: Pick<port.WorkspaceMount, 'id' | 'uid' | 'gid'>, program: port.HostProgram): StartedProgram {
     return this.#startProgram({ ...this.#emptyWorkspace(run), readOnly: true }, program);
   }
 
-  serve(workspace: WorkspaceMount, program: HostProgram): StartedProgram {
+  serve(workspace: port.WorkspaceMount, program: port.HostProgram): StartedProgram {
     const { name } = this.#deps.driver;
     if (name !== 'bubblewrap') {
       const next = 'Run workers with bubblewrap.';
       const message = `The sandbox driver ${name} cannot keep the ${program.name} from writing.`;
-      throw new SandboxError('ECOMMANDINVALID', message, { retryable: false, next });
+      throw new port.SandboxError('ECOMMANDINVALID', message, { retryable: false, next });
     }
     return this.#startProgram({ ...workspace, readOnly: true }, program);
   }
 
-  #startProgram(workspace: WorkspaceMount, program: HostProgram): StartedProgram {
+  #startProgram(workspace: port.WorkspaceMount, program: port.HostProgram): StartedProgram {
     this.#assertOpen();
     const started = new StartedProgram(this.#deps, { workspace, program });
     this.#programs.add(started);
@@ -128,7 +119,7 @@ export class HostSandbox implements Sandbox {
     return started;
   }
 
-  async #askRuntimes(run: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>): Promise<readonly Runtime[]> {
+  async #askRuntimes(run: Pick<port.WorkspaceMount, 'id' | 'uid' | 'gid'>): Promise<readonly port.Runtime[]> {
     const { driver } = this.#deps;
     const candidates = runtimeCandidates(driver.toolchains);
     const { end, stdout } = await this.run({
@@ -139,7 +130,7 @@ export class HostSandbox implements Sandbox {
     });
     if (end.status !== 'exited') {
       const next = 'Look at the logs of the worker; the next run asks again.';
-      throw new SandboxError('ESANDBOXSETUP', 'The versions of node and python3 could not be asked for.', {
+      throw new port.SandboxError('ESANDBOXSETUP', 'The versions of node and python3 could not be asked for.', {
         retryable: true,
         next,
       });
@@ -155,7 +146,7 @@ export class HostSandbox implements Sandbox {
   }
 
   /** The empty directory as a workspace. */
-  #emptyWorkspace({ id, uid, gid }: Pick<WorkspaceMount, 'id' | 'uid' | 'gid'>): WorkspaceMount {
+  #emptyWorkspace({ id, uid, gid }: Pick<port.WorkspaceMount, 'id' | 'uid' | 'gid'>): port.WorkspaceMount {
     const path = this.#deps.emptyDirectory;
     mkdirSync(path, { recursive: true, mode: 0o755 });
     return { id, uid, gid, path, readOnly: this.#deps.driver.name === 'bubblewrap' };
@@ -181,12 +172,12 @@ export class HostSandbox implements Sandbox {
   }
 
   /** Each worker thaws its own running commands. A command dies with its worker, so a command always has a worker to thaw it. */
-  #thawAbandoned({ workspace }: Command): void {
+  #thawAbandoned({ workspace }: port.Command): void {
     // The next check tries again.
     thawAbandoned(this.#deps, workspace.id).catch(() => {});
   }
 
-  #connect(workspace: WorkspaceMount): Connection | Promise<Connection> {
+  #connect(workspace: port.WorkspaceMount): Connection | Promise<Connection> {
     this.#assertOpen();
     const key = JSON.stringify([
       workspace.id,
@@ -199,7 +190,7 @@ export class HostSandbox implements Sandbox {
     return this.#usable(key) ?? this.#frozenStart(workspace, () => this.#open(key, workspace));
   }
 
-  #open(key: string, workspace: WorkspaceMount): Connection {
+  #open(key: string, workspace: port.WorkspaceMount): Connection {
     this.#assertOpen();
     // Another request may have opened the connection while this request waited.
     const existing = this.#usable(key);
@@ -223,6 +214,9 @@ export class HostSandbox implements Sandbox {
 
   #assertOpen(): void {
     if (!this.#closing.signal.aborted) return;
-    throw new SandboxError('ESANDBOXCLOSED', 'The sandbox was closed.', { retryable: true, next: 'Open a new one.' });
+    throw new port.SandboxError('ESANDBOXCLOSED', 'The sandbox was closed.', {
+      retryable: true,
+      next: 'Open a new one.',
+    });
   }
 }

@@ -1,25 +1,4 @@
-import type {
-  AnsweredQuestion,
-  AwaitedOutside,
-  CallGate,
-  CommandEnd,
-  CommandRequest,
-  CommandResult,
-  Effect,
-  Json,
-  NewTask,
-  PastCalls,
-  Preview,
-  Risk,
-  SearchRequest,
-  SearchResult,
-  SecretUse,
-  TaskHandle,
-  TaskView,
-  ToolOutcome,
-  Touches,
-  WorkspaceFiles,
-} from '@holdpoint/contract';
+import type * as contract from '@holdpoint/contract';
 import type { z } from 'zod';
 import type { OwnGraph } from './graph/port.ts';
 import type { JsonSchema } from './json-schema.ts';
@@ -50,7 +29,7 @@ export interface Conversation {
  * @param request.read_only the command gets the tree read-only. @default false
  */
 export type Converse = <Said>(
-  request: Pick<CommandRequest, 'argv' | 'cwd' | 'env' | 'network' | 'limits'> & { read_only?: boolean },
+  request: Pick<contract.CommandRequest, 'argv' | 'cwd' | 'env' | 'network' | 'limits'> & { read_only?: boolean },
   talk: (conversation: Conversation) => Promise<Said>,
 ) => Promise<Talked<Said>>;
 
@@ -58,13 +37,13 @@ interface Talked<Said> {
   /** How `talk` settled. */
   talk: PromiseSettledResult<Said>;
   /** Undefined: the command stays, or was ended because the talk was over. */
-  end: CommandEnd | undefined;
+  end: contract.CommandEnd | undefined;
   /** The last 4 KiB of stderr. */
   stderr: string;
 }
 
 /** A program that may stay between the calls of a run. It gets the tree read-only and no network. */
-export interface KeptRequest<Session> extends Pick<CommandRequest, 'argv' | 'env'> {
+export interface KeptRequest<Session> extends Pick<contract.CommandRequest, 'argv' | 'env'> {
   /** A run has at most one program of a name. */
   name: string;
   /** A program with another pin is ended and started again. */
@@ -96,14 +75,14 @@ export interface RunFacts {
 
 /** The parts of the host available to a call. */
 export interface ToolContext {
-  files: WorkspaceFiles;
-  run(request: CommandRequest): Promise<CommandResult>;
+  files: contract.WorkspaceFiles;
+  run(request: contract.CommandRequest): Promise<contract.CommandResult>;
   /** Runs a command, and speaks with it while it runs. Absent where a call runs no command with effects. */
   converse?: Converse | undefined;
   /** Absent where no program may stay: in a deterministic run, and where a call runs no command. */
   converseKept?: ConverseKept | undefined;
   /** Searches the contents of files with ripgrep, without a sandbox of its own. */
-  search(request: SearchRequest): Promise<SearchResult>;
+  search(request: contract.SearchRequest): Promise<contract.SearchResult>;
   ripgrep: string;
   /** Whether the run may read a path, relative to the root. @default every path is readable */
   isReadable?: ((path: string) => boolean) | undefined;
@@ -148,7 +127,7 @@ export interface ToolContext {
   /** Whether a person let this very call run. @default false */
   approved?: boolean | undefined;
   /** The outside agent of the run makes the call with its own tool and reports the outcome. Absent where no such agent runs. */
-  byAgent?: ((call: { tool: string; args: unknown }) => Promise<ToolOutcome>) | undefined;
+  byAgent?: ((call: { tool: string; args: unknown }) => Promise<contract.ToolOutcome>) | undefined;
   /** The reason of the first certain or possible match among the toolset's `cautions`. @default no match */
   caution?: string | undefined;
   signal: AbortSignal;
@@ -160,9 +139,9 @@ export interface ToolContext {
   runId?: string | undefined;
   /** Whose run it is. @default the first tenant */
   tenant?: string | undefined;
-  tasks: TaskHandle;
+  tasks: contract.TaskHandle;
   /** The calls of the run before this call. */
-  past: PastCalls;
+  past: contract.PastCalls;
   /** The toolset's settings of the run, parsed by its own schema. */
   settings: unknown;
   /** The id of the task this call may start. */
@@ -173,9 +152,9 @@ export interface ToolContext {
    * Set when an earlier execution of this call was deferred with `outside`: the call was made, and this execution asks for its result. With
    * `over` it only lets go of the work.
    */
-  awaited?: AwaitedOutside | undefined;
+  awaited?: contract.AwaitedOutside | undefined;
   /** What a person answered to the question of an earlier execution of this call. */
-  answered?: AnsweredQuestion | undefined;
+  answered?: contract.AnsweredQuestion | undefined;
   /** The run's depth as a sub-agent (0: not a sub-agent), and the deepest permitted level. */
   depth: number;
   maxDepth: number;
@@ -208,8 +187,8 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
   name: string;
   /** For the model: the purpose of the tool, the time to use the tool, its return value. */
   description: string;
-  effect: Effect | ((args: z.output<Input>, run: RunFacts) => Effect);
-  risk: Risk;
+  effect: contract.Effect | ((args: z.output<Input>, run: RunFacts) => contract.Effect);
+  risk: contract.Risk;
   /** The contract's own word for its risk, for example `read_only`. @default the risk */
   label?: string;
   /** The tool fills the placeholders of its arguments, by `placeholder` of its context. Names unknown to the run are refused before. */
@@ -222,7 +201,7 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
    * `input`: the call is a question to a person. The call always parks, and the answer is the result. `plan`: the call submits the plan of a run
    * in plan mode. The call always parks, and its approval ends plan mode. An operator's own tool cannot have it.
    */
-  gate?: CallGate;
+  gate?: contract.CallGate;
   /** Every call fails in a run without a network: the model of such a run is not offered the tool. */
   needsNetwork?: true;
   /**
@@ -259,13 +238,13 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
    */
   resultBytes?: number;
   /** With `gate: 'input'`: the value made from a person's words. @default `{answer: words}` */
-  answer?(args: z.output<Input>, words: string): Json;
+  answer?(args: z.output<Input>, words: string): contract.Json;
   /** Runs the call concurrently with other calls of its turn, as a background command. @default the call runs after them */
   beside?: Beside<Input>;
   /** Runs any line for a shell. A rule that denies or holds such a tool by name binds the commands of `prepare`, too. */
   shell?: true;
   /** The paths and hosts of the call, from its arguments. Pure. @default nothing */
-  touches?(args: z.output<Input>): Partial<Touches>;
+  touches?(args: z.output<Input>): Partial<contract.Touches>;
   /**
    * Why a person has to be asked before this call. `true`: always, unless a rule of the policies names the tool and allows the call. A
    * function: for the present workspace; the function changes nothing. The engine calls the function before the call becomes runnable and
@@ -284,14 +263,14 @@ export interface Tool<Input extends z.ZodType = z.ZodType> {
    * Secrets of the operator that are added as headers to the requests of its calls, each to one host, in addition to the secrets of the run.
    * The tool sees no value.
    */
-  sends?: readonly SecretUse[];
-  execute(context: ToolContext, args: z.output<Input>): Promise<ToolOutcome>;
-  preview?(context: ToolContext, args: z.output<Input>): Promise<Preview>;
+  sends?: readonly contract.SecretUse[];
+  execute(context: ToolContext, args: z.output<Input>): Promise<contract.ToolOutcome>;
+  preview?(context: ToolContext, args: z.output<Input>): Promise<contract.Preview>;
 }
 
 /** A call as a background command, for concurrent calls of the same turn. */
 export interface Beside<Input extends z.ZodType> {
-  task(args: z.output<Input>, settings: unknown): NewTask & { kind: 'shell' };
+  task(args: z.output<Input>, settings: unknown): contract.NewTask & { kind: 'shell' };
   /** The outcome of the call, when its command has ended. */
-  settle(context: ToolContext, args: z.output<Input>, task: TaskView): Promise<ToolOutcome>;
+  settle(context: ToolContext, args: z.output<Input>, task: contract.TaskView): Promise<contract.ToolOutcome>;
 }

@@ -43,16 +43,7 @@ import { keepOutput, openOutputs } from './run/keep-output.ts';
 import { mergeRun } from './run/merge.ts';
 import { applyPreview, dropPreviews, keepPreview } from './run/preview.ts';
 import { takeOver } from './run/take-over.ts';
-import {
-  assertCurrent,
-  cacheOf,
-  createLooks,
-  createSerial,
-  highestEpoch,
-  requireRecord,
-  runFolder,
-  thisProcess,
-} from './run-folder/index.ts';
+import * as folders from './run-folder/index.ts';
 import { compareSnapshots } from './snapshots/compare.ts';
 import { takeSnapshot } from './snapshots/snapshot.ts';
 import { findFolders } from './source/folders/index.ts';
@@ -113,23 +104,23 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
     git,
     bounds: createBounds({ dataDir, ...options.roots }),
     remoteGit: options.remoteGit,
-    fetching: createSerial(),
+    fetching: folders.createSerial(),
     diffProcesses: createDiffProcesses(git),
     states: createRunStates(),
-    looks: createLooks(options.now ?? (() => performance.now())),
+    looks: folders.createLooks(options.now ?? (() => performance.now())),
     limits: {
       ...defaultLimits,
       fileBytes: options.limits?.sourceBytes ?? defaultLimits.sourceBytes,
       ...options.limits,
     },
     logger: options.logger ?? { info: () => {}, warn: () => {} },
-    holder: thisProcess(options.bootId),
+    holder: folders.thisProcess(options.bootId),
     allocateOwner: options.allocateOwner,
     now: options.now ?? Date.now,
     isRoot: process.getuid?.() === 0,
     onPoint: options.onPoint ?? (() => {}),
   };
-  const serial = createSerial();
+  const serial = folders.createSerial();
   const recover = createRecovery(deps);
   /** Before anything reads a snapshot of the runs. */
   const reading = <T>(runIds: readonly string[], act: () => Promise<T>): Promise<T> =>
@@ -163,10 +154,10 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
       ),
     locate: ({ runId, epoch }) =>
       asWorkspaceError(async () => {
-        const folder = runFolder(dataDir, runId, epoch);
-        const record = requireRecord(folder);
+        const folder = folders.runFolder(dataDir, runId, epoch);
+        const record = folders.requireRecord(folder);
         const { owner, base } = record;
-        assertCurrent(folder);
+        folders.assertCurrent(folder);
         await useTree(deps, folder);
         const sourceFolders = findFolders(deps, { folder, record });
         const outputs = openOutputs(deps, folder, owner);
@@ -183,7 +174,7 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         );
       }),
     admit: (input) => asWorkspaceError(async () => admitWriter(deps, input)),
-    newestEpoch: async (runId) => highestEpoch(runFolder(dataDir, runId).path),
+    newestEpoch: async (runId) => folders.highestEpoch(folders.runFolder(dataDir, runId).path),
     snapshot: (input) =>
       serialised(
         input.runId,
@@ -267,12 +258,12 @@ export function openWorkspaces(options: WorkspacesOptions): Workspaces {
         kept((own) => recentCommits(own, input)),
       ),
     contents: (input) => reading([input.runId], () => readContents(deps, input)),
-    cache: (runId) => cacheOf(dataDir, runId),
+    cache: (runId) => folders.cacheOf(dataDir, runId),
     unknown: (input) => reading([input.runId], () => listUnknown(deps, input)),
     repositories: ({ runId, snapshot, since }) =>
       reading([runId], async () => {
-        const folder = runFolder(dataDir, runId);
-        requireRecord(folder);
+        const folder = folders.runFolder(dataDir, runId);
+        folders.requireRecord(folder);
         return withObjectReader(deps, (own) => configuredRepositories(own, { folder, from: since, to: snapshot }));
       }),
     read: (input) => reading([input.runId], () => readSnapshotFile(deps, input)),

@@ -6,16 +6,7 @@ import { SecretError } from '@holdpoint/secrets';
 import { WorkspaceError } from '@holdpoint/workspace';
 import { ApiProblem } from './api-problem.ts';
 import { PlacedError } from './placed-error.ts';
-import {
-  type ApiProblemCode,
-  apiProblems,
-  callerProblems,
-  engineProblems,
-  type ProblemKind,
-  redisProblems,
-  secretProblems,
-  workspaceProblems,
-} from './registry.ts';
+import * as registry from './registry.ts';
 
 /** A problem without the fields of its request. */
 export type Problem = Omit<ProblemDetails, 'instance' | 'request_id'>;
@@ -25,18 +16,19 @@ export function toProblem(error: unknown): Problem {
   if (error instanceof ApiProblem) {
     const { errors, conflicts, approvalId } = error;
     return {
-      ...problem(error.code, apiProblems[error.code], error.message, error.next),
+      ...problem(error.code, registry.apiProblems[error.code], error.message, error.next),
       errors: errors && [...errors],
       conflicts: conflicts && [...conflicts],
       approval_id: approvalId,
     };
   }
   if (error instanceof PlacedError) return { ...toProblem(error.cause), errors: [...error.errors] };
-  if (error instanceof EngineError) return problem(error.code, engineProblems[error.code], error.message, error.next);
+  if (error instanceof EngineError)
+    return problem(error.code, registry.engineProblems[error.code], error.message, error.next);
   if (error instanceof CallerError) {
     const { errors } = error;
     return {
-      ...problem(error.code, callerProblems[error.code], error.message, error.next),
+      ...problem(error.code, registry.callerProblems[error.code], error.message, error.next),
       ...(errors.length === 0 ? {} : { errors: [...errors] }),
     };
   }
@@ -44,23 +36,23 @@ export function toProblem(error: unknown): Problem {
     return problem(error.code, { status: 429, title: 'Too many requests' }, error.message, error.next);
   }
   if (error instanceof WorkspaceError) {
-    const { code, ...kind } = workspaceProblems[error.code];
+    const { code, ...kind } = registry.workspaceProblems[error.code];
     return problem(code, kind, error.message, error.next);
   }
   if (error instanceof SecretError) {
-    const { code, ...kind } = secretProblems[error.code];
+    const { code, ...kind } = registry.secretProblems[error.code];
     return problem(code, kind, error.message, error.next);
   }
   const trouble = redisTrouble(error);
-  if (trouble) return problem(trouble.code, redisProblems[trouble.code], trouble.detail, trouble.next);
+  if (trouble) return problem(trouble.code, registry.redisProblems[trouble.code], trouble.detail, trouble.next);
   if (isDiskFull(error)) return own('storage_full', 'the disk of the data directory is full');
   return ofFramework(error) ?? own('internal', 'something failed inside the server');
 }
 
-const own = (code: ApiProblemCode, detail: string): Problem =>
-  problem(code, apiProblems[code], detail, apiProblems[code].next);
+const own = (code: registry.ApiProblemCode, detail: string): Problem =>
+  problem(code, registry.apiProblems[code], detail, registry.apiProblems[code].next);
 
-const problem = (code: string, { status, title }: ProblemKind, detail: string, next: string): Problem => ({
+const problem = (code: string, { status, title }: registry.ProblemKind, detail: string, next: string): Problem => ({
   type: `urn:holdpoint:problem:${code}`,
   title,
   status,
@@ -89,7 +81,7 @@ function whereMalformed(message: string): string {
     : `the body is not valid JSON: line ${line}, column ${column}`;
 }
 
-const frameworkCodes: Record<string, ApiProblemCode> = {
+const frameworkCodes: Record<string, registry.ApiProblemCode> = {
   FST_ERR_MAX_PARAM_LENGTH: 'not_found',
   FST_ERR_CTP_INVALID_JSON_BODY: 'malformed_json',
   FST_ERR_CTP_EMPTY_JSON_BODY: 'malformed_json',

@@ -1,18 +1,11 @@
-import {
-  keepEnd,
-  type LiveFrame,
-  type LiveSource,
-  liveJoinSchema,
-  liveKey,
-  liveMessageSchema,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { liveChannel, liveJoinChannel, runOfKey } from '@holdpoint/engine';
 import type { Redis } from 'ioredis';
 
 /** The live text of a run's jobs for a reader: from the oldest kept piece on. */
 export interface LiveReader {
   /** The pieces new to the reader. */
-  take(): LiveFrame[];
+  take(): contract.LiveFrame[];
   close(): void;
 }
 
@@ -44,7 +37,7 @@ export class LiveStreams {
       for (const run of this.#runs.values()) run.askForAll();
     };
     subscriber.on('message', (channel, text) => {
-      if (channel === liveJoinChannel && 'begun' in liveJoinSchema.parse(JSON.parse(text))) askAll();
+      if (channel === liveJoinChannel && 'begun' in contract.liveJoinSchema.parse(JSON.parse(text))) askAll();
       else if (this.#runs.size > 0 && channel.endsWith(':live')) this.#runs.get(runOfKey(channel))?.receive(text);
     });
     // Asks for text published during the loss of the connection.
@@ -122,15 +115,15 @@ class LiveRun {
   }
 
   receive(message: string): void {
-    const { whole = false, frames } = liveMessageSchema.parse(JSON.parse(message));
+    const { whole = false, frames } = contract.liveMessageSchema.parse(JSON.parse(message));
     const lost = frames.filter((frame) => !this.#add(frame, whole));
     if (lost.length > 0) this.#askSoon();
     if (lost.length < frames.length) for (const wake of this.#wakes) wake();
   }
 
   /** @returns false when an earlier piece is missing */
-  #add(frame: LiveFrame, whole: boolean): boolean {
-    const key = liveKey(frame);
+  #add(frame: contract.LiveFrame, whole: boolean): boolean {
+    const key = contract.liveKey(frame);
     const known = this.#texts.get(key);
     const heardAt = this.#deps.now();
     if (known !== undefined && known.about.since === frame.since) return known.add(frame, { whole, heardAt });
@@ -144,13 +137,13 @@ class LiveRun {
 
 /** The kept part of a text. */
 class Text {
-  readonly about: LiveSource;
+  readonly about: contract.LiveSource;
   heardAt: number;
   #from: number;
   #text: string;
   #ended: boolean;
 
-  constructor({ offset, text, cut: _, ended, ...about }: LiveFrame, heardAt: number) {
+  constructor({ offset, text, cut: _, ended, ...about }: contract.LiveFrame, heardAt: number) {
     this.about = about;
     this.heardAt = heardAt;
     this.#from = offset;
@@ -162,14 +155,17 @@ class Text {
     return this.#from + this.#text.length;
   }
 
-  add({ offset, text, cut, ended }: LiveFrame, { whole, heardAt }: { whole: boolean; heardAt: number }): boolean {
+  add(
+    { offset, text, cut, ended }: contract.LiveFrame,
+    { whole, heardAt }: { whole: boolean; heardAt: number },
+  ): boolean {
     this.heardAt = heardAt;
     if (offset > this.#end) {
       if (!whole && !cut) return false;
       this.#from = offset;
       this.#text = text;
     } else {
-      const kept = keepEnd(this.#text + text.slice(this.#end - offset));
+      const kept = contract.keepEnd(this.#text + text.slice(this.#end - offset));
       this.#from += this.#text.length + Math.max(0, text.length - (this.#end - offset)) - kept.length;
       this.#text = kept;
     }
@@ -178,7 +174,7 @@ class Text {
   }
 
   /** The pieces behind the reader's place; and once, the end. */
-  after(read: WeakMap<Text, number>): LiveFrame[] {
+  after(read: WeakMap<Text, number>): contract.LiveFrame[] {
     const at = read.get(this);
     if (at === Number.POSITIVE_INFINITY) return [];
     // A reader after the end finds the text in the log.
@@ -186,7 +182,7 @@ class Text {
     if (at !== undefined && at >= this.#end && !this.#ended) return [];
     const offset = Math.max(at ?? 0, this.#from);
     read.set(this, this.#ended ? Number.POSITIVE_INFINITY : this.#end);
-    const frame: LiveFrame = { ...this.about, offset, text: this.#text.slice(offset - this.#from) };
+    const frame: contract.LiveFrame = { ...this.about, offset, text: this.#text.slice(offset - this.#from) };
     return [this.#ended ? { ...frame, ended: true } : frame];
   }
 }

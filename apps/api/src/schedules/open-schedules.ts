@@ -1,14 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  lookAtSchedule,
-  openScheduleQueue,
-  openScheduleStore,
-  type ScheduleJob,
-  type ScheduleQueue,
-  type ScheduleState,
-  type ScheduleStore,
-  type Submitting,
-} from '@holdpoint/engine';
+import * as engineApi from '@holdpoint/engine';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Redis } from 'ioredis';
 import type { Schedules } from '../deps.ts';
@@ -39,29 +30,29 @@ const closeMs = 3000;
  * chosen, in one write, so two processes never make two runs of it. The queue opens with the first schedule.
  */
 export function openSchedules(deps: Deps): ScheduleService {
-  const store = openScheduleStore(deps.redis);
+  const store = engineApi.openScheduleStore(deps.redis);
   const ending = new AbortController();
   let submitting: SubmitDeps | undefined;
-  let queue: ScheduleQueue | undefined;
+  let queue: engineApi.ScheduleQueue | undefined;
   let sweeping: Promise<void> | undefined;
   const lookDeps = (submitter: SubmitDeps) => ({
     ...{ store, now: deps.now, newRunId: () => deps.newId('run') },
     wake,
-    submit: (state: Submitting) => submitOccurrence(submitter, state),
-    endOf: ({ tenant }: ScheduleState, runId: string) => readEnd(submitter, tenant, runId),
-    cancel: (state: ScheduleState, runId: string) => cancel(submitter, state, runId),
+    submit: (state: engineApi.Submitting) => submitOccurrence(submitter, state),
+    endOf: ({ tenant }: engineApi.ScheduleState, runId: string) => readEnd(submitter, tenant, runId),
+    cancel: (state: engineApi.ScheduleState, runId: string) => cancel(submitter, state, runId),
   });
-  const opened = (): ScheduleQueue => {
-    queue ??= openScheduleQueue({
+  const opened = (): engineApi.ScheduleQueue => {
+    queue ??= engineApi.openScheduleQueue({
       ...{ redis: deps.redis, connection: deps.connect(), now: deps.now },
       async handle(job) {
-        if (submitting !== undefined) await lookAtSchedule(lookDeps(submitting), job);
+        if (submitting !== undefined) await engineApi.lookAtSchedule(lookDeps(submitting), job);
       },
       onFailure: (job, error) => deps.logger.warn({ err: error, ...job }, 'a schedule is looked at again'),
     });
     return queue;
   };
-  const wake = async (job: ScheduleJob, at = deps.now()): Promise<void> => {
+  const wake = async (job: engineApi.ScheduleJob, at = deps.now()): Promise<void> => {
     if (!ending.signal.aborted) await opened().wake(job, at);
   };
   return {
@@ -81,7 +72,7 @@ export function openSchedules(deps: Deps): ScheduleService {
 }
 
 async function sweep(
-  { store, wake, now, logger, sweepMs }: Deps & { store: ScheduleStore; wake: Schedules['wake'] },
+  { store, wake, now, logger, sweepMs }: Deps & { store: engineApi.ScheduleStore; wake: Schedules['wake'] },
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
@@ -95,7 +86,7 @@ async function sweep(
 }
 
 /** The next look asks again, until the run has ended. */
-async function cancel(deps: SubmitDeps, { tenant, name }: ScheduleState, runId: string): Promise<void> {
+async function cancel(deps: SubmitDeps, { tenant, name }: engineApi.ScheduleState, runId: string): Promise<void> {
   const engine = deps.openEngine.as({ name: `schedule ${name}`, kind: 'service', tenant });
   await engine.runs.cancel(runId, {}).catch((error: unknown) => {
     deps.logger.warn({ err: error, run_id: runId }, 'a run of a schedule could not be canceled; it is tried again');

@@ -6,16 +6,7 @@ import { keyFileOf, readKey } from '../connection.ts';
 import { defaultModelText } from '../default-model.ts';
 import { loginLink } from '../open-browser.ts';
 import { boundsText, ceilingsText, pairs, plain, sandboxLine } from '../output/index.ts';
-import {
-  CliError,
-  type Config,
-  commandLine,
-  count,
-  exitCodes,
-  Interrupted,
-  onInterrupt,
-  type Shell,
-} from '../shell/index.ts';
+import * as cli from '../shell/index.ts';
 import {
   checkHealth,
   claim,
@@ -34,14 +25,14 @@ interface UpOptions {
   json?: true;
 }
 
-export const upCommand = (shell: Shell): Command =>
+export const upCommand = (shell: cli.Shell): Command =>
   new Command('up')
     .description('start Redis, the API and workers on this machine, until Ctrl-C')
-    .option('--workers <n>', 'number of worker processes', count, 1)
+    .option('--workers <n>', 'number of worker processes', cli.count, 1)
     .option('--json', 'print one JSON object when ready')
     .action((options: UpOptions) => up(shell, options));
 
-async function up(shell: Shell, options: UpOptions): Promise<void> {
+async function up(shell: cli.Shell, options: UpOptions): Promise<void> {
   const { config } = shell;
   await checkOperatorSettings(config);
   const { checkDataDirFormat, makeDataDirectory, refuseCopy } = await import('@holdpoint/engine/installation');
@@ -58,10 +49,10 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
   const held = openSync(config.dataDir, 'r');
   const ending = new AbortController();
   const hurry = new AbortController();
-  const restore = onInterrupt(
-    (signal) => ending.abort(new Interrupted(signal)),
+  const restore = cli.onInterrupt(
+    (signal) => ending.abort(new cli.Interrupted(signal)),
     () => {
-      if (hurry.signal.aborted) process.exit(exitCodes.interrupted);
+      if (hurry.signal.aborted) process.exit(cli.exitCodes.interrupted);
       shell.say('stopping now');
       hurry.abort();
     },
@@ -103,7 +94,7 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
     throw ending.signal.reason;
   } catch (error) {
     // Ctrl-C is the usual way to stop `up`, even during the start.
-    if (!(error instanceof Interrupted)) throw error;
+    if (!(error instanceof cli.Interrupted)) throw error;
   } finally {
     release(config.dataDir, process.pid);
     closeSync(held);
@@ -112,14 +103,14 @@ async function up(shell: Shell, options: UpOptions): Promise<void> {
 }
 
 /** Checked here because each program would otherwise refuse in its own log. */
-async function checkOperatorSettings({ environment }: Config): Promise<void> {
+async function checkOperatorSettings({ environment }: cli.Config): Promise<void> {
   // A lazy import: only this command needs the tools.
   const { readOperatorSettings } = await import('../operator-settings.ts');
   await readOperatorSettings(environment);
 }
 
 /** Nothing can start on a full disk, so the reserve is released first. */
-async function makeSpace({ dataDir, space }: Config): Promise<void> {
+async function makeSpace({ dataDir, space }: cli.Config): Promise<void> {
   const { freeBytes, releaseReserve } = await import('@holdpoint/engine/space');
   const free = await freeBytes(dataDir).catch(() => undefined);
   if (free !== undefined && free < space.reserve) await releaseReserve(dataDir);
@@ -128,7 +119,7 @@ async function makeSpace({ dataDir, space }: Config): Promise<void> {
 function newRecord(dataDir: string): SystemRecord {
   const self = identify(process.pid);
   if (self === undefined)
-    throw new CliError('child_failed', 'This operating system does not report when a process started.', {
+    throw new cli.CliError('child_failed', 'This operating system does not report when a process started.', {
       next: 'Run Holdpoint on Linux: `up` recognizes its processes by the time of their start.',
     });
   const started_at = new Date().toISOString();
@@ -142,13 +133,13 @@ const isStorageError = (error: unknown): error is Error =>
   (error.code === 'ENOSPC' || error.code === 'EDQUOT' || error.code === 'EIO');
 
 /** A system in good health is no error. */
-async function alreadyUp(shell: Shell, record: SystemRecord, { json }: UpOptions): Promise<void> {
+async function alreadyUp(shell: cli.Shell, record: SystemRecord, { json }: UpOptions): Promise<void> {
   const { pid, address, started_at } = record;
   const { dataDir } = shell.config;
   const fault = address === null ? undefined : await checkHealth({ ...record, address });
   if (fault !== undefined) {
     const message = `Holdpoint runs on ${dataDir} (process ${pid}), but ${fault.text}.`;
-    throw new CliError('not_ready', message, { next: fault.next });
+    throw new cli.CliError('not_ready', message, { next: fault.next });
   }
   if (json) {
     shell.printJson({ already_running: true, pid, address, data: dataDir, started_at });
@@ -156,10 +147,10 @@ async function alreadyUp(shell: Shell, record: SystemRecord, { json }: UpOptions
   }
   const where = address === null ? 'is starting' : `runs at ${address}`;
   shell.print(`Holdpoint ${where} (process ${pid}, data ${dataDir}).`);
-  shell.say(`To stop it: ${commandLine('down')}. A second system needs another HOLDPOINT_DATA and HOLDPOINT_PORT.`);
+  shell.say(`To stop it: ${cli.commandLine('down')}. A second system needs another HOLDPOINT_DATA and HOLDPOINT_PORT.`);
 }
 
-async function printReady(shell: Shell, system: RunningSystem, { json, workers }: UpOptions): Promise<void> {
+async function printReady(shell: cli.Shell, system: RunningSystem, { json, workers }: UpOptions): Promise<void> {
   const { config } = shell;
   const keyFile = keyFileOf(config);
   const client = await shell.connect(system.address, readKey(keyFile));
@@ -186,19 +177,19 @@ async function printReady(shell: Shell, system: RunningSystem, { json, workers }
   for (const line of pairs(about)) shell.print(`  ${line}`);
   shell.print('');
   shell.print('The console opens with this link once, within a minute. Later:');
-  shell.print(`  ${commandLine('open')}`);
+  shell.print(`  ${cli.commandLine('open')}`);
   shell.print('');
   shell.print('Try, in another terminal:');
   // A copy, because a publish changes a plain directory.
   shell.print('  cp -r examples/repos/pagelist /tmp/pagelist');
-  shell.print(`  ${commandLine('run', '--plan examples/pagelist.plan.yaml', '--source /tmp/pagelist')}`);
-  shell.print(`  ${commandLine('approvals')}`);
+  shell.print(`  ${cli.commandLine('run', '--plan examples/pagelist.plan.yaml', '--source /tmp/pagelist')}`);
+  shell.print(`  ${cli.commandLine('approvals')}`);
   shell.print('');
   shell.print('Ctrl-C stops it; runs continue at the next start.');
 }
 
 /** A model out of reach is yellow. */
-function shownModel({ colors }: Shell, { model }: ApiBounds): string {
+function shownModel({ colors }: cli.Shell, { model }: ApiBounds): string {
   const text = plain(defaultModelText(model));
   return model.problem === null ? text : colors.yellow(text);
 }

@@ -1,12 +1,5 @@
 import { findRedis } from '@holdpoint/embedded-redis';
-import {
-  checkDataDirFormat,
-  checkFormat,
-  hasUnknownFormat,
-  InstallationError,
-  readInstallation,
-  refuseCopy,
-} from '@holdpoint/engine/installation';
+import * as installation from '@holdpoint/engine/installation';
 import { connect } from '@holdpoint/engine/redis';
 import { type Config, commandLine } from '../shell/index.ts';
 import { quiet } from '../system/index.ts';
@@ -22,11 +15,11 @@ export async function checkInstallation(config: Config): Promise<Finding[]> {
   const { address } = await findRedis(config);
   const connections = connect(address, quiet, { commandMs: 3000 });
   try {
-    refuseCopy(config.dataDir);
-    await checkDataDirFormat(config.dataDir);
-    const state = await readInstallation({ redis: connections.state, dataDir: config.dataDir });
+    installation.refuseCopy(config.dataDir);
+    await installation.checkDataDirFormat(config.dataDir);
+    const state = await installation.readInstallation({ redis: connections.state, dataDir: config.dataDir });
     const { dataDir, redis } = state;
-    checkFormat(state);
+    installation.checkFormat(state);
     const isNew = dataDir.id === undefined && redis.id === undefined && dataDir.runs === 0 && redis.runs === 0;
     if (isNew) return [{ name, level: 'ok', text: 'none yet (created at the first start)' }];
     if (dataDir.id !== undefined && dataDir.id === redis.id) {
@@ -36,7 +29,7 @@ export async function checkInstallation(config: Config): Promise<Finding[]> {
     const next = `Check REDIS_URL and HOLDPOINT_DATA; ${commandLine('adopt')} shows what each of them holds.`;
     return [{ name, level: 'fail', text, next }];
   } catch (error) {
-    if (!(error instanceof InstallationError)) return judgeAlone(config.dataDir);
+    if (!(error instanceof installation.InstallationError)) return judgeAlone(config.dataDir);
     return [{ name, level: 'fail', text: error.message, next: error.next }];
   } finally {
     await connections.close();
@@ -44,7 +37,7 @@ export async function checkInstallation(config: Config): Promise<Finding[]> {
 }
 
 async function judgeAlone(dataDir: string): Promise<Finding[]> {
-  if (!(await hasUnknownFormat(dataDir))) return [];
+  if (!(await installation.hasUnknownFormat(dataDir))) return [];
   const text = `${dataDir} has files of runs and no file \`installation\`, so its format is unknown`;
   const next = `${commandLine('adopt')} shows whether its Redis has the format number, and what to do without one.`;
   return [{ name, level: 'fail', text, next }];

@@ -1,22 +1,4 @@
-import {
-  givenKindsSchema,
-  givenLimitsSchema,
-  givenPolicySchema,
-  modelGoalShape,
-  modelsSchema,
-  narrowedShape,
-  networkSchema,
-  type Plan,
-  planSchema,
-  policyReferenceSchema,
-  policySchema,
-  prepareSchema,
-  prioritySchema,
-  publishDefaultsSchema,
-  secretUsesSchema,
-  settingsSchema,
-  validatorsSchema,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { z } from 'zod';
 import { mistakeText } from '../words-for-people.ts';
 
@@ -24,34 +6,34 @@ import { mistakeText } from '../words-for-people.ts';
 const headSchema = z.strictObject({
   title: z.string().min(1).max(200).optional(),
   toolset: z.string().min(1).max(64).optional(),
-  settings: settingsSchema.optional(),
-  policy: givenPolicySchema.optional(),
-  limits: givenLimitsSchema.optional(),
-  models: modelsSchema.optional(),
-  agents: givenKindsSchema.optional(),
-  priority: prioritySchema.optional(),
-  network: networkSchema.optional(),
-  ...narrowedShape,
-  secrets: secretUsesSchema.optional(),
-  validators: validatorsSchema.optional(),
-  publish: publishDefaultsSchema.optional(),
-  prepare: prepareSchema.optional(),
+  settings: contract.settingsSchema.optional(),
+  policy: contract.givenPolicySchema.optional(),
+  limits: contract.givenLimitsSchema.optional(),
+  models: contract.modelsSchema.optional(),
+  agents: contract.givenKindsSchema.optional(),
+  priority: contract.prioritySchema.optional(),
+  network: contract.networkSchema.optional(),
+  ...contract.narrowedShape,
+  secrets: contract.secretUsesSchema.optional(),
+  validators: contract.validatorsSchema.optional(),
+  publish: contract.publishDefaultsSchema.optional(),
+  prepare: contract.prepareSchema.optional(),
   labels: z.record(z.string().min(1).max(63), z.string().max(255)).optional(),
   groups: z.unknown().optional(),
   prompt: z.string().min(1).max(200_000).optional(),
   model: z.string().min(1).max(200).optional(),
-  ...modelGoalShape,
+  ...contract.modelGoalShape,
 });
 
 /** A mistake in a policy is reported for the most likely shape. */
 const headFor = (value: object): typeof headSchema => {
   const policy: unknown = 'policy' in value ? value.policy : undefined;
   const isReference = typeof policy === 'object' && policy !== null && 'name' in policy;
-  const meant = isReference ? policyReferenceSchema : policySchema;
+  const meant = isReference ? contract.policyReferenceSchema : contract.policySchema;
   return headSchema.extend({ policy: meant.optional() }) as unknown as typeof headSchema;
 };
 
-export type PlanFile = Omit<z.infer<typeof headSchema>, 'groups'> & { plan?: Plan };
+export type PlanFile = Omit<z.infer<typeof headSchema>, 'groups'> & { plan?: contract.Plan };
 
 export interface PlanMistake {
   path: PropertyKey[];
@@ -74,14 +56,14 @@ export function checkPlanFile(value: unknown): { ok: true; file: PlanFile } | { 
 }
 
 /** A file has groups of steps or a prompt. */
-function goalIn(value: object): { plan?: Plan; mistakes: PlanMistake[] } {
+function goalIn(value: object): { plan?: contract.Plan; mistakes: PlanMistake[] } {
   const groups: unknown = 'groups' in value ? value.groups : undefined;
   if ('prompt' in value) {
     return { mistakes: groups === undefined ? [] : [{ path: ['groups'], message: 'give either groups or a prompt' }] };
   }
   if (groups === undefined)
     return { mistakes: [{ path: [], message: 'groups: a plan has groups of steps, or a prompt' }] };
-  const { data, error } = planSchema.safeParse({ groups });
+  const { data, error } = contract.planSchema.safeParse({ groups });
   const misplaced = ofPrompts.filter((name) => name in value);
   return {
     ...(data === undefined ? {} : { plan: data }),
@@ -92,7 +74,7 @@ function goalIn(value: object): { plan?: Plan; mistakes: PlanMistake[] } {
   };
 }
 
-const ofPrompts = ['model', ...Object.keys(modelGoalShape)];
+const ofPrompts = ['model', ...Object.keys(contract.modelGoalShape)];
 
 const mistakesOf = (error: z.ZodError | undefined): PlanMistake[] =>
   (error?.issues ?? []).flatMap((issue): PlanMistake[] => {

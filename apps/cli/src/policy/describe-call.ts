@@ -1,14 +1,4 @@
-import {
-  callerKindSchema,
-  effectSchema,
-  type Modes,
-  modesSchema,
-  nearestNames,
-  riskSchema,
-  type Settings,
-  settingsSchema,
-  touchesSchema,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { type CallFacts, describeTouches } from '@holdpoint/policy';
 import { z } from 'zod';
 import { CliError } from '../shell/index.ts';
@@ -19,18 +9,18 @@ const callSchema = z.strictObject({
   toolset: z.string().default('holdpoint'),
   tool: z.string(),
   args: z.json().default({}),
-  effect: effectSchema.optional(),
-  risk: riskSchema.optional(),
+  effect: contract.effectSchema.optional(),
+  risk: contract.riskSchema.optional(),
   network: z.boolean().default(false).describe('Whether its run has a network'),
-  settings: settingsSchema.optional().describe('Settings of its run'),
-  modes: modesSchema.optional().describe('Modes of its run'),
-  touches: touchesSchema.optional(),
+  settings: contract.settingsSchema.optional().describe('Settings of its run'),
+  modes: contract.modesSchema.optional().describe('Modes of its run'),
+  touches: contract.touchesSchema.optional(),
   labels: z.record(z.string(), z.string()).default({}),
-  submitted_by: z.strictObject({ name: z.string(), kind: callerKindSchema }).optional(),
+  submitted_by: z.strictObject({ name: z.string(), kind: contract.callerKindSchema }).optional(),
 });
 
 /** A call in a run with these settings and modes. */
-export type DescribedCall = CallFacts & { settings?: Settings; modes?: Modes };
+export type DescribedCall = CallFacts & { settings?: contract.Settings; modes?: contract.Modes };
 
 /**
  * The facts about a call for a policy, in the gate's description.
@@ -52,7 +42,7 @@ export async function describeCall(
   const tools = toolsOf(registry);
   if (!tools.some((one) => one.toolset === toolset && one.name === tool)) {
     const names = tools.map(({ name }) => name);
-    const near = nearestNames(tool, names).join(', ');
+    const near = contract.nearestNames(tool, names).join(', ');
     const what = `There is no tool ${JSON.stringify(tool)} in ${toolset}. Nearest: ${near}.`;
     throw new CliError('usage', `${what} For another toolset give effect, risk and touches.`);
   }

@@ -1,16 +1,10 @@
-import {
-  type GivenPolicy,
-  type operatorPolicySchema,
-  type Policy,
-  policyReferenceSchema,
-  policySchema,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { checkRules, type PolicyProblem, parsePolicy, placeProblems } from '@holdpoint/policy';
 import type { z } from 'zod';
 import { CliError, readGivenFile } from '../shell/index.ts';
 import { catalogTools } from './catalog-tools.ts';
 
-type AnySchema = typeof policySchema | typeof operatorPolicySchema;
+type AnySchema = typeof contract.policySchema | typeof contract.operatorPolicySchema;
 
 export interface PolicyFile {
   file: string;
@@ -19,7 +13,7 @@ export interface PolicyFile {
 }
 
 /** Reads a document and checks the whole document. @throws CliError `invalid_policy` with every mistake by its pointer */
-export async function readPolicy(of: PolicyFile): Promise<Policy>;
+export async function readPolicy(of: PolicyFile): Promise<contract.Policy>;
 export async function readPolicy<Schema extends AnySchema>(of: PolicyFile, schema?: Schema): Promise<z.output<Schema>>;
 export async function readPolicy({ file, environment }: PolicyFile, schema?: AnySchema): Promise<unknown> {
   const content = await readGivenFile(process.cwd(), file, { code: 'no_policy' });
@@ -30,7 +24,7 @@ export async function readPolicy({ file, environment }: PolicyFile, schema?: Any
 export async function checkPolicyText(
   { file, environment }: PolicyFile,
   text: string,
-  schema: AnySchema = policySchema,
+  schema: AnySchema = contract.policySchema,
 ): Promise<z.output<AnySchema>> {
   const parsed = parsePolicy(text, schema);
   if (!parsed.ok) throw invalid(file, text, parsed.problems);
@@ -54,9 +48,9 @@ const invalid = (file: string, text: string, problems: readonly PolicyProblem[])
 export async function givenPolicy(
   text: string,
   { environment }: { environment: Readonly<Record<string, string>> },
-): Promise<GivenPolicy> {
+): Promise<contract.GivenPolicy> {
   const [name = '', version] = text.split('@', 2);
-  const reference = policyReferenceSchema.safeParse({
+  const reference = contract.policyReferenceSchema.safeParse({
     name,
     ...(version !== undefined && { version: Number(version) }),
   });

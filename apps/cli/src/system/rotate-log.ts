@@ -1,14 +1,4 @@
-import {
-  closeSync,
-  copyFileSync,
-  fstatSync,
-  ftruncateSync,
-  openSync,
-  readSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 
 const maxBytes = 16 * 1024 * 1024;
 const intervalMs = 2000;
@@ -18,41 +8,41 @@ const intervalMs = 2000;
  * is at the new beginning. Without space for a copy the content is dropped.
  */
 export function rotateLog(file: string, largest: number = maxBytes): void {
-  if ((statSync(file, { throwIfNoEntry: false })?.size ?? 0) <= largest) return;
+  if ((fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0) <= largest) return;
   const older = `${file}.1`;
-  const log = openSync(file, 'r+');
+  const log = fs.openSync(file, 'r+');
   try {
     const copied = copyOf(file, older);
     if (copied !== undefined) appendRest(log, { from: copied, to: older });
-    ftruncateSync(log, 0);
+    fs.ftruncateSync(log, 0);
   } finally {
-    closeSync(log);
+    fs.closeSync(log);
   }
 }
 
 /** @returns the number of copied bytes; undefined without space */
 function copyOf(file: string, older: string): number | undefined {
   try {
-    copyFileSync(file, older);
-    return statSync(older).size;
+    fs.copyFileSync(file, older);
+    return fs.statSync(older).size;
   } catch {
-    rmSync(older, { force: true });
+    fs.rmSync(older, { force: true });
     return undefined;
   }
 }
 
 /** Copies the lines written during the copy. Lines in the microseconds before the truncation are lost. */
 function appendRest(log: number, { from, to }: { from: number; to: string }): void {
-  const length = fstatSync(log).size - from;
+  const length = fs.fstatSync(log).size - from;
   if (length <= 0) return;
   const rest = Buffer.alloc(length);
-  const older = openSync(to, 'a');
+  const older = fs.openSync(to, 'a');
   try {
-    writeSync(older, rest, 0, readSync(log, rest, 0, length, from));
+    fs.writeSync(older, rest, 0, fs.readSync(log, rest, 0, length, from));
   } catch {
     // No space for the copy.
   } finally {
-    closeSync(older);
+    fs.closeSync(older);
   }
 }
 

@@ -1,13 +1,4 @@
-import {
-  type AuditHead,
-  type AuditRecord,
-  type AuditReport,
-  auditHeadSchema,
-  auditPageSchema,
-  auditReportSchema,
-  jsonLines,
-  type Page,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import type { Transport } from '../request.ts';
 import type { Options, PageQuery } from './request-parts.ts';
 
@@ -15,7 +6,7 @@ interface AuditQuery {
   /** ISO 8601, UTC: records of events from this time on. */
   since?: string | undefined;
   run_id?: string | undefined;
-  kind?: readonly AuditRecord['kind'][] | undefined;
+  kind?: readonly wire.AuditRecord['kind'][] | undefined;
 }
 
 export function auditRequests(transport: Transport) {
@@ -25,9 +16,10 @@ export function auditRequests(transport: Transport) {
     async listAudit(
       { kind, ...query }: PageQuery & AuditQuery & { order?: 'asc' | 'desc' | undefined } = {},
       { signal }: Options = {},
-    ): Promise<Page<AuditRecord>> {
-      return (await ask({ path: '/v1/audit', query: { ...query, kind: kind?.join(',') }, signal }, auditPageSchema))
-        .body;
+    ): Promise<wire.Page<wire.AuditRecord>> {
+      return (
+        await ask({ path: '/v1/audit', query: { ...query, kind: kind?.join(',') }, signal }, wire.auditPageSchema)
+      ).body;
     },
 
     /** The same records as lines of JSON, as the files have them. Read them to their end, or end the loop. */
@@ -36,17 +28,17 @@ export function auditRequests(transport: Transport) {
       { signal }: Options = {},
     ): Promise<AsyncGenerator<Uint8Array>> {
       const query = { ...rest, kind: kind?.join(',') };
-      return transport.askBytes({ path: '/v1/audit', query, headers: { accept: jsonLines }, signal });
+      return transport.askBytes({ path: '/v1/audit', query, headers: { accept: wire.jsonLines }, signal });
     },
 
     /** The last sealed record: keep a copy elsewhere for `verifyAudit`. */
-    async auditHead({ signal }: Options = {}): Promise<AuditHead> {
-      return (await ask({ path: '/v1/audit/head', signal }, auditHeadSchema)).body;
+    async auditHead({ signal }: Options = {}): Promise<wire.AuditHead> {
+      return (await ask({ path: '/v1/audit/head', signal }, wire.auditHeadSchema)).body;
     },
 
     /** @param query.head `SEQ:HASH` from a copy elsewhere. @returns findings: differences from the sealed records */
-    async verifyAudit(query: { head?: string | undefined } = {}, { signal }: Options = {}): Promise<AuditReport> {
-      return (await ask({ path: '/v1/audit/verify', query: { ...query }, signal }, auditReportSchema)).body;
+    async verifyAudit(query: { head?: string | undefined } = {}, { signal }: Options = {}): Promise<wire.AuditReport> {
+      return (await ask({ path: '/v1/audit/verify', query: { ...query }, signal }, wire.auditReportSchema)).body;
     },
   };
 }

@@ -1,11 +1,4 @@
-import {
-  type FinishRun,
-  type ReceivedCalls,
-  type Run,
-  receivedCallsSchema,
-  runSchema,
-  type SendCalls,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import type { Transport } from '../request.ts';
 import { at, type Options } from './request-parts.ts';
 
@@ -17,17 +10,17 @@ export const callRequests = ({ ask }: Transport) => ({
    */
   async sendCalls(
     runId: string,
-    body: SendCalls,
+    body: wire.SendCalls,
     {
       idempotencyKey,
       waitS,
       signal,
     }: Options & { idempotencyKey?: string | undefined; waitS?: number | undefined } = {},
-  ): Promise<ReceivedCalls> {
+  ): Promise<wire.ReceivedCalls> {
     const headers = { 'idempotency-key': idempotencyKey };
     const path = at('runs', runId, '/calls');
     const request = { method: 'POST' as const, path, query: { wait_s: waitS }, body, headers, signal };
-    return (await ask(request, receivedCallsSchema)).body;
+    return (await ask(request, wire.receivedCallsSchema)).body;
   },
 
   /** Calls received by an open run, by their number. @throws ApiError `calls_not_found` */
@@ -35,11 +28,15 @@ export const callRequests = ({ ask }: Transport) => ({
     runId: string,
     number: number,
     { waitS, signal }: Options & { waitS?: number | undefined } = {},
-  ): Promise<ReceivedCalls> =>
-    (await ask({ path: at('runs', runId, `/calls/${number}`), query: { wait_s: waitS }, signal }, receivedCallsSchema))
-      .body,
+  ): Promise<wire.ReceivedCalls> =>
+    (
+      await ask(
+        { path: at('runs', runId, `/calls/${number}`), query: { wait_s: waitS }, signal },
+        wire.receivedCallsSchema,
+      )
+    ).body,
 
   /** Ends an open run: no more calls come. @throws ApiError `run_not_open`, `run_not_active`, `calls_pending` */
-  finishRun: async (id: string, body: FinishRun = {}, { signal }: Options = {}): Promise<Run> =>
-    (await ask({ method: 'POST', path: at('runs', id, '/finish'), body, signal }, runSchema)).body,
+  finishRun: async (id: string, body: wire.FinishRun = {}, { signal }: Options = {}): Promise<wire.Run> =>
+    (await ask({ method: 'POST', path: at('runs', id, '/finish'), body, signal }, wire.runSchema)).body,
 });

@@ -1,18 +1,5 @@
 import { isTerminal } from '@holdpoint/contract';
-import {
-  type ApprovalChange,
-  approvalChanged,
-  approvalChangeSchema,
-  eventPageSchema,
-  type Page,
-  type Run,
-  type RunDetail,
-  type RunEvent,
-  runChanged,
-  runSchema,
-  type Trace,
-  traceSchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import { followLive, followRun, type LiveText } from '../follow-run.ts';
 import { read, type Transport } from '../request.ts';
 import { follow, type Reconnecting } from '../stream.ts';
@@ -27,22 +14,25 @@ export function eventRequests(transport: Transport) {
       runId: string,
       query: { after?: number; limit?: number } = {},
       { signal }: Options = {},
-    ): Promise<Page<RunEvent>> =>
-      (await ask({ path: at('runs', runId, '/events'), query: { ...query }, signal }, eventPageSchema)).body,
+    ): Promise<wire.Page<wire.RunEvent>> =>
+      (await ask({ path: at('runs', runId, '/events'), query: { ...query }, signal }, wire.eventPageSchema)).body,
 
     /** A page of the spans of a run. Pages are in order of the ends of their spans; spans without an end are on the last page. */
     readTrace: async (
       runId: string,
       query: { after?: number; limit?: number } = {},
       { signal }: Options = {},
-    ): Promise<Trace> =>
-      (await ask({ path: at('runs', runId, '/trace'), query: { ...query }, signal }, traceSchema)).body,
+    ): Promise<wire.Trace> =>
+      (await ask({ path: at('runs', runId, '/trace'), query: { ...query }, signal }, wire.traceSchema)).body,
 
     /**
      * A run's events from `after` on, each exactly once and in order, past lost connections. Ends when the run has ended and no
      * publication is under way.
      */
-    events(runId: string, { after = 0, ...options }: Reconnecting & { after?: number } = {}): AsyncGenerator<RunEvent> {
+    events(
+      runId: string,
+      { after = 0, ...options }: Reconnecting & { after?: number } = {},
+    ): AsyncGenerator<wire.RunEvent> {
       return followRun(transport, { path: at('runs', runId, '/events'), after, ...options });
     },
 
@@ -54,7 +44,7 @@ export function eventRequests(transport: Transport) {
     liveEvents(
       runId: string,
       { after = 0, ...options }: Reconnecting & { after?: number } = {},
-    ): AsyncGenerator<RunEvent | LiveText> {
+    ): AsyncGenerator<wire.RunEvent | LiveText> {
       return followLive(transport, { path: at('runs', runId, '/events'), after, ...options });
     },
 
@@ -65,14 +55,14 @@ export function eventRequests(transport: Transport) {
     listAllEvents: async (
       query: PageQuery & { since?: string | undefined } = {},
       { signal }: Options = {},
-    ): Promise<Page<RunEvent>> =>
-      (await ask({ path: '/v1/events', query: { ...query }, signal }, eventPageSchema)).body,
+    ): Promise<wire.Page<wire.RunEvent>> =>
+      (await ask({ path: '/v1/events', query: { ...query }, signal }, wire.eventPageSchema)).body,
 
     /**
      * Each run at each change, from now on, past lost connections. Quick changes of a run may arrive as a single change, and after a lost
      * connection a run may arrive again with the same `seq`. The iteration never ends.
      */
-    async *changes({ signal }: Options = {}): AsyncGenerator<Run> {
+    async *changes({ signal }: Options = {}): AsyncGenerator<wire.Run> {
       for await (const { run } of allChanges(transport, signal)) if (run !== undefined) yield run;
     },
 
@@ -89,8 +79,8 @@ export function eventRequests(transport: Transport) {
      */
     async waitForRun(
       runId: string,
-      { until = hasEnded, signal }: Options & { until?: (run: Run) => boolean } = {},
-    ): Promise<RunDetail> {
+      { until = hasEnded, signal }: Options & { until?: (run: wire.Run) => boolean } = {},
+    ): Promise<wire.RunDetail> {
       let run = await getRun(runId, { signal });
       if (until(run)) return run;
       for await (const event of followRun(transport, { path: at('runs', runId, '/events'), after: run.seq, signal })) {
@@ -105,12 +95,12 @@ export function eventRequests(transport: Transport) {
   };
 }
 
-const hasEnded = (run: Run): boolean => isTerminal(run.status);
+const hasEnded = (run: wire.Run): boolean => isTerminal(run.status);
 
 async function* allChanges(
   transport: Transport,
   signal: AbortSignal | undefined,
-): AsyncGenerator<{ run?: Run; approval?: ApprovalChange }> {
+): AsyncGenerator<{ run?: wire.Run; approval?: wire.ApprovalChange }> {
   let last: string | undefined;
   const requestFor = () => ({
     path: '/v1/events',
@@ -118,7 +108,7 @@ async function* allChanges(
   });
   for await (const { id, event, data } of follow(transport, requestFor, { signal })) {
     last = id ?? last;
-    if (event === runChanged) yield { run: read(runSchema, data, 200) };
-    if (event === approvalChanged) yield { approval: read(approvalChangeSchema, data, 200) };
+    if (event === wire.runChanged) yield { run: read(wire.runSchema, data, 200) };
+    if (event === wire.approvalChanged) yield { approval: read(wire.approvalChangeSchema, data, 200) };
   }
 }

@@ -1,15 +1,5 @@
 import type { UnknownContent } from '@holdpoint/contract';
-import {
-  type Diff,
-  type DiffStat,
-  diffSchema,
-  diffStatSchema,
-  type FileEntry,
-  fileListSchema,
-  type Page,
-  type Snapshot,
-  snapshotPageSchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import type { Transport } from '../request.ts';
 import { at, type Options, type PageQuery } from './request-parts.ts';
 
@@ -27,12 +17,13 @@ interface Snapshots {
 export function fileRequests(transport: Transport) {
   const { ask } = transport;
   return {
-    diff: async (runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<Diff> =>
-      (await ask({ path: at('runs', runId, '/diff'), query: { ...query }, signal }, diffSchema)).body,
+    diff: async (runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<wire.Diff> =>
+      (await ask({ path: at('runs', runId, '/diff'), query: { ...query }, signal }, wire.diffSchema)).body,
 
     /** The changed files without their lines, of a change set of any size. `diff` with `path` has the lines of one file. */
-    diffStat: async (runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<DiffStat> =>
-      (await ask({ path: at('runs', runId, '/diff'), query: { ...query, stat: true }, signal }, diffStatSchema)).body,
+    diffStat: async (runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<wire.DiffStat> =>
+      (await ask({ path: at('runs', runId, '/diff'), query: { ...query, stat: true }, signal }, wire.diffStatSchema))
+        .body,
 
     /** Text for `git apply`. */
     patch: async (runId: string, query: Snapshots = {}, { signal }: Options = {}): Promise<string> =>
@@ -43,16 +34,16 @@ export function fileRequests(transport: Transport) {
       runId: string,
       query: PageQuery & { order?: 'asc' | 'desc' | undefined } = {},
       { signal }: Options = {},
-    ): Promise<Page<Snapshot>> =>
-      (await ask({ path: at('runs', runId, '/snapshots'), query: { ...query }, signal }, snapshotPageSchema)).body,
+    ): Promise<wire.Page<wire.Snapshot>> =>
+      (await ask({ path: at('runs', runId, '/snapshots'), query: { ...query }, signal }, wire.snapshotPageSchema)).body,
 
     /** The files of a snapshot, by default the present snapshot of the run. `path`: only this file, or the content of this folder. */
     listFiles: async (
       runId: string,
       query: { snapshot?: string | undefined; path?: string | undefined } = {},
       { signal }: Options = {},
-    ): Promise<FileEntry[]> =>
-      (await ask({ path: at('runs', runId, '/files'), query: { ...query }, signal }, fileListSchema)).body.data,
+    ): Promise<wire.FileEntry[]> =>
+      (await ask({ path: at('runs', runId, '/files'), query: { ...query }, signal }, wire.fileListSchema)).body.data,
 
     /** Content of the workspace outside of every snapshot, because no snapshot can hold the content. */
     async listUnknown(
@@ -61,7 +52,7 @@ export function fileRequests(transport: Transport) {
       { signal }: Options = {},
     ): Promise<UnknownContent[]> {
       const path = at('runs', runId, '/files');
-      return (await ask({ path, query: { ...query }, signal }, fileListSchema)).body.unknown;
+      return (await ask({ path, query: { ...query }, signal }, wire.fileListSchema)).body.unknown;
     },
 
     /** The bytes of a file. Read them to their end, or end the loop: until then the connection is taken. */

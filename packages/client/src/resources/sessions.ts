@@ -1,28 +1,22 @@
-import {
-  endedSessionsSchema,
-  type LoginCode,
-  loginCodeSchema,
-  type Session,
-  sessionListSchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import type { Transport } from '../request.ts';
 import { at, entriesOf, type ListOptions, type Options } from './request-parts.ts';
 
 export const sessionRequests = ({ ask, send }: Transport) => ({
   /** A code that logs a browser in once, within a minute: `/login#code=…`. */
-  async createLoginCode({ signal }: Options = {}): Promise<LoginCode> {
-    return (await ask({ method: 'POST', path: '/v1/session/code', signal }, loginCodeSchema)).body;
+  async createLoginCode({ signal }: Options = {}): Promise<wire.LoginCode> {
+    return (await ask({ method: 'POST', path: '/v1/session/code', signal }, wire.loginCodeSchema)).body;
   },
 
   /** The logins of browsers with this key, newest first. */
-  async listSessions(options: ListOptions = {}): Promise<Session[]> {
-    const { body } = await ask({ path: '/v1/sessions', signal: options.signal }, sessionListSchema);
+  async listSessions(options: ListOptions = {}): Promise<wire.Session[]> {
+    const { body } = await ask({ path: '/v1/sessions', signal: options.signal }, wire.sessionListSchema);
     return entriesOf(body, options);
   },
 
   /** Ends all of them at once; how many they were. */
   async endSessions({ signal }: Options = {}): Promise<number> {
-    return (await ask({ method: 'DELETE', path: '/v1/sessions', signal }, endedSessionsSchema)).body.ended;
+    return (await ask({ method: 'DELETE', path: '/v1/sessions', signal }, wire.endedSessionsSchema)).body.ended;
   },
 
   async endSession(id: string, { signal }: Options = {}): Promise<void> {

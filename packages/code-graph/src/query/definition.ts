@@ -1,46 +1,38 @@
 import { z } from 'zod';
 import { findings } from '../resolve/readable-graph.ts';
 import { resolveReference } from '../resolve/resolve-reference.ts';
-import {
-  type Asked,
-  badParams,
-  byPath,
-  defineQuestion,
-  fileOf,
-  globText,
-  pageShape,
-  type Row,
-  type RowGroup,
-} from './define-question.ts';
+import * as questions from './define-question.ts';
 import { symbolKind, symbolRow } from './symbols.ts';
 
 const place = { line: z.int().min(1), column: z.int().min(1) };
 
 /** Declarations with a name, or the declarations behind the name at a place. */
-export const definition = defineQuestion(
+export const definition = questions.defineQuestion(
   z.strictObject({
     name: z.string().min(1).max(1000).optional(),
     kind: symbolKind.optional(),
-    path: globText.optional(),
+    path: questions.globText.optional(),
     line: place.line.optional(),
     column: place.column.optional(),
-    ...pageShape,
+    ...questions.pageShape,
   }),
   (asked, { name, kind, path, line, column }) => {
     if (line !== undefined || column !== undefined) {
       if (path === undefined || line === undefined)
-        throw badParams('/params: a place has `path` and `line`, and `column` where the line has several names.');
-      return atPlace(asked, { path: fileOf(asked, path), line, column, name });
+        throw questions.badParams(
+          '/params: a place has `path` and `line`, and `column` where the line has several names.',
+        );
+      return atPlace(asked, { path: questions.fileOf(asked, path), line, column, name });
     }
     if (name === undefined)
-      throw badParams('/params: give `name`, or the place of a use: `path`, `line` and `column`.');
+      throw questions.badParams('/params: give `name`, or the place of a use: `path`, `line` and `column`.');
     return named(asked, { name, kind, path });
   },
 );
 
 /** `Class.method` names a symbol with its container. */
 function named(
-  asked: Asked,
+  asked: questions.Asked,
   { name, kind, path }: { name: string; kind?: string | undefined; path?: string | undefined },
 ) {
   const last = name.slice(name.lastIndexOf('.') + 1);
@@ -50,7 +42,7 @@ function named(
     [name, ...(last === '' ? [] : [last])].flatMap((one) => view.symbolsNamed(one)),
     (one) => one.path,
   );
-  return byPath(
+  return questions.byPath(
     asked,
     [...places.keys()].sort(),
     (one) => {
@@ -68,16 +60,16 @@ function named(
 }
 
 function atPlace(
-  { view, isReadable }: Asked,
+  { view, isReadable }: questions.Asked,
   { path, line, column, name }: { path: string; line: number; column?: number | undefined; name?: string | undefined },
-): RowGroup[] {
+): questions.RowGroup[] {
   const uses = (view.factsOf(path)?.references ?? []).filter(
     (one) =>
       one.start.line === line &&
       (name === undefined || one.name === name) &&
       (column === undefined || (one.start.column <= column && column < one.start.column + one.name.length)),
   );
-  const rows = (): Row[] =>
+  const rows = (): questions.Row[] =>
     uses.flatMap((reference) =>
       resolveReference(view, { path, reference })
         .filter((one) => isReadable(one.path))

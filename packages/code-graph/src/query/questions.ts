@@ -3,30 +3,18 @@ import { z } from 'zod';
 import { type ImportFact, referenceFactSchema } from '../facts.ts';
 import { languages } from '../grammars/language.ts';
 import { resolveReference } from '../resolve/resolve-reference.ts';
-import {
-  type Asked,
-  badParams,
-  byPath,
-  defineQuestion,
-  fileOf,
-  globText,
-  nameFilter,
-  pageShape,
-  pathFilter,
-  type Question,
-  type Row,
-} from './define-question.ts';
+import * as question from './define-question.ts';
 import { definition } from './definition.ts';
 import { map } from './map.ts';
 import { symbolRow, symbols } from './symbols.ts';
 import { unparsed, whyUnparsed } from './unparsed.ts';
 
 /** Files, bytes and symbols by language; files by the reason why they are not parsed. */
-const summary = defineQuestion(
-  z.strictObject({ path: globText.optional(), ...pageShape }),
+const summary = question.defineQuestion(
+  z.strictObject({ path: question.globText.optional(), ...question.pageShape }),
   ({ view, isReadable }, { path }) => {
-    const fits = path === undefined ? undefined : pathFilter(path);
-    const rows = (): Row[] => {
+    const fits = path === undefined ? undefined : question.pathFilter(path);
+    const rows = (): question.Row[] => {
       const languages = new Map<string, { files: number; bytes: number; symbols: number }>();
       const reasons = new Map<string, number>();
       for (const one of view.paths) {
@@ -51,17 +39,17 @@ const summary = defineQuestion(
 const byName = ([a]: [string, unknown], [b]: [string, unknown]): number => (a < b ? -1 : 1);
 
 /** Uses of a name, each with its possible declarations. */
-const references = defineQuestion(
+const references = question.defineQuestion(
   z.strictObject({
     name: z.string().min(1).max(1000),
     kind: referenceFactSchema.shape.kind.optional(),
-    path: globText.optional(),
-    defined_in: globText.optional(),
-    ...pageShape,
+    path: question.globText.optional(),
+    defined_in: question.globText.optional(),
+    ...question.pageShape,
   }),
   (asked, { name, kind, path, defined_in }) => {
-    const leadsTo = defined_in === undefined ? undefined : pathFilter(defined_in);
-    const rows = function* (at: string): Iterable<Row> {
+    const leadsTo = defined_in === undefined ? undefined : question.pathFilter(defined_in);
+    const rows = function* (at: string): Iterable<question.Row> {
       for (const reference of asked.view.factsOf(at)?.references ?? []) {
         if (reference.name !== name || (kind !== undefined && reference.kind !== kind)) continue;
         const { qualifier, start } = reference;
@@ -73,13 +61,13 @@ const references = defineQuestion(
         yield { ...row, qualifier: qualifier ?? null, ...found };
       }
     };
-    return byPath(asked, asked.view.pathsUsing(name), rows, path);
+    return question.byPath(asked, asked.view.pathsUsing(name), rows, path);
   },
 );
 
 type Reference = Parameters<typeof resolveReference>[1]['reference'];
 
-function targetsOf({ view, isReadable }: Asked, path: string, reference: Reference) {
+function targetsOf({ view, isReadable }: question.Asked, path: string, reference: Reference) {
   return resolveReference(view, { path, reference })
     .filter((one) => isReadable(one.path))
     .flatMap(({ path: target, index, how }) => {
@@ -90,11 +78,11 @@ function targetsOf({ view, isReadable }: Asked, path: string, reference: Referen
 }
 
 /** The declarations of a file, in the order of the file. */
-const outline = defineQuestion(
-  z.strictObject({ path: z.string().min(1).max(5000), ...pageShape }),
+const outline = question.defineQuestion(
+  z.strictObject({ path: z.string().min(1).max(5000), ...question.pageShape }),
   (asked, { path }) => {
-    const file = fileOf(asked, path);
-    return byPath(asked, [file], () =>
+    const file = question.fileOf(asked, path);
+    return question.byPath(asked, [file], () =>
       (asked.view.factsOf(file)?.symbols ?? [])
         .toSorted((a, b) => a.start.line - b.start.line || a.start.column - b.start.column)
         .map((symbol) => ({ ...symbolRow(file, symbol), depth: symbol.container.length })),
@@ -103,26 +91,27 @@ const outline = defineQuestion(
 );
 
 /** The imports of files, and the target of each import: a row per named file. */
-const imports = defineQuestion(
-  z.strictObject({ path: globText.optional(), source: globText.optional(), ...pageShape }),
-  (asked, { path, source }) => byPath(asked, asked.view.paths, (one) => importRows(asked, one, { source }), path),
+const imports = question.defineQuestion(
+  z.strictObject({ path: question.globText.optional(), source: question.globText.optional(), ...question.pageShape }),
+  (asked, { path, source }) =>
+    question.byPath(asked, asked.view.paths, (one) => importRows(asked, one, { source }), path),
 );
 
 /** The files with an import of a file. */
-const importers = defineQuestion(
-  z.strictObject({ path: z.string().min(1).max(5000), ...pageShape }),
+const importers = question.defineQuestion(
+  z.strictObject({ path: z.string().min(1).max(5000), ...question.pageShape }),
   (asked, { path }) => {
-    const target = fileOf(asked, path);
-    return byPath(asked, asked.view.importersOf(target), (one) => importRows(asked, one, { target }));
+    const target = question.fileOf(asked, path);
+    return question.byPath(asked, asked.view.importersOf(target), (one) => importRows(asked, one, { target }));
   },
 );
 
 function* importRows(
-  { view, isReadable }: Asked,
+  { view, isReadable }: question.Asked,
   path: string,
   { source, target }: { source?: string | undefined; target?: string | undefined },
-): Iterable<Row> {
-  const fits = source === undefined ? undefined : nameFilter(source, 'source');
+): Iterable<question.Row> {
+  const fits = source === undefined ? undefined : question.nameFilter(source, 'source');
   const targets = view.targetsOf(path);
   for (const [index, fact] of view.importsOf(path).entries()) {
     if (fits !== undefined && !fits(fact.source)) continue;
@@ -135,17 +124,17 @@ function* importRows(
   }
 }
 
-const importRow = (path: string, { source, names, whole, reexport, start }: ImportFact): Row => ({
+const importRow = (path: string, { source, names, whole, reexport, start }: ImportFact): question.Row => ({
   ...{ path, line: start.line, column: start.column, source },
   names: names.map(({ name, as }) => (name === as ? name : `${name} as ${as}`)).join(', '),
   whole: whole ?? null,
   reexport,
 });
 
-const files = defineQuestion(
-  z.strictObject({ path: globText.optional(), language: z.enum(languages).optional(), ...pageShape }),
+const files = question.defineQuestion(
+  z.strictObject({ path: question.globText.optional(), language: z.enum(languages).optional(), ...question.pageShape }),
   (asked, { path, language }) =>
-    byPath(
+    question.byPath(
       asked,
       asked.view.paths,
       (one) => {
@@ -168,11 +157,11 @@ export interface PageParams {
 }
 
 /** @throws CodeGraphError */
-export function questionOf(name: string): Question<PageParams> {
-  if (name === 'map') return map as unknown as Question<PageParams>;
+export function questionOf(name: string): question.Question<PageParams> {
+  if (name === 'map') return map as unknown as question.Question<PageParams>;
   const known = questionNames.find((one) => one === name);
-  if (known !== undefined) return questions[known] as unknown as Question<PageParams>;
+  if (known !== undefined) return questions[known] as unknown as question.Question<PageParams>;
   const [near = ''] = nearestNames(name, questionNames, 1);
   const message = `/query: there is no query ${JSON.stringify(name.slice(0, 100))}. Nearest: ${near}`;
-  throw badParams(message, `Queries: ${questionNames.join(', ')}.`);
+  throw question.badParams(message, `Queries: ${questionNames.join(', ')}.`);
 }

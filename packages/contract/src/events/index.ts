@@ -46,15 +46,7 @@ import { stepIndeterminate } from './step/indeterminate.ts';
 import { stepModelUsed } from './step/model-used.ts';
 import { stepQueued } from './step/queued.ts';
 import { stepRetried } from './step/retried.ts';
-import {
-  stepCanceled,
-  stepExpired,
-  stepFailed,
-  stepKilled,
-  stepRejected,
-  stepSucceeded,
-  stepTimedOut,
-} from './step/settled.ts';
+import * as settled from './step/settled.ts';
 import { stepStarted } from './step/started.ts';
 import { taskCreated } from './task/created.ts';
 import { taskEnded } from './task/ended.ts';
@@ -149,13 +141,13 @@ const kinds = [
   stepCancelRequested,
   stepRetried,
   stepIndeterminate,
-  stepSucceeded,
-  stepFailed,
-  stepKilled,
-  stepTimedOut,
-  stepRejected,
-  stepExpired,
-  stepCanceled,
+  settled.stepSucceeded,
+  settled.stepFailed,
+  settled.stepKilled,
+  settled.stepTimedOut,
+  settled.stepRejected,
+  settled.stepExpired,
+  settled.stepCanceled,
   approvalRequested,
   approvalDecided,
   approvalExpired,

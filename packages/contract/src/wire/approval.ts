@@ -3,15 +3,7 @@ import { conflictLinesSchema } from '../conflict-lines.ts';
 import { changedRepositorySchema, unknownContentSchema } from '../diff.ts';
 import { actionChangedSchema, delegationSchema, voteSchema } from '../events/index.ts';
 import { decidersSchema, onExpirySchema, verdictSchema } from '../policy.ts';
-import {
-  approvalKindSchema,
-  approvalStatusSchema,
-  decisionKindSchema,
-  effectSchema,
-  problemSchema,
-  riskSchema,
-  taskStatusSchema,
-} from '../vocabulary.ts';
+import * as vocabulary from '../vocabulary.ts';
 import { integerParameter, pageOf } from './page.ts';
 import { proposedRuleSchema, ruleInForceSchema } from './remembered-rule.ts';
 
@@ -30,12 +22,12 @@ export const approvalSchema = z
     run_id: z.string(),
     run_title: z.string(),
     step_id: z.string().nullable().describe('null: the approval is about the publish of the run'),
-    kind: approvalKindSchema.describe(
+    kind: vocabulary.approvalKindSchema.describe(
       'action: a call. input: a question to a person. indeterminate: a call that may or may not have taken effect. publish: a publish that is held. conflict: a publish with conflicts',
     ),
-    status: approvalStatusSchema,
+    status: vocabulary.approvalStatusSchema,
     action: z
-      .strictObject({ toolset: z.string(), tool: z.string(), args: z.json(), effect: effectSchema })
+      .strictObject({ toolset: z.string(), tool: z.string(), args: z.json(), effect: vocabulary.effectSchema })
       .describe('The requested call; an edit is in `decision`'),
     action_digest: z.string(),
     preview: z.json().describe('What the call would do; null: the call itself shows it'),
@@ -97,14 +89,19 @@ export const approvalSchema = z
       .describe(
         'The remembered rules in force about this very call, one made with this decision among them. Where they contradict each other, a rejection wins. null: in a list, which does not look them up, and for a publish',
       ),
-    risk: riskSchema,
+    risk: vocabulary.riskSchema,
     reason: z.string().describe('Why it is held'),
-    allowed_decisions: z.array(decisionKindSchema),
+    allowed_decisions: z.array(vocabulary.decisionKindSchema),
     requested_at: time,
     expires_at: time,
     may_write: z
       .array(
-        z.strictObject({ task_id: z.string(), command: z.string(), status: taskStatusSchema, since: time.nullable() }),
+        z.strictObject({
+          task_id: z.string(),
+          command: z.string(),
+          status: vocabulary.taskStatusSchema,
+          since: time.nullable(),
+        }),
       )
       .describe(
         'Background commands that may still change the files. They are frozen from the check of the files until an approved call has ended. When the check finds changes, nothing runs and the call asks again',
@@ -145,13 +142,13 @@ export const approvalSchema = z
         status: z.enum(['running', 'failed']),
         by: z.string().nullable().describe('Who asked'),
         at: time,
-        problem: problemSchema.nullable().describe('failed: why there is no result to show'),
+        problem: vocabulary.problemSchema.nullable().describe('failed: why there is no result to show'),
       })
       .nullable()
       .describe('A caller asked for the result (POST …/preview): no worker has made it yet, or there is none'),
     decision: z
       .strictObject({
-        decision: decisionKindSchema,
+        decision: vocabulary.decisionKindSchema,
         args: z.json().describe('With edit: the arguments that replace those in `action`; otherwise null'),
         message: z.string().nullable(),
         by: z.string(),

@@ -2,27 +2,22 @@ import { z } from 'zod';
 import { callerKindSchema } from '../caller.ts';
 import { runIdSchema } from '../ids.ts';
 import { modesSchema } from '../permissions.ts';
-import {
-  callPartSchema,
-  policyActionSchema,
-  policyReferenceSchema,
-  policyRuleSchema,
-  policyVersionSchema,
-  storedPolicySchema,
-  verdictSchema,
-} from '../policy.ts';
+import * as policy from '../policy.ts';
 import { settingsSchema } from '../run-spec.ts';
 import { decisionKindSchema } from '../vocabulary.ts';
 import { cursorOf, damagedListSchema, integerParameter, listOf, pageOf } from './page.ts';
 
-export const storedVersionSchema = policyVersionSchema.meta({ id: 'PolicyVersion' });
+export const storedVersionSchema = policy.policyVersionSchema.meta({ id: 'PolicyVersion' });
 
 /** PUT /v1/policies/{name}: the document. */
-export type PutPolicy = z.input<typeof storedPolicySchema>;
+export type PutPolicy = z.input<typeof policy.storedPolicySchema>;
 
 /** A version without its document. */
 export const policySummarySchema = z
-  .strictObject({ ...policyVersionSchema.omit({ document: true }).shape, rules: z.int().describe('Number of rules') })
+  .strictObject({
+    ...policy.policyVersionSchema.omit({ document: true }).shape,
+    rules: z.int().describe('Number of rules'),
+  })
   .meta({ id: 'PolicySummary' });
 export type PolicySummary = z.infer<typeof policySummarySchema>;
 export const policyListSchema = listOf(policySummarySchema);
@@ -64,13 +59,13 @@ export const testNamedPolicySchema = z.strictObject({
 export type TestNamedPolicy = z.input<typeof testNamedPolicySchema>;
 
 /** POST /v1/policies/test. */
-export const testPolicySchema = z.strictObject({ call: imaginedCallSchema, policy: storedPolicySchema });
+export const testPolicySchema = z.strictObject({ call: imaginedCallSchema, policy: policy.storedPolicySchema });
 export type TestPolicy = z.input<typeof testPolicySchema>;
 
 const ruleExplanationSchema = z.strictObject({
   index: z.int(),
   name: z.string().optional(),
-  action: policyActionSchema,
+  action: policy.policyActionSchema,
   outcome: z
     .enum(['decides', 'no_match', 'uncertain', 'after'])
     .describe('uncertain: it may match, which allows nothing. after: a rule before it decides'),
@@ -92,7 +87,7 @@ export const checkedPolicySchema = z
     ok: z.boolean(),
     rules: z.int().nullable().describe('Number of rules; null: the text is no policy'),
     digest: z.string().nullable().describe('As of the stored version'),
-    document: storedPolicySchema
+    document: policy.storedPolicySchema
       .nullable()
       .describe('What the text says, for PUT /v1/policies/{name}; null: it has mistakes'),
     mistakes: z.array(
@@ -110,10 +105,10 @@ export type CheckedPolicy = z.infer<typeof checkedPolicySchema>;
 /** The deciding rule of each part of a call, and the reason why each other rule does not decide. */
 export const explanationSchema = z
   .strictObject({
-    verdict: verdictSchema,
+    verdict: policy.verdictSchema,
     parts: z.array(
       z.strictObject({
-        part: callPartSchema,
+        part: policy.callPartSchema,
         policies: z
           .array(
             z.strictObject({
@@ -130,7 +125,7 @@ export const explanationSchema = z
 export type PolicyExplanation = z.infer<typeof explanationSchema>;
 
 const candidate = z
-  .union([storedPolicySchema, policyReferenceSchema])
+  .union([policy.storedPolicySchema, policy.policyReferenceSchema])
   .describe('A document, or the name of a stored one');
 
 const period = {
@@ -170,8 +165,8 @@ const decided = z
 export const replayedCallSchema = z
   .strictObject({
     ...replayedCallShape,
-    was: policyActionSchema.describe('The verdict of then'),
-    verdict: verdictSchema.describe('The verdict with the candidate'),
+    was: policy.policyActionSchema.describe('The verdict of then'),
+    verdict: policy.verdictSchema.describe('The verdict with the candidate'),
     decided,
   })
   .meta({ id: 'ReplayedCall' });
@@ -208,7 +203,7 @@ export type ProposeRules = z.input<typeof proposeRulesSchema>;
 export const ruleProposalSchema = z
   .strictObject({
     summary: z.string(),
-    rules: z.array(policyRuleSchema).describe('To put before the other rules of a policy'),
+    rules: z.array(policy.policyRuleSchema).describe('To put before the other rules of a policy'),
     approved: z.int().describe('How often people approved'),
     calls: z
       .array(z.strictObject(replayedCallShape))

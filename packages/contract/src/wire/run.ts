@@ -15,13 +15,7 @@ import { conflictSummarySchema } from '../publish.ts';
 import { modelsSchema, networkSchema, publishDefaultsSchema, settingsSchema, validatorsSchema } from '../run-spec.ts';
 import { secretUsesSchema } from '../secret.ts';
 import { sourceSchema } from '../source.ts';
-import {
-  plannerSchema,
-  prioritySchema,
-  problemSchema,
-  publicationStatusSchema,
-  runStatusSchema,
-} from '../vocabulary.ts';
+import * as vocabulary from '../vocabulary.ts';
 import { lineCommentsSchema } from './comment.ts';
 import { cursorOf, integerParameter, listParameter, pageOf } from './page.ts';
 import { publishedSchema } from './published.ts';
@@ -66,7 +60,7 @@ export const createRunSchema = z
     publish: publishDefaultsSchema.prefault({}),
     prepare: prepareSchema.optional(),
     labels: labelsSchema.default({}),
-    priority: prioritySchema.default('normal').describe('The order of jobs when all workers are busy'),
+    priority: vocabulary.prioritySchema.default('normal').describe('The order of jobs when all workers are busy'),
   })
   .superRefine((body, context) => {
     const refuse = (path: string[], message: string) => context.addIssue({ code: 'custom', path, message });
@@ -129,15 +123,15 @@ const usageShape = {
   cost_usd: z.number().describe('Cost of the models whose prices are known'),
 };
 
-const blockerSchema = z.strictObject({ run_id: z.string(), reason: problemSchema });
+const blockerSchema = z.strictObject({ run_id: z.string(), reason: vocabulary.problemSchema });
 
 /** A sub-agent with a question to a person. */
 const waitingForSchema = z.strictObject({
   task_id: z.string().describe('Its task in the run that it works for'),
   run_id: z.string(),
   title: z.string(),
-  status: runStatusSchema.extract(['waiting', 'paused']),
-  reason: problemSchema.nullable().describe('Why it is paused'),
+  status: vocabulary.runStatusSchema.extract(['waiting', 'paused']),
+  reason: vocabulary.problemSchema.nullable().describe('Why it is paused'),
   approvals: z.int().describe('Its own pending approvals'),
 });
 export type WaitingFor = z.infer<typeof waitingForSchema>;
@@ -155,12 +149,12 @@ const modelWaitSchema = modelRetryingSchema.omit({ left: true, tries: true, queu
 const runShape = {
   id: z.string(),
   title: z.string(),
-  status: runStatusSchema,
+  status: vocabulary.runStatusSchema,
   toolset: z.string(),
-  planner: plannerSchema,
+  planner: vocabulary.plannerSchema,
   model: z.string().nullable().describe('The model that it asks; the one that it was changed to, if it was'),
   labels: z.record(z.string(), z.string()),
-  priority: prioritySchema,
+  priority: vocabulary.prioritySchema,
   dry_run: z
     .boolean()
     .describe('Nothing of it is published and no external effect is made: its diff is what would change'),
@@ -197,7 +191,7 @@ const runShape = {
     .nullable()
     .describe('For a sub-agent: the run that it works for'),
   message: z.string().nullable().describe('The last message of a run that succeeded'),
-  reason: problemSchema.nullable().describe('Why it is paused or failed'),
+  reason: vocabulary.problemSchema.nullable().describe('Why it is paused or failed'),
   model_wait: modelWaitSchema.nullable().describe('The model that it waits for, because it could not be asked'),
   workspace: z.strictObject({
     base: snapshotId.nullable().describe('The snapshot that the run started with; null until it exists'),
@@ -205,10 +199,10 @@ const runShape = {
     absent: absentContentSchema.nullable().describe('What the git source names and the workspace does not have'),
   }),
   publication: z.strictObject({
-    status: publicationStatusSchema,
+    status: vocabulary.publicationStatusSchema,
     published: publishedSchema.nullable(),
     conflicts: z.array(conflictSummarySchema),
-    reason: problemSchema.nullable().describe('Why a publish failed or was rejected'),
+    reason: vocabulary.problemSchema.nullable().describe('Why a publish failed or was rejected'),
     approval_id: z.string().nullable().describe('The approval that the publish waits for'),
   }),
   forked_from: z
@@ -292,7 +286,7 @@ const labelOfRunsSchema = z
   .describe('name:value');
 
 export const listRunsQuerySchema = z.strictObject({
-  status: listParameter(runStatusSchema).optional().describe('One or more, separated by commas'),
+  status: listParameter(vocabulary.runStatusSchema).optional().describe('One or more, separated by commas'),
   label: labelOfRunsSchema.optional(),
   title: z
     .string()
@@ -314,12 +308,12 @@ export const countRunsQuerySchema = z.strictObject({ label: labelOfRunsSchema.op
 export const runCountsSchema = z
   .strictObject({
     total: z.int(),
-    by_status: z.record(runStatusSchema, z.int()).describe('The number of runs of each status'),
+    by_status: z.record(vocabulary.runStatusSchema, z.int()).describe('The number of runs of each status'),
     by_reason: z
-      .array(z.strictObject({ status: runStatusSchema, reason: z.string(), count: z.int() }))
+      .array(z.strictObject({ status: vocabulary.runStatusSchema, reason: z.string(), count: z.int() }))
       .describe('The reasons of waiting and paused runs'),
     at_least: z
-      .array(runStatusSchema)
+      .array(vocabulary.runStatusSchema)
       .describe('With `label`: the statuses that have more than 100,000 runs, where counting stopped'),
   })
   .meta({ id: 'RunCounts' });

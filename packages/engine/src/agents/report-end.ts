@@ -1,20 +1,12 @@
 import { type AgentSpec, isTaskOver } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import {
-  atLeast,
-  endAgent,
-  exitAgent,
-  killedOutcome,
-  type RunState,
-  reportOf,
-  type TaskState,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import { append, readRun, readTask, retryWhileContended } from '../log/index.ts';
 import { agentSpecOf } from './agent-spec.ts';
 import { isPauseFinal } from './fail-paused.ts';
 
 /** Records the end of a sub-agent's run in the log of the run above. @returns whether the log changed */
-export async function reportEnd(deps: WorkerDeps, child: RunState): Promise<boolean> {
+export async function reportEnd(deps: WorkerDeps, child: domain.RunState): Promise<boolean> {
   const { parent } = child;
   if (parent === undefined) return false;
   let isNews = false;
@@ -25,21 +17,23 @@ export async function reportEnd(deps: WorkerDeps, child: RunState): Promise<bool
       readTask(deps.redis, parent.run_id, parent.task_id),
     ]);
     if (!run || !task || isTaskOver(task.status) || task.status === 'capturing') return true;
-    const last = reportOf(child, deps.now());
-    const used = atLeast(last.used, task.report?.used ?? last.used);
+    const last = domain.reportOf(child, deps.now());
+    const used = domain.atLeast(last.used, task.report?.used ?? last.used);
     // The sub-agent has ended: its reserved but uncounted sub-agents were never started.
     const report = { ...last, used: { ...used, agents: last.used.agents } };
     isNews = true;
     const spec = await agentSpecOf(deps, task);
     const outcome = outcomeOf(child, spec, { task, now: deps.now() });
     const merges = outcome.status === 'completed' && spec.merge === 'on_success';
-    const transition = merges ? exitAgent(run, task, outcome, report) : endAgent(run, task, outcome, report);
+    const transition = merges
+      ? domain.exitAgent(run, task, outcome, report)
+      : domain.endAgent(run, task, outcome, report);
     return (await append(deps, run.id, transition)).ok;
   });
   return isNews;
 }
 
-function outcomeOf(child: RunState, spec: AgentSpec, { task, now }: { task: TaskState; now: number }) {
+function outcomeOf(child: domain.RunState, spec: AgentSpec, { task, now }: { task: domain.TaskState; now: number }) {
   const reason = child.reason === undefined ? {} : { reason: child.reason };
   const message = child.message === undefined ? {} : { message: child.message };
   switch (child.status) {
@@ -50,7 +44,7 @@ function outcomeOf(child: RunState, spec: AgentSpec, { task, now }: { task: Task
       if (task.kill === undefined && isPauseFinal(child, spec, now)) {
         return { status: 'failed' as const, exit_code: 1, ...reason, ...message };
       }
-      return killedOutcome({ code: 'EKILLED', message: `The run of the sub-agent (${child.id}) was canceled.` });
+      return domain.killedOutcome({ code: 'EKILLED', message: `The run of the sub-agent (${child.id}) was canceled.` });
     default:
       return { status: 'failed' as const, exit_code: null, ...reason, ...message };
   }

@@ -1,10 +1,4 @@
-import {
-  type DecisionKind,
-  type DecisionToConfirm,
-  defaultTenant,
-  type PasskeyAssertion,
-  type Payload,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { EngineError } from '../domain/index.ts';
 import { challengeOf, whyUnproven } from '../passkeys/index.ts';
 import { digestOfPayload, digestOfText } from '../records/audit-text.ts';
@@ -12,9 +6,9 @@ import type { DecisionRequest } from './decision-request.ts';
 import type { ApprovalView } from './view-approval.ts';
 
 interface Releasing {
-  kind: DecisionKind;
+  kind: contract.DecisionKind;
   /** With `edit`: the arguments as they run and whether a rule asks for a passkey for them, or the resolutions of a publish. */
-  edited?: { args: Payload; confirm?: 'passkey' | undefined } | undefined;
+  edited?: { args: contract.Payload; confirm?: 'passkey' | undefined } | undefined;
 }
 
 /**
@@ -26,7 +20,7 @@ export async function confirmDecision(
   view: ApprovalView,
   request: DecisionRequest,
   { kind, edited }: Releasing,
-): Promise<PasskeyAssertion | undefined> {
+): Promise<contract.PasskeyAssertion | undefined> {
   const isAsked = view.approval.request.confirm === 'passkey' || edited?.confirm === 'passkey';
   if (kind === 'reject' || (!isAsked && request.confirm === undefined)) return undefined;
   if (request.confirm === undefined) throw passkeyRequired(view);
@@ -50,9 +44,9 @@ function toConfirm(
   view: ApprovalView,
   { by, message }: DecisionRequest,
   { kind, edited }: Releasing,
-): DecisionToConfirm {
+): contract.DecisionToConfirm {
   return {
-    tenant: view.run.tenant ?? defaultTenant,
+    tenant: view.run.tenant ?? contract.defaultTenant,
     by,
     approval_id: view.approval.id,
     action_digest: view.digest,

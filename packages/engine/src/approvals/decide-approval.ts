@@ -2,15 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { type DecisionToConfirm, type Json, type RememberedRule, resolutionSchema } from '@holdpoint/contract';
 import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
-import {
-  type ApprovalState,
-  decidePublish,
-  EngineError,
-  expire,
-  expirePublish,
-  type RunState,
-  type Transition,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import { append, fromPayload, retryWhileContended, toPayload, untrackApproval } from '../log/index.ts';
 import { confirmDecision } from './confirm-decision.ts';
 import { assertOpened } from './content.ts';
@@ -34,7 +26,7 @@ export async function decideApproval(
 ): Promise<ApprovalView> {
   // No scope of a key lets an agent decide.
   if (request.kind === 'agent') {
-    throw new EngineError('not_a_decider', `${request.by} is an agent, and agents decide nothing`);
+    throw new domain.EngineError('not_a_decider', `${request.by} is an agent, and agents decide nothing`);
   }
   await retryWhileContended(approvalId, async () => {
     const view = await viewApproval(deps, approvalId);
@@ -75,7 +67,10 @@ export async function decisionToConfirm(
   const { approval } = view;
   if (approval.status !== 'pending') throw whyClosed(approval);
   if (Date.parse(approval.request.expires_at) <= deps.now()) {
-    throw new EngineError('already_decided', `the approval ${approvalId} expired at ${approval.request.expires_at}`);
+    throw new domain.EngineError(
+      'already_decided',
+      `the approval ${approvalId} expired at ${approval.request.expires_at}`,
+    );
   }
   const asked = new ToConfirm();
   try {
@@ -85,7 +80,7 @@ export async function decisionToConfirm(
     return asked.decision;
   }
   const message = `${request.decision} on ${approvalId} takes no passkey: send the decision as it is`;
-  throw new EngineError('invalid_decision', message);
+  throw new domain.EngineError('invalid_decision', message);
 }
 
 /** Stops the check of a decision where it asks for a passkey. */
@@ -97,18 +92,18 @@ class ToConfirm extends Error {
   };
 }
 
-function whyClosed({ id, status, superseded }: ApprovalState): EngineError {
+function whyClosed({ id, status, superseded }: domain.ApprovalState): domain.EngineError {
   if (status !== 'canceled' || superseded === undefined) {
-    return new EngineError('already_decided', `the approval ${id} is ${status}`);
+    return new domain.EngineError('already_decided', `the approval ${id} is ${status}`);
   }
   const next = `Read GET /v1/approvals/${superseded} and decide on it. Nothing was decided.`;
-  return new EngineError('action_changed', `${superseded}, which shows the result of the call, replaced ${id}`, {
+  return new domain.EngineError('action_changed', `${superseded}, which shows the result of the call, replaced ${id}`, {
     next,
   });
 }
 
 /** Answers the waiting calls of the run after a new rule, at once. A call that the rule does not cover waits for its own decision. */
-async function answerOpen(deps: EngineDeps, run: RunState, rule: RememberedRule): Promise<void> {
+async function answerOpen(deps: EngineDeps, run: domain.RunState, rule: RememberedRule): Promise<void> {
   try {
     const filter = { run_id: run.id, tool: rule.tool, tenant: run.tenant };
     const { items } = await listApprovals(deps, filter, { limit: mostAnswered });
@@ -138,11 +133,13 @@ async function expireNow(deps: EngineDeps, view: ApprovalView): Promise<boolean>
   if (request.on_expiry !== 'allow' && !(await append(deps, view.run.id, expireApproval(view))).ok) return false;
   await wake(deps, view);
   await reportDecided(deps, view);
-  throw new EngineError('already_decided', `the approval ${id} expired at ${request.expires_at}`);
+  throw new domain.EngineError('already_decided', `the approval ${id} expired at ${request.expires_at}`);
 }
 
-const expireApproval = (view: ApprovalView): Transition =>
-  view.subject === 'step' ? expire(view.run, view.step, view.approval) : expirePublish(view.run, view.approval);
+const expireApproval = (view: ApprovalView): domain.Transition =>
+  view.subject === 'step'
+    ? domain.expire(view.run, view.step, view.approval)
+    : domain.expirePublish(view.run, view.approval);
 
 /** Wake-ups only save time: the sweeper sends them too. */
 const wake = (deps: EngineDeps, view: ApprovalView): Promise<void> =>
@@ -194,17 +191,17 @@ async function editedArgs(deps: EngineDeps, view: ApprovalView, { args }: Decisi
 async function checkDecision(deps: EngineDeps, view: ApprovalView, request: DecisionRequest): Promise<Checked> {
   const { run, approval, digest } = view;
   if (view.subject === 'step' && run.status !== 'running' && run.status !== 'waiting' && run.status !== 'paused') {
-    throw new EngineError('run_not_active', `the run ${run.id} is ${run.status}`);
+    throw new domain.EngineError('run_not_active', `the run ${run.id} is ${run.status}`);
   }
   if (request.action_digest !== digest) {
-    throw new EngineError(
+    throw new domain.EngineError(
       'action_changed',
       `the action of the approval ${approval.id} has changed: its digest is ${digest} now`,
     );
   }
   const { allowed_decisions: allowed } = approval.request;
   if (!allowed.includes(request.decision)) {
-    throw new EngineError(
+    throw new domain.EngineError(
       'decision_not_allowed',
       `the approval ${approval.id} does not allow ${request.decision}: its allowed_decisions are ${allowed.join(', ')}`,
     );
@@ -213,7 +210,7 @@ async function checkDecision(deps: EngineDeps, view: ApprovalView, request: Deci
     request.remember !== undefined &&
     (view.subject !== 'step' || !['approve', 'reject'].includes(request.decision))
   ) {
-    throw new EngineError(
+    throw new domain.EngineError(
       'invalid_decision',
       'remember belongs to the decisions approve and reject about a call, and this is another decision or a publish',
     );
@@ -227,13 +224,13 @@ async function decidePublication(
   deps: EngineDeps,
   view: PublishApproval,
   request: DecisionRequest,
-): Promise<Transition> {
+): Promise<domain.Transition> {
   const { run, approval, digest } = view;
   const { decision: kind, by, message, args } = request;
   const isEdit = kind === 'edit';
   const chosen = resolutionSchema.array().safeParse(args?.resolutions).data;
   if (isEdit !== (args !== undefined) || (isEdit && chosen === undefined)) {
-    throw new EngineError(
+    throw new domain.EngineError(
       'invalid_decision',
       'args belong to the decision edit, and the decision edit about a publish needs args of the form {"resolutions": […]}',
     );
@@ -241,5 +238,5 @@ async function decidePublication(
   const resolutions = chosen && (await toPayload(deps.blobs, chosen));
   // Last of all checks: a passkey signs a challenge once.
   const assertion = await confirmDecision(view, request, { kind, edited: resolutions && { args: resolutions } });
-  return decidePublish(run, approval, { kind, digest, by, message, resolutions, assertion });
+  return domain.decidePublish(run, approval, { kind, digest, by, message, resolutions, assertion });
 }

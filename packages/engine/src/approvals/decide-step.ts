@@ -1,24 +1,6 @@
 import { type Json, type Problem, readAnswers, type Verdict, type Vote } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import {
-  asPlanned,
-  type Decider,
-  type Decision,
-  decide,
-  decidesAlone,
-  EngineError,
-  isOutsideQuestion,
-  isSamePerson,
-  needsSeveral,
-  type Panel,
-  panelOf,
-  remembersRejection,
-  type Transition,
-  vote,
-  votesOn,
-  whatIsMissing,
-  whyNot,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import { chooseRule, decisionOf } from './choose-rule.ts';
 import { confirmDecision } from './confirm-decision.ts';
@@ -34,26 +16,32 @@ import type { StepApproval } from './view-approval.ts';
 export async function decideStep(deps: EngineDeps, view: StepApproval, request: DecisionRequest): Promise<Checked> {
   const { decision: kind, by, message, args } = request;
   if (kind === 'respond' && (message ?? '').trim() === '') {
-    throw new EngineError('invalid_decision', 'the decision respond needs a message: the answer to the question');
+    throw new domain.EngineError(
+      'invalid_decision',
+      'the decision respond needs a message: the answer to the question',
+    );
   }
   if ((kind === 'edit') !== (args !== undefined)) {
-    throw new EngineError('invalid_decision', 'args belong to the decision edit, and the decision edit needs args');
+    throw new domain.EngineError(
+      'invalid_decision',
+      'args belong to the decision edit, and the decision edit needs args',
+    );
   }
   const panel = await readPanel(deps, view, [by]);
   const caller = { name: by, kind: request.kind ?? 'person' };
-  const reason = whyNot(panel, caller);
-  if (reason !== undefined) throw new EngineError('not_a_decider', reason);
-  if (kind === 'edit' && !decidesAlone(panel, caller)) {
-    throw new EngineError('not_a_decider', `other callers have to agree as well, so ${by} cannot edit the call`);
+  const reason = domain.whyNot(panel, caller);
+  if (reason !== undefined) throw new domain.EngineError('not_a_decider', reason);
+  if (kind === 'edit' && !domain.decidesAlone(panel, caller)) {
+    throw new domain.EngineError('not_a_decider', `other callers have to agree as well, so ${by} cannot edit the call`);
   }
   const votes = kind === 'approve' ? addVote(deps, view, panel, { caller, message }) : undefined;
   if (votes === 'already voted') return votes;
-  if (votes?.isPartial && request.remember !== undefined) throw new EngineError('invalid_decision', notAlone);
+  if (votes?.isPartial && request.remember !== undefined) throw new domain.EngineError('invalid_decision', notAlone);
   const edited = args && (await checkEdited(deps, view, args));
   if (edited !== undefined && 'invalid' in edited) {
     const { invalid } = edited;
-    if (request.settlesInvalid !== true) throw new EngineError('invalid_decision', invalid.message);
-    return decide(view.run, view.step, view.approval, {
+    if (request.settlesInvalid !== true) throw new domain.EngineError('invalid_decision', invalid.message);
+    return domain.decide(view.run, view.step, view.approval, {
       kind: 'reject',
       digest: view.digest,
       by,
@@ -66,9 +54,9 @@ export async function decideStep(deps: EngineDeps, view: StepApproval, request: 
   // Last of all checks: a passkey signs a challenge once.
   const assertion = await confirmDecision(view, request, { kind, edited });
   const all = votes && [...votes.before, { ...votes.own, assertion }];
-  if (votes?.isPartial && all !== undefined) return vote(view.run, view.step, view.approval, { by, votes: all });
+  if (votes?.isPartial && all !== undefined) return domain.vote(view.run, view.step, view.approval, { by, votes: all });
   const several = all !== undefined && all.length > 1 ? all : undefined;
-  return decide(view.run, view.step, view.approval, {
+  return domain.decide(view.run, view.step, view.approval, {
     ...{ kind, digest: view.digest, by, message, edited, rule, votes: several },
     assertion: several === undefined ? assertion : undefined,
     answers,
@@ -80,7 +68,7 @@ export async function decideStep(deps: EngineDeps, view: StepApproval, request: 
  * The decision of the rules in force about a call that was already waiting when one of them was made; undefined when none of them, or no
  * maker, decides on the call.
  */
-export async function answerByRules(deps: EngineDeps, view: StepApproval): Promise<Transition | undefined> {
+export async function answerByRules(deps: EngineDeps, view: StepApproval): Promise<domain.Transition | undefined> {
   const { run, step, approval, digest } = view;
   if (approval.status !== 'pending' || whyNotRemembered(view) !== undefined) return undefined;
   const rules = await rulesAbout(deps, view);
@@ -90,8 +78,8 @@ export async function answerByRules(deps: EngineDeps, view: StepApproval): Promi
   if (rule === undefined) return undefined;
   const { by, message } = rule.made;
   const kind = decisionOf(rule);
-  const error = kind === 'reject' ? remembersRejection(rule) : undefined;
-  return decide(run, step, approval, { kind, digest, by, message, error, ruleId: rule.id });
+  const error = kind === 'reject' ? domain.remembersRejection(rule) : undefined;
+  return domain.decide(run, step, approval, { kind, digest, by, message, error, ruleId: rule.id });
 }
 
 const notAlone = 'a call on which several callers decide cannot be remembered by one of them';
@@ -101,36 +89,36 @@ export async function readPanel(
   deps: EngineDeps,
   { run, step, approval }: StepApproval,
   names: readonly string[],
-): Promise<Panel> {
+): Promise<domain.Panel> {
   const { deciders, edited_by = [] } = approval.request;
   const separates = deciders?.some(({ not_submitter }) => not_submitter) ?? false;
-  if (!separates && !needsSeveral(deciders)) return panelOf(approval, []);
+  if (!separates && !domain.needsSeveral(deciders)) return domain.panelOf(approval, []);
   const own = separates ? await submittersOf(deps, run, step.id) : [];
   const submitters = own && [...own, ...edited_by];
   const voters = (approval.votes ?? []).map(({ by }) => by);
   const persons = await readPersons(deps, run, [...names, ...voters, ...(submitters ?? [])]);
-  return panelOf(approval, submitters, persons);
+  return domain.panelOf(approval, submitters, persons);
 }
 
 /** The caller's vote, beside the earlier ones. */
 function addVote(
   deps: Pick<EngineDeps, 'now'>,
   { approval, digest }: StepApproval,
-  panel: Panel,
-  { caller, message }: { caller: Decider; message: string | undefined },
+  panel: domain.Panel,
+  { caller, message }: { caller: domain.Decider; message: string | undefined },
 ): { before: Vote[]; own: Vote; isPartial: boolean } | 'already voted' {
-  const before = votesOn(approval.votes, digest);
+  const before = domain.votesOn(approval.votes, digest);
   if (before.some(({ by }) => by === caller.name)) return 'already voted';
-  const same = before.find(({ by }) => isSamePerson(panel, by, caller.name));
+  const same = before.find(({ by }) => domain.isSamePerson(panel, by, caller.name));
   if (same !== undefined) {
     const reason = `${caller.name} and ${same.by}, who has approved, are keys of one person: another person has to approve`;
-    throw new EngineError('not_a_decider', reason);
+    throw new domain.EngineError('not_a_decider', reason);
   }
   const { name: by, kind } = caller;
   const at = new Date(deps.now()).toISOString();
   const own = { by, kind, action_digest: digest, message, at };
   const voters = [...before, own].map((one) => ({ name: one.by, kind: one.kind }));
-  return { before, own, isPartial: whatIsMissing(panel, voters) !== undefined };
+  return { before, own, isPartial: domain.whatIsMissing(panel, voters) !== undefined };
 }
 
 /**
@@ -141,10 +129,10 @@ async function answersIn(
   { blobs }: EngineDeps,
   { step, approval }: StepApproval,
   said: string,
-): Promise<Decision['answers']> {
-  if (step.asked === undefined || !isOutsideQuestion(step, approval)) return undefined;
+): Promise<domain.Decision['answers']> {
+  if (step.asked === undefined || !domain.isOutsideQuestion(step, approval)) return undefined;
   const read = readAnswers(await fromPayload(blobs, step.asked.question), said);
-  if (!read.ok) throw new EngineError('invalid_decision', `this does not answer the question: ${read.problem}`);
+  if (!read.ok) throw new domain.EngineError('invalid_decision', `this does not answer the question: ${read.problem}`);
   return toPayload(blobs, read.value);
 }
 
@@ -153,7 +141,7 @@ async function answerTo(
   deps: EngineDeps,
   { run, step }: StepApproval,
   words: string,
-): Promise<Decision['answer'] | undefined> {
+): Promise<domain.Decision['answer'] | undefined> {
   if (step.call.gate !== 'input') return undefined;
   const call = { toolset: run.header.toolset, tool: step.call.tool, args: await fromPayload(deps.blobs, step.args) };
   const made = deps.catalog.answer(call, words);
@@ -165,7 +153,7 @@ async function checkEdited(
   deps: EngineDeps,
   view: StepApproval,
   args: Json,
-): Promise<(NonNullable<Decision['edited']> & Pick<Verdict, 'confirm'>) | { invalid: Problem }> {
+): Promise<(NonNullable<domain.Decision['edited']> & Pick<Verdict, 'confirm'>) | { invalid: Problem }> {
   const { run, step } = view;
   const described = await describeEdit(deps, view, args);
   if (!described.ok) return { invalid: described.error };
@@ -175,7 +163,11 @@ async function checkEdited(
     return { invalid: { code: 'EINVALIDARGS', message } };
   }
   const { tool } = step.call;
-  const { verdict } = judgeDescribed(deps, asPlanned(await readSpec(deps, run), step.call), { tool, args, described });
+  const { verdict } = judgeDescribed(deps, domain.asPlanned(await readSpec(deps, run), step.call), {
+    tool,
+    args,
+    described,
+  });
   if (verdict.action === 'deny') {
     return { invalid: { code: 'EPERMISSION', message: `the policy denies the edited call: ${verdict.reason}` } };
   }

@@ -1,27 +1,12 @@
-import {
-  type CallDescription,
-  type CallGate,
-  type Json,
-  type RunSpec,
-  readsOnly,
-  type Touches,
-  type Verdict,
-} from '@holdpoint/contract';
-import {
-  type CallFacts,
-  describeTouches,
-  nothingTouched,
-  readingPrograms,
-  type ToolsetPolicy,
-  toolsetPolicy,
-} from '@holdpoint/policy';
+import * as contract from '@holdpoint/contract';
+import * as policy from '@holdpoint/policy';
 import type { EngineDeps } from '../deps.ts';
 import { judgeCall, judgeGrants, policiesInForce, policiesOf } from '../domain/index.ts';
 import type { ToolCatalog } from '../ports/index.ts';
 
 /** `touches`: absent for a tool that is gone. Then a policy can match only the tool and its effect. */
-type Described = Pick<Extract<CallDescription, { ok: true }>, 'effect' | 'risk' | 'gate'> & {
-  touches?: Touches | undefined;
+type Described = Pick<Extract<contract.CallDescription, { ok: true }>, 'effect' | 'risk' | 'gate'> & {
+  touches?: contract.Touches | undefined;
 };
 
 /**
@@ -30,9 +15,9 @@ type Described = Pick<Extract<CallDescription, { ok: true }>, 'effect' | 'risk' 
  */
 export function judgeDescribed(
   { operatorPolicy, catalog }: Pick<EngineDeps, 'operatorPolicy' | 'catalog'>,
-  spec: RunSpec,
-  call: { tool: string; args: Json; described: Described },
-): { verdict: Verdict; policies: string } {
+  spec: contract.RunSpec,
+  call: { tool: string; args: contract.Json; described: Described },
+): { verdict: contract.Verdict; policies: string } {
   const current = operatorPolicy?.();
   const facts = factsOf(spec, call);
   const toolset = toolsetPolicyOf(catalog, spec);
@@ -47,29 +32,33 @@ export function judgeDescribed(
  */
 export function readsOf(
   { operatorPolicy, catalog, walls }: Pick<EngineDeps, 'operatorPolicy' | 'catalog' | 'walls'>,
-  spec: RunSpec,
-  { verdict, ...call }: { tool: string; args: Json; described: Known; verdict: Verdict },
+  spec: contract.RunSpec,
+  { verdict, ...call }: { tool: string; args: contract.Json; described: Known; verdict: contract.Verdict },
 ): string[] | undefined {
   const { touches, sequential, effect } = call.described;
-  const isAble = walls === true && verdict.action === 'allow' && effect !== 'read' && !readsOnly(spec.modes);
+  const isAble = walls === true && verdict.action === 'allow' && effect !== 'read' && !contract.readsOnly(spec.modes);
   if (!isAble || sequential || touches.background) return undefined;
   const bound = { ...policiesOf(spec, operatorPolicy?.()), toolset: toolsetPolicyOf(catalog, spec) };
-  return readingPrograms(bound, factsOf(spec, call));
+  return policy.readingPrograms(bound, factsOf(spec, call));
 }
 
-type Known = Extract<CallDescription, { ok: true }>;
+type Known = Extract<contract.CallDescription, { ok: true }>;
 
 /** The toolset's rules for the calls of a run. */
 export const toolsetPolicyOf = (
   catalog: Pick<ToolCatalog, 'rules'>,
-  { toolset, settings, modes }: Pick<RunSpec, 'toolset'> & Partial<Pick<RunSpec, 'settings' | 'modes'>>,
-): ToolsetPolicy | undefined => toolsetPolicy(toolset, catalog.rules(toolset, settings, modes));
+  {
+    toolset,
+    settings,
+    modes,
+  }: Pick<contract.RunSpec, 'toolset'> & Partial<Pick<contract.RunSpec, 'settings' | 'modes'>>,
+): policy.ToolsetPolicy | undefined => policy.toolsetPolicy(toolset, catalog.rules(toolset, settings, modes));
 
 /** The facts about a call that policies judge. @param args the caller's original arguments */
 export const factsOf = (
-  { toolset, labels, submitted_by }: Pick<RunSpec, 'toolset' | 'labels' | 'submitted_by'>,
-  { tool, args, described }: { tool: string; args: Json; described: Omit<Described, 'gate'> },
-): CallFacts => {
+  { toolset, labels, submitted_by }: Pick<contract.RunSpec, 'toolset' | 'labels' | 'submitted_by'>,
+  { tool, args, described }: { tool: string; args: contract.Json; described: Omit<Described, 'gate'> },
+): policy.CallFacts => {
   const { effect, risk, touches } = described;
   return {
     toolset,
@@ -77,7 +66,7 @@ export const factsOf = (
     effect,
     risk,
     args,
-    touches: touches ? describeTouches(touches) : nothingTouched,
+    touches: touches ? policy.describeTouches(touches) : policy.nothingTouched,
     labels,
     submitted_by,
   };
@@ -87,7 +76,7 @@ export const factsOf = (
  * A question to a person and a plan are held under any policy, unless the policy denies the call. A rule that holds the plan keeps its terms,
  * for example its deciders.
  */
-export function withQuestion(verdict: Verdict, gate: CallGate | undefined): Verdict {
+export function withQuestion(verdict: contract.Verdict, gate: contract.CallGate | undefined): contract.Verdict {
   if (gate === undefined || verdict.action === 'deny') return verdict;
   if (gate === 'input') return { action: 'hold', reason: 'the agent asks a person' };
   return verdict.action === 'hold' ? verdict : { action: 'hold', reason: 'the run asks for a decision on its plan' };

@@ -1,22 +1,7 @@
 import { type ApprovalStatus, defaultTenant, type Tenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { cursorAt, cursorFrom, EngineError, earlierOf, laterOf } from '../domain/index.ts';
-import {
-  approvalFacetIndexOf,
-  approvalIndexOf,
-  Damaged,
-  decidedIndexOf,
-  deciderList,
-  decidersOf,
-  historyIndexOf,
-  idAt,
-  labelFacet,
-  readEntry,
-  splitDamaged,
-  statusList,
-  type Walk,
-  walkApprovals,
-} from '../log/index.ts';
+import * as runLog from '../log/index.ts';
 import type { Page } from '../queries/index.ts';
 import { type ApprovalView, viewApproval } from './view-approval.ts';
 
@@ -58,26 +43,29 @@ export async function listApprovals(
   filter: OfTenant,
   page: { limit: number; cursor?: string | undefined },
 ): Promise<Page<ApprovalView>> {
-  const entries: (ApprovalView | Damaged)[] = [];
+  const entries: (ApprovalView | runLog.Damaged)[] = [];
   const cursor = startOf(filter, page.cursor);
   let last: string | undefined;
   let asked = 0;
-  for await (const { found, next } of walkApprovals(deps.redis, walkOf(filter), { cursor, most: page.limit + 1 })) {
+  for await (const { found, next } of runLog.walkApprovals(deps.redis, walkOf(filter), {
+    cursor,
+    most: page.limit + 1,
+  })) {
     const views = await Promise.all(found.map((place) => readListed(deps, place)));
     for (const [at, view] of views.entries()) {
-      if (!(view instanceof Damaged) && (view === undefined || !fits(view, filter))) continue;
-      if (entries.length === page.limit) return { ...splitDamaged(entries), next: last };
+      if (!(view instanceof runLog.Damaged) && (view === undefined || !fits(view, filter))) continue;
+      if (entries.length === page.limit) return { ...runLog.splitDamaged(entries), next: last };
       entries.push(view);
       last = found[at];
     }
     asked += 1;
-    if (next !== undefined && asked === mostAsked) return { ...splitDamaged(entries), next };
+    if (next !== undefined && asked === mostAsked) return { ...runLog.splitDamaged(entries), next };
   }
-  return splitDamaged(entries);
+  return runLog.splitDamaged(entries);
 }
 
 const readListed = (deps: Pick<EngineDeps, 'redis' | 'blobs'>, place: string) =>
-  readEntry(idAt(place), () => viewApproval(deps, idAt(place)).catch(unlessGone));
+  runLog.readEntry(runLog.idAt(place), () => viewApproval(deps, runLog.idAt(place)).catch(unlessGone));
 
 /** Where a list begins: at its cursor, or at the time that the filter names. */
 function startOf(
@@ -90,20 +78,24 @@ function startOf(
 }
 
 /** Pending approvals have lists of their own, which stay small. */
-function walkOf(filter: OfTenant): Walk {
+function walkOf(filter: OfTenant): runLog.Walk {
   const { tenant = defaultTenant, status = ['pending'], by, order = 'newest' } = filter;
   const isDecided = by !== undefined || decidedRange(filter) !== undefined;
   const groups = facetNamesOf(filter);
   if (!isDecided && status.every((one) => one === 'pending')) {
-    const lists = groups.map((group) => group.map((name) => approvalFacetIndexOf(tenant, name)));
+    const lists = groups.map((group) => group.map((name) => runLog.approvalFacetIndexOf(tenant, name)));
     if (order === 'expires_first')
-      return { groups: lists, order: 'score', by: approvalFacetIndexOf(tenant, 'urgency') };
-    return { groups: lists.length === 0 ? [[approvalIndexOf(tenant)]] : lists, order };
+      return { groups: lists, order: 'score', by: runLog.approvalFacetIndexOf(tenant, 'urgency') };
+    return { groups: lists.length === 0 ? [[runLog.approvalIndexOf(tenant)]] : lists, order };
   }
-  const named = [...groups, status.map(statusList), ...(by === undefined ? [] : [[deciderList(by)]])];
+  const named = [...groups, status.map(runLog.statusList), ...(by === undefined ? [] : [[runLog.deciderList(by)]])];
   return {
-    groups: named.map((group) => [...new Set(group)].map((name) => historyIndexOf(tenant, name))),
-    ...{ order: order === 'oldest' ? 'oldest' : 'newest', by: decidedIndexOf(tenant), range: decidedRange(filter) },
+    groups: named.map((group) => [...new Set(group)].map((name) => runLog.historyIndexOf(tenant, name))),
+    ...{
+      order: order === 'oldest' ? 'oldest' : 'newest',
+      by: runLog.decidedIndexOf(tenant),
+      range: decidedRange(filter),
+    },
   };
 }
 
@@ -114,11 +106,11 @@ export function facetNamesOf({ run_id, run_ids, tool, rule, label }: ApprovalFil
     ...(runs === undefined ? [] : [runs.map((id) => `run:${id}`)]),
     ...(tool === undefined ? [] : [[`tool:${tool}`]]),
     ...(rule === undefined ? [] : [[`rule:${rule}`]]),
-    ...(label === undefined ? [] : [[labelFacet([label.name, label.value])]]),
+    ...(label === undefined ? [] : [[runLog.labelFacet([label.name, label.value])]]),
   ];
 }
 
-function decidedRange({ decided_after: after, decided_before: before }: ApprovalFilter): Walk['range'] {
+function decidedRange({ decided_after: after, decided_before: before }: ApprovalFilter): runLog.Walk['range'] {
   if (after === undefined && before === undefined) return undefined;
   const from = after === undefined ? Number.NEGATIVE_INFINITY : Date.parse(after) + 1;
   return { from, to: before === undefined ? Number.POSITIVE_INFINITY : Date.parse(before) - 1 };
@@ -156,7 +148,7 @@ function wasDecided({ approval: { decision } }: ApprovalView, filter: ApprovalFi
   const { by } = filter;
   const range = decidedRange(filter);
   if (by === undefined && range === undefined) return true;
-  if (decision === undefined || (by !== undefined && !decidersOf(decision).includes(by))) return false;
+  if (decision === undefined || (by !== undefined && !runLog.decidersOf(decision).includes(by))) return false;
   const at = Date.parse(decision.decided_at);
   return range === undefined || (at >= range.from && at <= range.to);
 }

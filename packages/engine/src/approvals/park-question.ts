@@ -1,22 +1,7 @@
 import { createHash } from 'node:crypto';
-import {
-  type ApprovalTerms,
-  canonicalJson,
-  type OutsideQuestion,
-  type Problem,
-  questionOptions,
-  questionText,
-  type Verdict,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import {
-  askQuestion,
-  type NewQuestion,
-  needsSeveral,
-  nextRound,
-  type RunState,
-  type StepState,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import { fromPayload, readApproval, readStep, retryWhileContended, toPayload } from '../log/index.ts';
 import { hasDecision } from './has-decision.ts';
 import { requestApproval } from './request-approval.ts';
@@ -27,9 +12,9 @@ import { requestApproval } from './request-approval.ts';
  */
 export async function parkQuestion(
   deps: WorkerDeps,
-  { id: runId }: RunState,
-  step: StepState,
-  { verdict, ...asked }: NewQuestion & { verdict: Verdict },
+  { id: runId }: domain.RunState,
+  step: domain.StepState,
+  { verdict, ...asked }: domain.NewQuestion & { verdict: contract.Verdict },
 ): Promise<void> {
   const question = await fromPayload(deps.blobs, asked.question);
   await retryWhileContended(step.id, async () => {
@@ -38,36 +23,36 @@ export async function parkQuestion(
     const { run } = found;
     // A canceled run settles the attempt like any other attempt.
     if (run.status === 'canceling') return true;
-    const round = nextRound(found.step);
+    const round = domain.nextRound(found.step);
     const preview = await toPayload(deps.blobs, shown(question, round));
     const terms = await termsFor(deps, run, found.step, verdict);
     const decided = await hasDecision(deps, run, found.step);
     const uses = `question ${createHash('sha256')
-      .update(canonicalJson([round, question]))
+      .update(contract.canonicalJson([round, question]))
       .digest('hex')}`;
     const reason = `the MCP server ${question.server} asks before the call continues`;
     return requestApproval(deps, run, async (open) =>
-      askQuestion(run, found.step, { ...asked, decided, preview, uses, reason, terms, ...(await open(terms)) }),
+      domain.askQuestion(run, found.step, { ...asked, decided, preview, uses, reason, terms, ...(await open(terms)) }),
     );
   });
 }
 
-const shown = (question: OutsideQuestion, round: number) => ({
+const shown = (question: contract.OutsideQuestion, round: number) => ({
   kind: 'question',
-  question: questionText(question, round),
-  options: questionOptions(question),
+  question: contract.questionText(question, round),
+  options: contract.questionOptions(question),
   server: question.server,
 });
 
 /** Why no person can answer; undefined when one can. Several callers agree on a call as it is, and an answer adds to the call. */
 export async function whyNotAnswerable(
   deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
-  verdict: Verdict,
-): Promise<Problem | undefined> {
+  run: domain.RunState,
+  step: domain.StepState,
+  verdict: contract.Verdict,
+): Promise<contract.Problem | undefined> {
   const { deciders } = await termsFor(deps, run, step, verdict);
-  if (!needsSeveral(deciders)) return undefined;
+  if (!domain.needsSeveral(deciders)) return undefined;
   return {
     code: 'EQUORUM',
     message:
@@ -79,15 +64,21 @@ export async function whyNotAnswerable(
 /** The terms of the last approval of the call, or of the rule that holds such calls. No rule holds the question itself. */
 async function termsFor(
   { redis }: WorkerDeps,
-  run: RunState,
-  { approval, call }: StepState,
-  verdict: Verdict,
-): Promise<ApprovalTerms> {
+  run: domain.RunState,
+  { approval, call }: domain.StepState,
+  verdict: contract.Verdict,
+): Promise<contract.ApprovalTerms> {
   const before = approval === undefined ? undefined : await readApproval(redis, run.id, approval);
   return questionTerms(before?.request ?? (verdict.rule === undefined ? call.verdict : verdict) ?? {});
 }
 
-const questionTerms = ({ deciders, expires_s, confirm, remind_after_s, escalate }: ApprovalTerms): ApprovalTerms => ({
+const questionTerms = ({
+  deciders,
+  expires_s,
+  confirm,
+  remind_after_s,
+  escalate,
+}: contract.ApprovalTerms): contract.ApprovalTerms => ({
   deciders,
   expires_s,
   confirm,

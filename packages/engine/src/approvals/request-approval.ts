@@ -1,17 +1,7 @@
 import { type ApprovalTerms, defaultTenant } from '@holdpoint/contract';
 import type { EngineDeps, WorkerDeps } from '../deps.ts';
 import { type ApprovalState, nextNotice, type RunState, type Transition } from '../domain/index.ts';
-import {
-  append,
-  listAsked,
-  listFacets,
-  readApproval,
-  readSpec,
-  readSteps,
-  trackApproval,
-  unlistAsked,
-  untrackApproval,
-} from '../log/index.ts';
+import * as runLog from '../log/index.ts';
 import { withHiddenFiles } from './hidden-files.ts';
 
 interface NewApproval {
@@ -36,7 +26,7 @@ export async function requestApproval(
   run: RunState,
   build: (open: Open) => Promise<Transition>,
 ): Promise<boolean> {
-  const { policy } = await readSpec(deps, run);
+  const { policy } = await runLog.readSpec(deps, run);
   const opened: string[] = [];
   const answered: string[] = [];
   const built = await build(
@@ -44,10 +34,10 @@ export async function requestApproval(
       const approvalId = deps.newId('approval');
       const now = deps.now();
       if (state === 'answered') {
-        await trackApproval(deps.redis, approvalId, run.id);
+        await runLog.trackApproval(deps.redis, approvalId, run.id);
         answered.push(approvalId);
       } else {
-        await trackApproval(deps.redis, approvalId, run.id, nextNotice(terms, { asked: now }));
+        await runLog.trackApproval(deps.redis, approvalId, run.id, nextNotice(terms, { asked: now }));
         opened.push(approvalId);
       }
       return { approvalId, expiresAt: new Date(now + seconds * 1000).toISOString() };
@@ -55,10 +45,11 @@ export async function requestApproval(
   );
   const transition = await withHiddenFiles(deps, run, { transition: built, opened });
   await listByFacets(deps, run, { events: transition.events, opened });
-  const { ok } = await append(deps, run.id, transition);
+  const { ok } = await runLog.append(deps, run.id, transition);
   const { redis } = deps;
-  if (!ok) await Promise.all([...opened, ...answered].map((id) => unlistAsked(redis, run.tenant ?? defaultTenant, id)));
-  await Promise.all([...(ok ? [] : opened), ...answered].map((id) => untrackApproval(redis, id)));
+  if (!ok)
+    await Promise.all([...opened, ...answered].map((id) => runLog.unlistAsked(redis, run.tenant ?? defaultTenant, id)));
+  await Promise.all([...(ok ? [] : opened), ...answered].map((id) => runLog.untrackApproval(redis, id)));
   return ok;
 }
 
@@ -70,12 +61,12 @@ async function listByFacets(
   for (const event of events) {
     if (event.type !== 'approval.requested') continue;
     const { approval_id: id, rule, expires_at, risk } = event.data;
-    const [step] = event.step_id === undefined ? [] : await readSteps(redis, run.id, [event.step_id]);
+    const [step] = event.step_id === undefined ? [] : await runLog.readSteps(redis, run.id, [event.step_id]);
     const about = { run: run.id, tool: step?.call.tool, rule: rule?.name, labels: run.header.labels };
     const tenant = run.tenant ?? defaultTenant;
     const facets = { ...about, expiresAt: Date.parse(expires_at), risk };
-    await listAsked(redis, tenant, { id, facets });
-    if (opened.includes(id)) await listFacets(redis, tenant, { id, facets });
+    await runLog.listAsked(redis, tenant, { id, facets });
+    if (opened.includes(id)) await runLog.listFacets(redis, tenant, { id, facets });
   }
 }
 
@@ -85,7 +76,7 @@ export async function pendingApproval(
   run: RunState,
   id: string | undefined,
 ): Promise<(ApprovalState & { expiresAt: number }) | undefined> {
-  const approval = id === undefined ? undefined : await readApproval(redis, run.id, id);
+  const approval = id === undefined ? undefined : await runLog.readApproval(redis, run.id, id);
   if (approval?.status !== 'pending') return undefined;
   return { ...approval, expiresAt: Date.parse(approval.request.expires_at) };
 }

@@ -2,15 +2,7 @@ import type { Problem } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import { type ApprovalState, failPreview, type RunState, replaceByPreview, type StepState } from '../domain/index.ts';
 import { abortReason, type JobContext, leaveIfAborted, readError, untilCanceled } from '../jobs/index.ts';
-import {
-  append,
-  fromPayload,
-  readApproval,
-  readSpec,
-  readStepWithApproval,
-  retryWhileContended,
-  untrackApproval,
-} from '../log/index.ts';
+import * as runLog from '../log/index.ts';
 import { judgeStep } from './judge-step.ts';
 import { previewCall, type ShownCall } from './preview-call.ts';
 import { isPreviewDue, isResult } from './preview-due.ts';
@@ -30,7 +22,7 @@ export async function showResult(
   const stopWatching = watchDecision(deps, run, asked.id, () => watched.abort('canceled'));
   try {
     const result = await runHeld(deps, run, step, watched.signal);
-    if ('reason' in result) await append(deps, run.id, failPreview(step, asked, result.reason));
+    if ('reason' in result) await runLog.append(deps, run.id, failPreview(step, asked, result.reason));
     else await replace(deps, run, step, { asked, result });
   } catch (error) {
     if (abortReason(watched.signal) === 'canceled') return;
@@ -38,7 +30,7 @@ export async function showResult(
     const { problem, retryable } = readError(error);
     if (retryable && !context.lastTry) throw error;
     // The call itself was not begun: a person can still decide on it.
-    await append(deps, run.id, failPreview(step, asked, problem));
+    await runLog.append(deps, run.id, failPreview(step, asked, problem));
   } finally {
     stopWatching();
   }
@@ -55,13 +47,13 @@ async function runHeld(
   step: StepState,
   signal: AbortSignal,
 ): Promise<Result | { reason: Problem }> {
-  const verdict = await judgeStep(deps, run, await readSpec(deps, run), step);
+  const verdict = await judgeStep(deps, run, await runLog.readSpec(deps, run), step);
   if (verdict.action === 'deny') {
     return { reason: { code: 'EPERMISSION', message: `The policies deny the call by now: ${verdict.reason}` } };
   }
   const { preview, uses } = await previewCall(deps, run, step, signal, 'run');
   if (preview !== undefined && isResult(uses)) return { preview, uses };
-  const shown = preview === undefined ? undefined : await fromPayload(deps.blobs, preview);
+  const shown = preview === undefined ? undefined : await runLog.fromPayload(deps.blobs, preview);
   const isProblem = shown !== undefined && 'kind' in shown && shown.kind === 'problem' && 'message' in shown;
   return { reason: isProblem ? { code: 'EFORBIDDENCHANGE', message: String(shown.message) } : noResult };
 }
@@ -79,15 +71,15 @@ async function replace(
   step: StepState,
   { asked, result: { preview, uses } }: { asked: ApprovalState; result: Result },
 ): Promise<void> {
-  await retryWhileContended(asked.id, async () => {
-    const found = await readStepWithApproval(deps.redis, runId, { stepId: step.id, approvalId: asked.id });
+  await runLog.retryWhileContended(asked.id, async () => {
+    const found = await runLog.readStepWithApproval(deps.redis, runId, { stepId: step.id, approvalId: asked.id });
     if (found === undefined || found.run.snapshot !== snapshot || !isPreviewDue(found.run, found.approval)) return true;
     const { run, approval } = found;
     const isReplaced = await requestApproval(deps, run, async (open) => {
       const { approvalId } = await open(approval.request);
       return replaceByPreview(run, found.step, approval, { approvalId, preview, uses });
     });
-    if (isReplaced) await untrackApproval(deps.redis, approval.id);
+    if (isReplaced) await runLog.untrackApproval(deps.redis, approval.id);
     return isReplaced || Date.parse(approval.request.expires_at) <= deps.now();
   });
 }
@@ -102,7 +94,7 @@ function watchDecision(
   onDecision: () => void,
 ): () => void {
   const look = async () => {
-    const approval = await readApproval(redis, run.id, approvalId);
+    const approval = await runLog.readApproval(redis, run.id, approvalId);
     if (approval !== undefined && !isPreviewDue(run, approval)) onDecision();
   };
   const timer = setInterval(() => {

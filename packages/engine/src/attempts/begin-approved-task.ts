@@ -1,16 +1,6 @@
 import type { NewEvent, Problem } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import {
-  type AttemptResult,
-  deferAttempt,
-  endTask,
-  type RunState,
-  type StepState,
-  scopeOf,
-  settleBegun,
-  settleCanceled,
-  type TaskState,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import { append, readSpec, readStep } from '../log/index.ts';
 import { appendWithTask } from '../tasks/begin-task.ts';
 import { isBound } from './begin-approved.ts';
@@ -19,7 +9,7 @@ import { isBound } from './begin-approved.ts';
 const longestWaitMs = 365 * 24 * 3600 * 1000;
 
 /** Adds the shown files to the event of an approved background command. */
-export function bindTask(step: StepState, created: NewEvent): NewEvent | undefined {
+export function bindTask(step: domain.StepState, created: NewEvent): NewEvent | undefined {
   const { approved_snapshot } = step;
   if (created.type !== 'task.created' || created.data.kind !== 'shell') return undefined;
   if (!isBound(step) || approved_snapshot === undefined) return undefined;
@@ -32,9 +22,9 @@ export function bindTask(step: StepState, created: NewEvent): NewEvent | undefin
  */
 export function beginApprovedTask(
   deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
-  { created, result }: { created: NewEvent; result: AttemptResult },
+  run: domain.RunState,
+  step: domain.StepState,
+  { created, result }: { created: NewEvent; result: domain.AttemptResult },
 ): ReturnType<typeof appendWithTask> {
   if (created.type !== 'task.created') throw new TypeError(`${created.type} begins no task`);
   const { attempt, value, capabilities, duration_ms, snapshot } = result;
@@ -44,7 +34,7 @@ export function beginApprovedTask(
     ...{ duration_ms, skipped: snapshot?.skipped ?? 0 },
   };
   const until = new Date(deps.now() + longestWaitMs).toISOString();
-  const transition = deferAttempt(step.id, attempt, { until, taskId: created.data.task_id, created, begins });
+  const transition = domain.deferAttempt(step.id, attempt, { until, taskId: created.data.task_id, created, begins });
   return appendWithTask(deps, run, created, transition);
 }
 
@@ -53,20 +43,21 @@ export function beginApprovedTask(
  * But a
  * new tree has the run's snapshot, and a command that its worker ended may have written last.
  */
-export async function meetsApproved(deps: WorkerDeps, run: RunState, task: TaskState): Promise<boolean> {
+export async function meetsApproved(deps: WorkerDeps, run: domain.RunState, task: domain.TaskState): Promise<boolean> {
   const { approved_snapshot: decided } = task.about;
   if (decided === undefined) return true;
   const { snapshot: parent = '' } = run;
   if (parent !== decided) return false;
   if (run.uncaptured === 0) return true;
   const message = `before a background command (${task.id})`;
-  const scope = scopeOf(run, await readSpec(deps, run));
+  const scope = domain.scopeOf(run, await readSpec(deps, run));
   const input = { runId: run.id, epoch: run.lease, parent, decided, message, scope };
   return (await deps.workspaces.differenceFrom(input)) === undefined;
 }
 
 /** Ends a command whose files differ from the approved files. */
-export const refuseChanged = (task: TaskState) => endTask(task, { status: 'failed', exit_code: null, reason: changed });
+export const refuseChanged = (task: domain.TaskState) =>
+  domain.endTask(task, { status: 'failed', exit_code: null, reason: changed });
 
 const changed: Problem = {
   code: 'EACTIONCHANGED',
@@ -75,13 +66,18 @@ const changed: Problem = {
 };
 
 /** Settles the call that requested the command. No-op when the call has settled. */
-export async function settleCall(deps: WorkerDeps, task: Pick<TaskState, 'about'>, runId: string): Promise<void> {
+export async function settleCall(
+  deps: WorkerDeps,
+  task: Pick<domain.TaskState, 'about'>,
+  runId: string,
+): Promise<void> {
   for (;;) {
     const found = await readStep(deps.redis, runId, task.about.step_id);
     const begins = found?.step.status === 'deferred' ? found.step.deferred?.begins : undefined;
     if (found === undefined || begins === undefined) return;
     const { run, step } = found;
-    const transition = step.cancel === undefined ? settleBegun(run, step, begins) : settleCanceled(run, step);
+    const transition =
+      step.cancel === undefined ? domain.settleBegun(run, step, begins) : domain.settleCanceled(run, step);
     if ((await append(deps, runId, transition)).ok) return;
   }
 }

@@ -1,14 +1,7 @@
 import type { Problem } from '@holdpoint/contract';
 import { requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
-import {
-  editorsOf,
-  mayWrite,
-  type RunState,
-  recordIndeterminate,
-  retryAttempt,
-  type StepState,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import { append, fromPayload, readApproval, readWholeLog, toPayload } from '../log/index.ts';
 import { endCanceled } from './end-canceled.ts';
 
@@ -31,8 +24,8 @@ const attemptsPerRound = 5;
  */
 export async function recoverAttempt(
   deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
+  run: domain.RunState,
+  step: domain.StepState,
   interruption: Interruption & { lastTry: boolean },
 ): Promise<void> {
   deps.logger.warn(
@@ -40,29 +33,29 @@ export async function recoverAttempt(
     'an attempt ended without an outcome',
   );
   if (await endCanceled(deps, run.id, step)) return;
-  if (step.effect === 'external' && mayWrite(step) && !interruption.neverBegan)
+  if (step.effect === 'external' && domain.mayWrite(step) && !interruption.neverBegan)
     return park(deps, run, step, interruption.reason);
   const exhausted =
     interruption.lastTry || interruption.retryable === false || (step.interruptions + 1) % attemptsPerRound === 0;
   const pause = exhausted && (run.status === 'running' || run.status === 'waiting');
-  const { ok } = await append(deps, run.id, retryAttempt(run, step, interruption.reason, { pause }));
+  const { ok } = await append(deps, run.id, domain.retryAttempt(run, step, interruption.reason, { pause }));
   if (!ok) await endCanceled(deps, run.id, step);
 }
 
-async function park(deps: WorkerDeps, run: RunState, step: StepState, reason: Problem): Promise<void> {
+async function park(deps: WorkerDeps, run: domain.RunState, step: domain.StepState, reason: Problem): Promise<void> {
   const preview = await toPayload(deps.blobs, await everythingKnown(deps, run, step, reason));
   const before = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
   const deciders = before?.request.deciders ?? step.call.verdict?.deciders;
   const confirm = before?.request.confirm ?? step.call.verdict?.confirm;
   await requestApproval(deps, run, async (open) => {
     const { approvalId: id, expiresAt } = await open();
-    const edited_by = before && editorsOf(before);
-    return recordIndeterminate(run, step, { id, expiresAt, reason, preview, deciders, confirm, edited_by });
+    const edited_by = before && domain.editorsOf(before);
+    return domain.recordIndeterminate(run, step, { id, expiresAt, reason, preview, deciders, confirm, edited_by });
   });
 }
 
 /** Everything that helps a person to find out whether the call took effect. */
-async function everythingKnown(deps: WorkerDeps, run: RunState, step: StepState, reason: Problem) {
+async function everythingKnown(deps: WorkerDeps, run: domain.RunState, step: domain.StepState, reason: Problem) {
   const connections = [];
   let started: { worker: string; at: string } | undefined;
   for await (const event of readWholeLog(deps.redis, run.id)) {

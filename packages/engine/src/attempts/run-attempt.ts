@@ -1,14 +1,4 @@
-import {
-  ForbiddenChange,
-  isTerminal,
-  type Json,
-  type Problem,
-  type ResultPreview,
-  type RunSpec,
-  readsOnly,
-  type ToolOutcome,
-  type Verdict,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { openHosts } from '@holdpoint/policy';
 import { modelOfRun, modelRefused } from '../agents/model-of-run.ts';
 import { judgeBegun } from '../approvals/judge-step.ts';
@@ -18,22 +8,7 @@ import { appendForTheRecord, openConnectionRecorder } from '../calls/record-conn
 import { type ModelUseRecorder, openModelUseRecorder } from '../calls/record-model-use.ts';
 import { reportGraphProgress } from '../calls/report-graph-progress.ts';
 import type { WorkerDeps } from '../deps.ts';
-import {
-  type AttemptResult,
-  asPlanned,
-  canceledError,
-  denialOf,
-  forbiddenChange,
-  heads,
-  mayWrite,
-  type NewQuestion,
-  type NewWait,
-  type OutsideState,
-  type RunState,
-  runsBeside,
-  type StepState,
-  scopeOf,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import { abortReason, HandBack, type JobContext, leaveIfAborted, readError } from '../jobs/index.ts';
 import { fromPayload, readSpec, readStep, toResult } from '../log/index.ts';
 import { openPast } from '../queries/past-calls.ts';
@@ -46,26 +21,26 @@ import type { Interruption } from './recover-attempt.ts';
 /** How a call ended: with an outcome and a snapshot, with a wait for a task, a person or the other side of the call, or without a known outcome. */
 export type Executed =
   /** `outside`: what still works outside for the call, which has ended. */
-  | { kind: 'result'; result: AttemptResult; outside?: OutsideState | undefined }
-  | { kind: 'deferred'; until: number; taskId: string; created?: AttemptResult['created'] }
-  | { kind: 'waits'; wait: NewWait }
-  | { kind: 'held'; verdict: Verdict }
-  | { kind: 'asked'; asked: NewQuestion & { verdict: Verdict } }
+  | { kind: 'result'; result: domain.AttemptResult; outside?: domain.OutsideState | undefined }
+  | { kind: 'deferred'; until: number; taskId: string; created?: domain.AttemptResult['created'] }
+  | { kind: 'waits'; wait: domain.NewWait }
+  | { kind: 'held'; verdict: contract.Verdict }
+  | { kind: 'asked'; asked: domain.NewQuestion & { verdict: contract.Verdict } }
   | { kind: 'indeterminate'; interruption: Interruption };
 
 /** Makes the call of a recorded attempt. Records nothing but connections. */
 export async function runAttempt(
   deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
+  run: domain.RunState,
+  step: domain.StepState,
   context: JobContext,
 ): Promise<Executed> {
   const startedAt = performance.now();
   let neverBegan: true | undefined = true;
   try {
-    const writes = mayWrite(step);
+    const writes = domain.mayWrite(step);
     if (writes) {
-      const writer = heads.attempt(step.id, step.attempt);
+      const writer = domain.heads.attempt(step.id, step.attempt);
       await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer });
     }
     const taskId = step.task ?? deps.newId('task');
@@ -94,9 +69,9 @@ export async function runAttempt(
     }
     const ended = endOf(made, canceled?.error);
     // The blob of a large result is written in parallel with the snapshot. A failed write throws at `await value`.
-    const value = ended.value === undefined ? undefined : toResult(deps.blobs, ended.value as Json);
+    const value = ended.value === undefined ? undefined : toResult(deps.blobs, ended.value as contract.Json);
     value?.catch(() => {});
-    const long = ended.long && toResult(deps.blobs, ended.long as Json);
+    const long = ended.long && toResult(deps.blobs, ended.long as contract.Json);
     long?.catch(() => {});
     const contents = keepContents(deps, ended);
     contents?.catch(() => {});
@@ -136,7 +111,7 @@ export async function runAttempt(
       },
     };
   } catch (error) {
-    if (error instanceof ForbiddenChange)
+    if (error instanceof contract.ForbiddenChange)
       return { kind: 'result', result: takenBack(step, error, tookSince(await readSpec(deps, run), startedAt)) };
     const reason = abortReason(context.signal);
     // The worker that took over decides about this attempt. A worker that shuts down leaves the attempt to the next worker.
@@ -147,10 +122,10 @@ export async function runAttempt(
   }
 }
 
-type Ended = Exclude<ToolOutcome, { status: 'deferred' }>;
+type Ended = Exclude<contract.ToolOutcome, { status: 'deferred' }>;
 
 /** A call that waits has no outcome, unless a cancel ended it. */
-function endOf(made: ToolOutcome, canceled: Problem | undefined): Ended {
+function endOf(made: contract.ToolOutcome, canceled: contract.Problem | undefined): Ended {
   if (made.status !== 'deferred') return made;
   if (canceled === undefined && waitsOutside(made)) return { status: 'succeeded', value: undefined, touched: [] };
   return asksPerson(made) && canceled === undefined
@@ -159,7 +134,10 @@ function endOf(made: ToolOutcome, canceled: Problem | undefined): Ended {
 }
 
 /** Contents are on disk before the event that names them. */
-function keepContents({ blobs }: WorkerDeps, { contents = [] }: Ended): Promise<AttemptResult['contents']> | undefined {
+function keepContents(
+  { blobs }: WorkerDeps,
+  { contents = [] }: Ended,
+): Promise<domain.AttemptResult['contents']> | undefined {
   if (contents.length === 0) return undefined;
   return Promise.all(contents.map(async (one) => ({ sha256: await blobs.put(one), bytes: one.length })));
 }
@@ -167,19 +145,24 @@ function keepContents({ blobs }: WorkerDeps, { contents = [] }: Ended): Promise<
 /** Distinguishes a canceled run, whose files are dropped, from a canceled call, whose run continues with the files that the call left. */
 async function whyCanceled(
   deps: WorkerDeps,
-  run: RunState,
-  { id, attempt }: StepState,
-): Promise<{ of: 'run' | 'step'; error: Problem }> {
+  run: domain.RunState,
+  { id, attempt }: domain.StepState,
+): Promise<{ of: 'run' | 'step'; error: contract.Problem }> {
   const found = await readStep(deps.redis, run.id, id);
-  const isOver = found === undefined || found.run.status === 'canceling' || isTerminal(found.run.status);
+  const isOver = found === undefined || found.run.status === 'canceling' || contract.isTerminal(found.run.status);
   if (isOver || found.step.cancel === undefined) return { of: 'run', error: runCanceled };
-  return { of: 'step', error: canceledError({ ...found.step, status: 'running', attempt }) };
+  return { of: 'step', error: domain.canceledError({ ...found.step, status: 'running', attempt }) };
 }
 
-const runCanceled: Problem = { code: 'ECANCELED', message: 'The run was canceled.' };
+const runCanceled: contract.Problem = { code: 'ECANCELED', message: 'The run was canceled.' };
 
 /** Applies the result that a person saw and approved. Nothing runs again. */
-async function applied(deps: WorkerDeps, run: RunState, step: StepState, shown: ResultPreview): Promise<AttemptResult> {
+async function applied(
+  deps: WorkerDeps,
+  run: domain.RunState,
+  step: domain.StepState,
+  shown: contract.ResultPreview,
+): Promise<domain.AttemptResult> {
   const { snapshot, base, files_changed, skipped, status, value, error, capabilities, duration_ms } = shown;
   await deps.workspaces.applyPreview({ runId: run.id, epoch: run.lease, snapshot });
   return {
@@ -193,22 +176,30 @@ async function applied(deps: WorkerDeps, run: RunState, step: StepState, shown: 
  * The call changed protected files of its run. No snapshot includes the call, and its outcome requests a new tree: no change of the call
  * remains, and none of the background commands running at the same time, since a command may have made the change.
  */
-const takenBack = ({ attempt }: StepState, { paths }: ForbiddenChange, duration_ms: number): AttemptResult => ({
+const takenBack = (
+  { attempt }: domain.StepState,
+  { paths }: contract.ForbiddenChange,
+  duration_ms: number,
+): domain.AttemptResult => ({
   attempt,
   status: 'failed',
-  error: forbiddenChange(paths),
+  error: domain.forbiddenChange(paths),
   duration_ms,
   restore: true,
 });
 
-const denied = (verdict: Verdict): ToolOutcome => ({
+const denied = (verdict: contract.Verdict): contract.ToolOutcome => ({
   status: 'failed',
-  error: denialOf(verdict, 'attempt'),
+  error: domain.denialOf(verdict, 'attempt'),
   touched: [],
 });
 
 /** Fails a call that begins a sub-agent with a model that the run does not name. */
-async function withAllowedModel(deps: WorkerDeps, run: RunState, outcome: ToolOutcome): Promise<ToolOutcome> {
+async function withAllowedModel(
+  deps: WorkerDeps,
+  run: domain.RunState,
+  outcome: contract.ToolOutcome,
+): Promise<contract.ToolOutcome> {
   const task =
     outcome.status === 'succeeded'
       ? outcome.task
@@ -223,16 +214,16 @@ async function withAllowedModel(deps: WorkerDeps, run: RunState, outcome: ToolOu
 /** @param over what to let go of, where the call has ended; then no connection is recorded */
 export async function makeCall(
   deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
+  run: domain.RunState,
+  step: domain.StepState,
   {
     taskId,
     modelUse,
     context: { signal },
     over,
-  }: { taskId: string; modelUse?: ModelUseRecorder; context: Pick<JobContext, 'signal'>; over?: OutsideState },
-): Promise<ToolOutcome> {
-  const spec = asPlanned(await readSpec(deps, run), step.call);
+  }: { taskId: string; modelUse?: ModelUseRecorder; context: Pick<JobContext, 'signal'>; over?: domain.OutsideState },
+): Promise<contract.ToolOutcome> {
+  const spec = domain.asPlanned(await readSpec(deps, run), step.call);
   const args = await fromPayload(deps.blobs, step.args);
   if (isLeftOut(spec, step)) return notMade(step, args);
   await using connections = openConnectionRecorder({
@@ -252,7 +243,7 @@ export async function makeCall(
       deferred: taskAwaited(step),
       awaited: await awaitedBy(deps, step, over),
       answered: await answeredBy(deps, step),
-      beside: runsBeside(step) || undefined,
+      beside: domain.runsBeside(step) || undefined,
       depth: run.parent?.depth ?? 0,
       maxDepth: spec.limits.max_depth,
       model: modelOfRun(deps, run, spec),
@@ -262,13 +253,13 @@ export async function makeCall(
       past: openPast(deps, run, step),
       settings: spec.settings,
       network: spec.network,
-      readOnly: readsOnly(spec.modes),
+      readOnly: contract.readsOnly(spec.modes),
       reads: step.call.reads,
       dryRun: spec.modes.dry_run,
       snapshot: run.snapshot ?? '',
       permissions: spec.permissions,
       seed: seedOf(spec, step.call),
-      scope: scopeOf(run, spec),
+      scope: domain.scopeOf(run, spec),
       approved: step.approved_snapshot !== undefined,
       granted: grantedHosts(deps, run, step, args),
       openHosts: (rules) => openHosts(spec, rules),
@@ -281,9 +272,10 @@ export async function makeCall(
 }
 
 /** In a dry run an effect outside of the workspace is described, not made. */
-const isLeftOut = ({ modes }: RunSpec, { effect }: StepState): boolean => modes.dry_run && effect === 'external';
+const isLeftOut = ({ modes }: contract.RunSpec, { effect }: domain.StepState): boolean =>
+  modes.dry_run && effect === 'external';
 
-const notMade = ({ call: { tool } }: StepState, args: Json): ToolOutcome => ({
+const notMade = ({ call: { tool } }: domain.StepState, args: contract.Json): contract.ToolOutcome => ({
   status: 'succeeded',
   value: {
     dry_run: true,
@@ -293,7 +285,7 @@ const notMade = ({ call: { tool } }: StepState, args: Json): ToolOutcome => ({
   touched: [],
 });
 /** A canceled call leaves its tree without a snapshot, and may leave secrets that its commands wrote. */
-async function dropSecrets(deps: WorkerDeps, run: RunState): Promise<void> {
+async function dropSecrets(deps: WorkerDeps, run: domain.RunState): Promise<void> {
   const { secrets = [] } = await readSpec(deps, run);
   if (secrets.length > 0) await dropChanges(deps, run);
 }
@@ -301,7 +293,12 @@ async function dropSecrets(deps: WorkerDeps, run: RunState): Promise<void> {
 /**
  * The hosts that a person approved for a call. They are open for this call only, in a run with a network or for a tool with network rules.
  */
-function grantedHosts(deps: WorkerDeps, run: RunState, step: StepState, args: Json): readonly string[] {
+function grantedHosts(
+  deps: WorkerDeps,
+  run: domain.RunState,
+  step: domain.StepState,
+  args: contract.Json,
+): readonly string[] {
   if (step.approved_snapshot === undefined) return [];
   const described = deps.catalog.describe({ toolset: run.header.toolset, tool: step.call.tool, args, network: true });
   return described.ok ? (described.touches?.hosts ?? []) : [];

@@ -1,12 +1,4 @@
-import {
-  type AuditBodyOf,
-  type AuditFinding,
-  type AuditRecord,
-  auditRecordSchema,
-  challengeMs,
-  passkeySubject,
-  registeredPasskeySchema,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { challengeOf, whyUnproven } from '../passkeys/index.ts';
 import { parseLine } from './record-line.ts';
 
@@ -19,13 +11,13 @@ interface Line {
 
 interface Input {
   lines: AsyncIterable<Line>;
-  report: (finding: AuditFinding) => void;
+  report: (finding: contract.AuditFinding) => void;
   /** Whether the lines begin with the first record, so that the registration of every passkey is among them. */
   isFromStart: boolean;
   signal?: AbortSignal | undefined;
 }
 
-type Decided = AuditRecord & AuditBodyOf<'approval'>;
+type Decided = contract.AuditRecord & contract.AuditBodyOf<'approval'>;
 
 /**
  * Checks every decision that a passkey proves: the signature, and the challenge against the decision of the record. A decision that needs a
@@ -54,10 +46,10 @@ export async function verifyAssertions({ lines, report, isFromStart, signal }: I
 }
 
 /** Most records have nothing to do with passkeys, and are not parsed. A changed line is a finding of the chain. */
-function recordOf({ bytes }: Line): AuditRecord | 'unreadable' | undefined {
+function recordOf({ bytes }: Line): contract.AuditRecord | 'unreadable' | undefined {
   if (!bytes.includes('passkey') && !bytes.includes('"assertion"')) return undefined;
   const line = parseLine(bytes);
-  return line?.isSound ? (auditRecordSchema.safeParse(line.record).data ?? 'unreadable') : undefined;
+  return line?.isSound ? (contract.auditRecordSchema.safeParse(line.record).data ?? 'unreadable') : undefined;
 }
 
 type Proof = Pick<Decided, 'assertion' | 'message_digest'> & { by: string };
@@ -88,9 +80,9 @@ async function whyNoProof(
 class RegisteredPasskeys {
   private readonly known = new Map<string, { key: string; revoked: number }>();
 
-  learn({ subject, action, detail, tenant, time }: AuditRecord & AuditBodyOf<'change'>): void {
-    if (!subject.startsWith(passkeySubject(''))) return;
-    const passkey = registeredPasskeySchema.safeParse(jsonOf(detail?.text ?? '')).data;
+  learn({ subject, action, detail, tenant, time }: contract.AuditRecord & contract.AuditBodyOf<'change'>): void {
+    if (!subject.startsWith(contract.passkeySubject(''))) return;
+    const passkey = contract.registeredPasskeySchema.safeParse(jsonOf(detail?.text ?? '')).data;
     if (passkey === undefined) return;
     const id = keyOf(tenant, passkey);
     if (action === 'registered') this.known.set(id, { key: passkey.public_key, revoked: Number.POSITIVE_INFINITY });
@@ -102,7 +94,7 @@ class RegisteredPasskeys {
   whyUnknown({ tenant, time }: Decided, assertion: NonNullable<Decided['assertion']>): string | undefined {
     const known = this.known.get(keyOf(tenant, assertion));
     if (known?.key !== assertion.public_key) return 'its passkey was never registered for this person';
-    return Date.parse(time) > known.revoked + challengeMs ? 'its passkey was revoked before' : undefined;
+    return Date.parse(time) > known.revoked + contract.challengeMs ? 'its passkey was revoked before' : undefined;
   }
 }
 

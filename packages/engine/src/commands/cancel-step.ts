@@ -2,23 +2,8 @@ import { isSettled, isTaskOver, isTerminal } from '@holdpoint/contract';
 import { notifyParent } from '../agents/index.ts';
 import { pendingApproval } from '../approvals/index.ts';
 import type { EngineDeps } from '../deps.ts';
-import {
-  cancelWaitingCall,
-  EngineError,
-  type RunState,
-  requestStepCancel,
-  type StepState,
-  type TaskState,
-} from '../domain/index.ts';
-import {
-  append,
-  controlChannel,
-  readRun,
-  readStep,
-  readTask,
-  retryWhileContended,
-  untrackApproval,
-} from '../log/index.ts';
+import * as domain from '../domain/index.ts';
+import * as runLog from '../log/index.ts';
 import { findWaiting } from '../queries/read-calls.ts';
 
 interface CancelRequest {
@@ -38,14 +23,14 @@ export async function requestCancelOfStep(
   stepId: string,
   request: CancelRequest,
 ): Promise<void> {
-  await retryWhileContended(stepId, async () => {
-    const found = await readStep(deps.redis, runId, stepId);
+  await runLog.retryWhileContended(stepId, async () => {
+    const found = await runLog.readStep(deps.redis, runId, stepId);
     if (!found) return cancelWaiting(deps, runId, stepId, request);
     const { run, step } = found;
     if (step.cancel !== undefined || isEnding(run, step)) return true;
-    if (isSettled(step.status)) throw new EngineError('step_settled', `the step ${stepId} is ${step.status}`);
+    if (isSettled(step.status)) throw new domain.EngineError('step_settled', `the step ${stepId} is ${step.status}`);
     const [approval, task] = await Promise.all([waitsFor(deps, run, step), ownTask(deps, run, step)]);
-    const appended = await append(deps, runId, requestStepCancel(run, step, request, { approval, task }));
+    const appended = await runLog.append(deps, runId, domain.requestStepCancel(run, step, request, { approval, task }));
     if (appended.ok) await passOn(deps, run, step, task);
     return appended.ok;
   });
@@ -62,47 +47,56 @@ async function cancelWaiting(
   stepId: string,
   request: CancelRequest,
 ): Promise<boolean> {
-  const run = await readRun(deps.redis, runId);
+  const run = await runLog.readRun(deps.redis, runId);
   const waiting = run && (await findWaiting(deps, run, stepId));
   if (run === undefined || waiting === undefined) {
     // The call's turn may have begun between both reads.
-    if (await readStep(deps.redis, runId, stepId)) return false;
-    throw new EngineError('step_not_found', `there is no step ${stepId}`);
+    if (await runLog.readStep(deps.redis, runId, stepId)) return false;
+    throw new domain.EngineError('step_not_found', `there is no step ${stepId}`);
   }
   if (waiting.cancel !== undefined || waiting.isDropped || run.status === 'canceling') return true;
   if (isTerminal(run.status)) {
-    throw new EngineError('step_not_begun', `the run ${runId} is ${run.status} and does not make the call ${stepId}`);
+    throw new domain.EngineError(
+      'step_not_begun',
+      `the run ${runId} is ${run.status} and does not make the call ${stepId}`,
+    );
   }
-  return (await append(deps, runId, cancelWaitingCall(run, stepId, request))).ok;
+  return (await runLog.append(deps, runId, domain.cancelWaitingCall(run, stepId, request))).ok;
 }
 
 /** Whether the cancel of the run ends the step. */
-const isEnding = (run: RunState, { status }: StepState): boolean => run.status === 'canceling' && !isSettled(status);
+const isEnding = (run: domain.RunState, { status }: domain.StepState): boolean =>
+  run.status === 'canceling' && !isSettled(status);
 
-const waitsFor = (deps: EngineDeps, run: RunState, { status, approval }: StepState) =>
+const waitsFor = (deps: EngineDeps, run: domain.RunState, { status, approval }: domain.StepState) =>
   pendingApproval(deps, run, status === 'parked' || status === 'indeterminate' ? approval : undefined);
 
 /** The task that the step began and waits for. Undefined for a step that waits for another step's task. */
 async function ownTask(
   { redis }: EngineDeps,
-  run: RunState,
-  { status, deferred, task }: StepState,
-): Promise<TaskState | undefined> {
+  run: domain.RunState,
+  { status, deferred, task }: domain.StepState,
+): Promise<domain.TaskState | undefined> {
   if (status !== 'deferred' || task === undefined || deferred?.task_id !== task) return undefined;
-  return readTask(redis, run.id, task);
+  return runLog.readTask(redis, run.id, task);
 }
 
 /** Messages and wake-ups only save time: workers look for canceled steps, and the sweeper sends missing wake-ups. */
-async function passOn(deps: EngineDeps, run: RunState, step: StepState, task: TaskState | undefined): Promise<void> {
+async function passOn(
+  deps: EngineDeps,
+  run: domain.RunState,
+  step: domain.StepState,
+  task: domain.TaskState | undefined,
+): Promise<void> {
   const run_id = run.id;
-  const tell = (message: object) => deps.redis.publish(controlChannel, JSON.stringify({ ...message, run_id }));
+  const tell = (message: object) => deps.redis.publish(runLog.controlChannel, JSON.stringify({ ...message, run_id }));
   try {
     await tell({ kind: 'cancel_step', step_id: step.id });
     if (task !== undefined && !isTaskOver(task.status)) {
       await tell({ kind: 'kill', task_id: task.id });
       await deps.queues.wakeTask(run_id, task.id);
     } else if (step.status !== 'running') await deps.queues.wakeStep(run, step.id);
-    if (step.approval !== undefined) await untrackApproval(deps.redis, step.approval);
+    if (step.approval !== undefined) await runLog.untrackApproval(deps.redis, step.approval);
     await notifyParent(deps, run);
   } catch (error) {
     deps.logger.warn({ run_id, step_id: step.id, err: error }, 'the wake-up was not sent; the sweeper will');

@@ -2,18 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { ForkedFrom, Plan, RunSpec } from '@holdpoint/contract';
 import type { AskedGrants } from '@holdpoint/policy';
 import type { EngineDeps } from '../deps.ts';
-import {
-  type ApprovalState,
-  boundBy,
-  createRun,
-  EngineError,
-  type Fork,
-  grantsOf,
-  inheritTurn,
-  narrowSpec,
-  type RunState,
-  recordFork,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import { append, claimOwner, readSpec, toPayload, trackRun } from '../log/index.ts';
 import { findRewindPoint, listSteps, type RewindPoint } from '../queries/index.ts';
 import { traceOfCaller } from '../spans/index.ts';
@@ -64,13 +53,17 @@ export async function forkRun(
   const isApproved = point.before.some(({ id }) => id === run.plan_approved);
   const theirs = await readSpec(deps, isApproved ? run : { id: run.id });
   const changes = { ...request.changes, model: request.changes.model ?? run.model };
-  const spec = { ...changed(theirs, changes, point), ...boundBy(deps.operatorPolicy?.(), theirs) };
+  const spec = { ...changed(theirs, changes, point), ...domain.boundBy(deps.operatorPolicy?.(), theirs) };
   const isOther = run.forked_from?.other_policy ?? !isDeepStrictEqual(spec.policy, theirs.policy);
   const fork = await forkAt(deps, run, { spec, point, approvals, isOther });
 
   const child = await reserveRun(deps, { tenant, idempotency });
   await reservePlace(deps, child, { tenant });
-  const recordedFork = await append(deps, run.id, recordFork({ child, step_id: point.to, snapshot: point.snapshot }));
+  const recordedFork = await append(
+    deps,
+    run.id,
+    domain.recordFork({ child, step_id: point.to, snapshot: point.snapshot }),
+  );
   // A refusal means that an earlier request with this key recorded the fork, or that the workspace was just discarded.
   if (!recordedFork.ok) assertWorkspace(await getRun(deps, run.id));
   await claimOwner(
@@ -84,27 +77,27 @@ export async function forkRun(
   const appended = await append(
     deps,
     child,
-    createRun(spec, { stored, by, tenant, tools, fork, linkedTraceId: traceOfCaller(run) }),
+    domain.createRun(spec, { stored, by, tenant, tools, fork, linkedTraceId: traceOfCaller(run) }),
   );
   if (appended.ok) await wakeRun(deps, { id: child }, fork.from.turn + 1, { isNew: true });
   return { runId: child, created: appended.ok };
 }
 
-function assertWorkspace(run: RunState): void {
+function assertWorkspace(run: domain.RunState): void {
   if (run.publication !== 'discarding' && run.publication !== 'discarded') return;
-  throw new EngineError('workspace_discarded', `the workspace of ${run.id} was discarded`);
+  throw new domain.EngineError('workspace_discarded', `the workspace of ${run.id} was discarded`);
 }
 
 async function forkAt(
   deps: EngineDeps,
-  run: RunState,
+  run: domain.RunState,
   {
     spec,
     point,
     approvals,
     isOther,
-  }: { spec: RunSpec; point: RewindPoint; approvals: readonly ApprovalState[]; isOther: boolean },
-): Promise<Fork> {
+  }: { spec: RunSpec; point: RewindPoint; approvals: readonly domain.ApprovalState[]; isOther: boolean },
+): Promise<domain.Fork> {
   const { to, turn, kept, again, before, snapshot } = point;
   const isPartial = again.length > 0;
   const whole = isPartial ? before.filter((step) => step.call.turn < turn) : before;
@@ -121,7 +114,7 @@ async function forkAt(
   if (!isPartial) return { from, inherited: [] };
   const recorded = await readTurn(deps, run.id, turn);
   const { message, answer, refused } = recorded;
-  const inherited = inheritTurn({
+  const inherited = domain.inheritTurn({
     turn,
     message,
     answer,
@@ -129,7 +122,7 @@ async function forkAt(
     steps: [
       ...kept.map((step) => ({
         ...withoutError(recordedCall(deps, step, recorded)),
-        inherited: { step, grants: grantsOf(step, approvals) },
+        inherited: { step, grants: domain.grantsOf(step, approvals) },
       })),
       ...(await Promise.all(again.map((step) => planAgain(deps, step, recorded, { spec, run: {} })))),
     ],
@@ -156,17 +149,19 @@ function changed(
 ): RunSpec {
   const given = Object.fromEntries(Object.entries(changes).filter(([, value]) => value !== undefined));
   const other = { ...spec, ...(changes.policy && { policy_pin: changes.policy_pin }), ...given };
-  const next = narrowSpec(other, { permissions, protected: globs, modes });
+  const next = domain.narrowSpec(other, { permissions, protected: globs, modes });
   if (plan !== undefined) {
-    if (spec.goal.planner !== 'scripted') throw new EngineError('invalid_fork', 'only a scripted run takes a plan');
+    if (spec.goal.planner !== 'scripted')
+      throw new domain.EngineError('invalid_fork', 'only a scripted run takes a plan');
     const before = spec.goal.plan.groups.slice(0, point.turn);
     if (!isDeepStrictEqual(plan.groups.slice(0, point.turn), before)) {
-      throw new EngineError('invalid_fork', `the first ${point.turn} groups are kept and must be as they were`);
+      throw new domain.EngineError('invalid_fork', `the first ${point.turn} groups are kept and must be as they were`);
     }
     return { ...next, goal: { planner: 'scripted', plan } };
   }
   if (model !== undefined) {
-    if (spec.goal.planner !== 'model') throw new EngineError('invalid_fork', 'only a run with a prompt takes a model');
+    if (spec.goal.planner !== 'model')
+      throw new domain.EngineError('invalid_fork', 'only a run with a prompt takes a model');
     return { ...next, goal: { ...spec.goal, model } };
   }
   return next;

@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto';
 import { canonicalJson, mostPostedTurns, type PostedCall } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import {
-  EngineError,
-  type ReceivedCalls,
-  type RunState,
-  receiveAndPlan,
-  receiveCalls,
-  resumedByCalls,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import { append, claimOwner, readCallsKey, readSpec, retryWhileContended, toPayload } from '../log/index.ts';
 import { plannerInput, planReceived, type Received } from '../planning/index.ts';
 import { assertActive, getOpenRun } from './steer-run.ts';
@@ -40,7 +33,10 @@ export async function sendCalls(deps: EngineDeps, runId: string, request: Calls)
     const known = key === undefined ? undefined : await readCallsKey(deps.redis, runId, key);
     if (known !== undefined) {
       if (known.request !== body) {
-        throw new EngineError('idempotency_key_reused', 'this Idempotency-Key was used for other calls of the run');
+        throw new domain.EngineError(
+          'idempotency_key_reused',
+          'this Idempotency-Key was used for other calls of the run',
+        );
       }
       number = known.number;
       return true;
@@ -52,25 +48,25 @@ export async function sendCalls(deps: EngineDeps, runId: string, request: Calls)
   return number;
 }
 
-function assertReceives(run: RunState): void {
+function assertReceives(run: domain.RunState): void {
   assertActive(run);
   if (run.received - run.taken < mostPostedTurns) return;
-  throw new EngineError('too_many_calls', `${mostPostedTurns} turns of calls wait in the run ${run.id}`);
+  throw new domain.EngineError('too_many_calls', `${mostPostedTurns} turns of calls wait in the run ${run.id}`);
 }
 
 /** @returns false when another writer changed the run */
 async function record(
   deps: EngineDeps,
-  run: RunState,
+  run: domain.RunState,
   { calls, concurrent = false, by }: Calls,
-  named: Pick<ReceivedCalls, 'number' | 'key' | 'request'>,
+  named: Pick<domain.ReceivedCalls, 'number' | 'key' | 'request'>,
 ): Promise<boolean> {
   const steps = calls.map(() => deps.newId('step'));
   await claimOwner(deps.redis, run.id, steps);
-  const received: ReceivedCalls = { ...named, by, steps, concurrent: concurrent || undefined };
+  const received: domain.ReceivedCalls = { ...named, by, steps, concurrent: concurrent || undefined };
   const store = async () => ({ ...received, calls: await toPayload<PostedCall[]>(deps.blobs, [...calls]) });
   if (run.awaits_calls !== undefined) return begin(deps, run, { ...received, calls }, { received, store });
-  const appended = await append(deps, run.id, receiveCalls(run, await store()));
+  const appended = await append(deps, run.id, domain.receiveCalls(run, await store()));
   if (appended.ok && run.status === 'running' && run.open === 0) await wakeRun(deps, run, run.turn + 1);
   return appended.ok;
 }
@@ -78,19 +74,19 @@ async function record(
 /** The run waits for calls: one append records the calls with their turn, so only the steps need jobs. */
 async function begin(
   deps: EngineDeps,
-  run: RunState,
+  run: domain.RunState,
   calls: Received,
-  { received, store }: { received: ReceivedCalls; store(): Promise<ReceivedCalls> },
+  { received, store }: { received: domain.ReceivedCalls; store(): Promise<domain.ReceivedCalls> },
 ): Promise<boolean> {
   const spec = await readSpec(deps, run);
-  const then = resumedByCalls(run, received, deps.now());
+  const then = domain.resumedByCalls(run, received, deps.now());
   const planned = await planReceived(deps, then, spec, plannerInput(deps, then, spec), calls);
   const { transition: next, begin: begun, steps, waits } = planned;
   // A limit pauses the run: the calls wait for its resume.
   const isPaused = steps.length === 0;
   const isOver = !isPaused && begun.length === 0 && waits === undefined;
   const recorded = isPaused ? await store() : received;
-  const appended = await append(deps, run.id, receiveAndPlan(run, recorded, { next, isOver }));
+  const appended = await append(deps, run.id, domain.receiveAndPlan(run, recorded, { next, isOver }));
   if (!appended.ok) return false;
   // The job of a waiting call opens the call's gate.
   const woken = planned.nothingElsePending || waits === undefined ? begun : [...new Set([...begun, waits])];

@@ -2,50 +2,31 @@ import { isDeepStrictEqual } from 'node:util';
 import { isTerminal, messageOfTitle, type PublishOptions } from '@holdpoint/contract';
 import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
-import {
-  cancelRun,
-  EngineError,
-  forkField,
-  isAbandoned,
-  pauseByHand,
-  type RunState,
-  requestDiscard,
-  requestPublish,
-  type Transition,
-} from '../domain/index.ts';
-import {
-  append,
-  controlChannel,
-  readAll,
-  readRun,
-  readSpec,
-  retryWhileContended,
-  trackActive,
-  untrackApproval,
-} from '../log/index.ts';
+import * as domain from '../domain/index.ts';
+import * as runLog from '../log/index.ts';
 import { releaseModelWait } from './release-model-wait.ts';
 import { resumeTree } from './resume-tree.ts';
 import { wakeRun } from './submit-run.ts';
 
 /** @throws EngineError `run_not_found` */
-export async function getRun(deps: Pick<EngineDeps, 'redis'>, runId: string): Promise<RunState> {
-  const run = await readRun(deps.redis, runId);
-  if (!run) throw new EngineError('run_not_found', `there is no run ${runId}`);
+export async function getRun(deps: Pick<EngineDeps, 'redis'>, runId: string): Promise<domain.RunState> {
+  const run = await runLog.readRun(deps.redis, runId);
+  if (!run) throw new domain.EngineError('run_not_found', `there is no run ${runId}`);
   return run;
 }
 
 /** @throws EngineError `run_not_found`, `run_not_open` */
-export async function getOpenRun(deps: Pick<EngineDeps, 'redis'>, runId: string): Promise<RunState> {
+export async function getOpenRun(deps: Pick<EngineDeps, 'redis'>, runId: string): Promise<domain.RunState> {
   const run = await getRun(deps, runId);
   if (run.header.planner === 'open') return run;
   const message = `the run ${runId} takes no calls: it was created with a goal, not as an open run`;
-  throw new EngineError('run_not_open', message);
+  throw new domain.EngineError('run_not_open', message);
 }
 
 /** @throws EngineError `run_not_active`: the run has ended, or its end is decided */
-export function assertActive({ id, status, closing }: RunState): void {
+export function assertActive({ id, status, closing }: domain.RunState): void {
   if (closing === undefined && !isTerminal(status) && status !== 'canceling') return;
-  throw new EngineError('run_not_active', `the run ${id} is ${closing ? 'ending' : status}`);
+  throw new domain.EngineError('run_not_active', `the run ${id} is ${closing ? 'ending' : status}`);
 }
 
 /**
@@ -57,13 +38,13 @@ export async function requestCancel(
   runId: string,
   request: { by: string; message?: string },
 ): Promise<void> {
-  await retryWhileContended(runId, async () => {
+  await runLog.retryWhileContended(runId, async () => {
     const run = await getRun(deps, runId);
     if (run.status === 'canceling' || run.status === 'canceled') return true;
-    if (isTerminal(run.status)) throw new EngineError('run_not_active', `the run ${runId} is ${run.status}`);
-    const appended = await append(deps, runId, cancelRun(run, request.by, request.message));
+    if (isTerminal(run.status)) throw new domain.EngineError('run_not_active', `the run ${runId} is ${run.status}`);
+    const appended = await runLog.append(deps, runId, domain.cancelRun(run, request.by, request.message));
     if (!appended.ok) return false;
-    await deps.redis.publish(controlChannel, JSON.stringify({ kind: 'cancel', run_id: runId }));
+    await deps.redis.publish(runLog.controlChannel, JSON.stringify({ kind: 'cancel', run_id: runId }));
     await wakeRun(deps, run, run.turn + 1);
     return true;
   });
@@ -74,13 +55,13 @@ export async function requestCancel(
  * @throws EngineError `run_not_found`, `run_not_active`
  */
 export async function requestPause(deps: EngineDeps, runId: string, by: string): Promise<void> {
-  await retryWhileContended(runId, async () => {
+  await runLog.retryWhileContended(runId, async () => {
     const run = await getRun(deps, runId);
     if (run.status === 'paused') return true;
     if (run.status === 'canceling' || isTerminal(run.status)) {
-      throw new EngineError('run_not_active', `the run ${runId} is ${run.status}`);
+      throw new domain.EngineError('run_not_active', `the run ${runId} is ${run.status}`);
     }
-    if (!(await append(deps, runId, pauseByHand(run, by))).ok) return false;
+    if (!(await runLog.append(deps, runId, domain.pauseByHand(run, by))).ok) return false;
     await releaseModelWait(deps, run);
     await notifyParent(deps, run);
     return true;
@@ -119,7 +100,7 @@ export async function requestPublication(
     include_ignored?: boolean;
   },
 ): Promise<void> {
-  await retryWhileContended(runId, async () => {
+  await runLog.retryWhileContended(runId, async () => {
     const run = await getRun(deps, runId);
     const transition = await publication(deps, run, request);
     return transition === undefined || recordRequest(deps, run, transition);
@@ -129,28 +110,28 @@ export async function requestPublication(
 /** @returns undefined: the same publish is under way or done */
 async function publication(
   deps: EngineDeps,
-  run: RunState,
+  run: domain.RunState,
   { snapshot, by, include_ignored: asked, ...options }: Parameters<typeof requestPublication>[2],
-): Promise<Transition | undefined> {
+): Promise<domain.Transition | undefined> {
   const { id } = run;
-  if (!isTerminal(run.status)) throw new EngineError('run_not_finished', `the run ${id} is ${run.status}`);
+  if (!isTerminal(run.status)) throw new domain.EngineError('run_not_finished', `the run ${id} is ${run.status}`);
   if (run.status !== 'succeeded')
-    throw new EngineError(
+    throw new domain.EngineError(
       'run_not_succeeded',
       `the run ${id} ${run.status === 'failed' ? 'failed' : `is ${run.status}`}`,
     );
   if (run.parent !== undefined) {
-    throw new EngineError('run_not_publishable', `the run ${id} is a sub-agent of ${run.parent.run_id}`);
+    throw new domain.EngineError('run_not_publishable', `the run ${id} is a sub-agent of ${run.parent.run_id}`);
   }
-  if (run.header.dry_run) throw new EngineError('dry_run', `the run ${id} is a dry run: it publishes nothing`);
+  if (run.header.dry_run) throw new domain.EngineError('dry_run', `the run ${id} is a dry run: it publishes nothing`);
   if (snapshot !== undefined && snapshot !== run.snapshot) {
-    throw new EngineError('snapshot_changed', `the run's final snapshot is ${run.snapshot}`);
+    throw new domain.EngineError('snapshot_changed', `the run's final snapshot is ${run.snapshot}`);
   }
   const { publication, publish_request: before } = run;
   if (publication === 'discarding' || publication === 'discarded') {
-    throw new EngineError('publication_closed', `the change set of ${id} is ${publication}`);
+    throw new domain.EngineError('publication_closed', `the change set of ${id} is ${publication}`);
   }
-  const includeIgnored = asked ?? (await readSpec(deps, run)).publish.include_ignored;
+  const includeIgnored = asked ?? (await runLog.readSpec(deps, run)).publish.include_ignored;
   const isUnderWay = publication === 'requested' || publication === 'parked';
   const isAlike = (before?.include_ignored === true) === includeIgnored;
   const isSame = Object.entries(options).every(([field, value]) =>
@@ -161,9 +142,9 @@ async function publication(
   const pull = options.pull_request;
   if (isDone && (pull === undefined || isDeepStrictEqual(before?.pull_request, pull))) return;
   if (isUnderWay && isSame && isAlike) return;
-  if (isUnderWay) throw new EngineError('publication_pending', `a publish of ${id} is ${publication} already`);
+  if (isUnderWay) throw new domain.EngineError('publication_pending', `a publish of ${id} is ${publication} already`);
   const ignored = includeIgnored ? { include_ignored: true as const } : {};
-  return requestPublish(run, { message: messageOfTitle(run.header.title), ...options, ...ignored, by });
+  return domain.requestPublish(run, { message: messageOfTitle(run.header.title), ...options, ...ignored, by });
 }
 
 /**
@@ -172,43 +153,43 @@ async function publication(
  * @throws EngineError `run_not_found`, `run_not_finished`, `publication_pending`, `fork_pending`, `contended`
  */
 export async function requestDiscarding(deps: EngineDeps, runId: string, by: string): Promise<void> {
-  await retryWhileContended(runId, async () => {
+  await runLog.retryWhileContended(runId, async () => {
     const run = await getRun(deps, runId);
-    if (!isTerminal(run.status)) throw new EngineError('run_not_finished', `the run ${runId} is ${run.status}`);
+    if (!isTerminal(run.status)) throw new domain.EngineError('run_not_finished', `the run ${runId} is ${run.status}`);
     if (run.publication === 'discarding' || run.publication === 'discarded') return true;
     if (run.publication === 'requested')
-      throw new EngineError('publication_pending', `a publish of ${runId} is under way`);
+      throw new domain.EngineError('publication_pending', `a publish of ${runId} is under way`);
     const waiting = await forksWithoutWorkspace(deps, run);
     if (waiting.length > 0) {
-      throw new EngineError('fork_pending', `${waiting.join(', ')} did not take a copy of ${runId} yet`);
+      throw new domain.EngineError('fork_pending', `${waiting.join(', ')} did not take a copy of ${runId} yet`);
     }
-    if (!(await recordRequest(deps, run, requestDiscard(run, by)))) return false;
-    if (run.publish_approval !== undefined) await untrackApproval(deps.redis, run.publish_approval);
+    if (!(await recordRequest(deps, run, domain.requestDiscard(run, by)))) return false;
+    if (run.publish_approval !== undefined) await runLog.untrackApproval(deps.redis, run.publish_approval);
     return true;
   });
 }
 
 /** Forks that still need the workspace of the run they come from. */
-async function forksWithoutWorkspace(deps: EngineDeps, run: RunState): Promise<string[]> {
+async function forksWithoutWorkspace(deps: EngineDeps, run: domain.RunState): Promise<string[]> {
   if (run.forks === 0) return [];
-  const prefix = forkField('').name;
-  const names = Object.keys(await readAll(deps.redis, run.id)).filter((name) => name.startsWith(prefix));
+  const prefix = domain.forkField('').name;
+  const names = Object.keys(await runLog.readAll(deps.redis, run.id)).filter((name) => name.startsWith(prefix));
   const children = names.map((name) => name.slice(prefix.length));
   const needs = await Promise.all(
     children.map(async (id) => {
-      const child = await readRun(deps.redis, id);
-      return child ? child.base === undefined && !isTerminal(child.status) : !isAbandoned(id, deps.now());
+      const child = await runLog.readRun(deps.redis, id);
+      return child ? child.base === undefined && !isTerminal(child.status) : !domain.isAbandoned(id, deps.now());
     }),
   );
   return children.filter((_, index) => needs[index]);
 }
 
 /** @returns false: the run has changed since the caller read the run */
-async function recordRequest(deps: EngineDeps, run: RunState, transition: Transition): Promise<boolean> {
-  await trackActive(deps.redis, run.id);
-  if (!(await append(deps, run.id, transition)).ok) return false;
+async function recordRequest(deps: EngineDeps, run: domain.RunState, transition: domain.Transition): Promise<boolean> {
+  await runLog.trackActive(deps.redis, run.id);
+  if (!(await runLog.append(deps, run.id, transition)).ok) return false;
   // Again: a worker that just finished with the run may have removed the run from the index of active runs in between.
-  await trackActive(deps.redis, run.id);
+  await runLog.trackActive(deps.redis, run.id);
   await deps.queues.wakeWorkspace(run.id).catch((error: unknown) => {
     deps.logger.warn({ run_id: run.id, err: error }, 'the wake-up was not sent; the sweeper will');
   });

@@ -1,12 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  type CallerKind,
-  canonicalJson,
-  defaultTenant,
-  type RunSpec,
-  type Tenant,
-  type TraceContext,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { refusedCommand } from '../approvals/judge-prepare.ts';
 import type { EngineDeps } from '../deps.ts';
 import { boundBy, createRun, EngineError, isAbandoned, withOpenHosts } from '../domain/index.ts';
@@ -24,14 +17,14 @@ export interface Idempotency {
 }
 
 export interface Submission {
-  spec: RunSpec;
+  spec: contract.RunSpec;
   by: string;
-  kind?: CallerKind;
+  kind?: contract.CallerKind;
   /** @default the tenant `default` */
-  tenant?: Tenant;
+  tenant?: contract.Tenant;
   idempotency?: Idempotency | undefined;
   /** The run continues this trace. */
-  trace?: TraceContext | undefined;
+  trace?: contract.TraceContext | undefined;
   /** An id that was chosen before, in the place of an idempotency key: the same id makes one run. */
   runId?: string | undefined;
 }
@@ -42,7 +35,7 @@ export interface Submission {
  */
 export async function findSubmitted(
   deps: Pick<EngineDeps, 'redis'>,
-  request: { tenant?: Tenant; idempotency: Idempotency },
+  request: { tenant?: contract.Tenant; idempotency: Idempotency },
 ): Promise<string | undefined> {
   const runId = readReserved(request.idempotency, await deps.redis.get(keyOf(request)));
   return runId !== undefined && (await readRun(deps.redis, runId)) ? runId : undefined;
@@ -77,11 +70,11 @@ export async function submitRun(
 /** The id of a future run. A key's run id is chosen before the run exists, so a client that lost the answer gets the same run again. */
 export async function reserveRun(
   deps: EngineDeps,
-  { tenant, idempotency }: { tenant?: Tenant | undefined; idempotency: Idempotency | undefined },
+  { tenant, idempotency }: { tenant?: contract.Tenant | undefined; idempotency: Idempotency | undefined },
 ): Promise<string> {
   const fresh = deps.newId('run');
   if (idempotency === undefined) return fresh;
-  const entry = `${digest(canonicalJson(idempotency.body))} ${fresh}`;
+  const entry = `${digest(contract.canonicalJson(idempotency.body))} ${fresh}`;
   const key = keyOf({ tenant, idempotency });
   if (await deps.redis.set(key, entry, 'EX', idempotencyWindow, 'NX')) return fresh;
   return readReserved(idempotency, await deps.redis.get(key)) ?? fresh;
@@ -90,18 +83,18 @@ export async function reserveRun(
 function readReserved({ body }: Idempotency, entry: string | null): string | undefined {
   if (entry === null) return undefined;
   const [known, runId] = entry.split(' ');
-  if (known === digest(canonicalJson(body))) return runId;
+  if (known === digest(contract.canonicalJson(body))) return runId;
   throw new EngineError('idempotency_key_reused', 'this Idempotency-Key was used for another request');
 }
 
-const keyOf = ({ tenant, idempotency }: { tenant?: Tenant | undefined; idempotency: Idempotency }): string =>
+const keyOf = ({ tenant, idempotency }: { tenant?: contract.Tenant | undefined; idempotency: Idempotency }): string =>
   idempotencyKey(digest(`${idempotencySpace(tenant)}\n${idempotency.key}`));
 
 /**
  * Idempotency keys belong to a tenant. The key space of the default tenant kept its name from before tenants; no tenant can have this name.
  */
-export const idempotencySpace = (tenant: Tenant = defaultTenant): string =>
-  tenant === defaultTenant ? 'the operator' : tenant;
+export const idempotencySpace = (tenant: contract.Tenant = contract.defaultTenant): string =>
+  tenant === contract.defaultTenant ? 'the operator' : tenant;
 
 const digest = (text: string): string => createHash('sha256').update(text).digest('hex');
 
@@ -122,7 +115,7 @@ export async function wakeRun(
  * protected paths.
  * @throws TypeError when the settings are wrong: the caller has to check them before
  */
-function withToolset(catalog: EngineDeps['catalog'], spec: RunSpec): RunSpec {
+function withToolset(catalog: EngineDeps['catalog'], spec: contract.RunSpec): contract.RunSpec {
   const checked = catalog.checkSettings(spec.toolset, spec.settings);
   if (!checked.ok) {
     const mistakes = checked.errors.map(({ pointer, detail }) => `/settings${pointer}: ${detail}`);

@@ -1,31 +1,23 @@
 import type { Problem, RunSpec, Verdict } from '@holdpoint/contract';
-import {
-  type CallFacts,
-  compilePermissions,
-  deniedByModes,
-  type Permitted,
-  permits,
-  protectedPath,
-  toolsetPrefix,
-} from '@holdpoint/policy';
+import * as policy from '@holdpoint/policy';
 
 type Granted = Pick<RunSpec, 'permissions' | 'protected' | 'modes' | 'tools'>;
 
 /** The denial by the permissions, protected paths and modes of a run; undefined when they let the call through. Pure. */
-export function judgeGrants(granted: Granted, facts: CallFacts): Verdict | undefined {
+export function judgeGrants(granted: Granted, facts: policy.CallFacts): Verdict | undefined {
   const { permissions, protected: globs, modes, tools } = granted;
   if (tools?.includes(facts.tool) === false) return lacking({ denied: facts.tool, how: toolsHow(tools) }, notItsTool);
-  const byMode = deniedByModes(modes, facts);
+  const byMode = policy.deniedByModes(modes, facts);
   if (!byMode.ok) return lacking(byMode, 'the mode of the run');
-  const path = globs.length === 0 ? undefined : protectedPath(globs, facts);
+  const path = globs.length === 0 ? undefined : policy.protectedPath(globs, facts);
   if (path !== undefined) return lacking({ denied: path, how: protectedHow(path) }, 'a protected path');
-  const compiled = compilePermissions(permissions);
-  const permitted = compiled === undefined ? undefined : permits(compiled, facts);
+  const compiled = policy.compilePermissions(permissions);
+  const permitted = compiled === undefined ? undefined : policy.permits(compiled, facts);
   return permitted?.ok === false ? lacking(permitted, 'the run lacks the permission') : undefined;
 }
 
 const lacking = (
-  { denied, how }: Pick<Extract<Permitted, { ok: false }>, 'denied' | 'how'>,
+  { denied, how }: Pick<Extract<policy.Permitted, { ok: false }>, 'denied' | 'how'>,
   what: string,
 ): Verdict => ({ action: 'deny', reason: `${what}: ${denied}`, lacks: { permission: denied, how } });
 
@@ -42,8 +34,8 @@ export function denialOf({ reason, lacks, rule, part }: Verdict, when: 'gate' | 
   const now = when === 'attempt' ? ' by now' : '';
   // A line has many commands: the refused command is named.
   const refused = part?.kind === 'command' ? part.detail : undefined;
-  if (rule?.policy.startsWith(toolsetPrefix)) {
-    const named = `the rule ${rule.name ?? rule.index + 1} of the toolset ${rule.policy.slice(toolsetPrefix.length)}`;
+  if (rule?.policy.startsWith(policy.toolsetPrefix)) {
+    const named = `the rule ${rule.name ?? rule.index + 1} of the toolset ${rule.policy.slice(policy.toolsetPrefix.length)}`;
     const message = `Not run: ${named} denies this call${now} (${reason}).`;
     return {
       code: 'EPERMISSION',

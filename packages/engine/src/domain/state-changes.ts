@@ -1,11 +1,4 @@
-import {
-  type AgentReport,
-  type AgentsTotal,
-  type ApprovalStatus,
-  absentContent,
-  type ModelUsage,
-  type PublicationStatus,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { approvalField, type Cell, runField, snapshotIndex, taskField, turnField } from './model.ts';
 
 /** Appends text to a field, and the value of a counter at this event. */
@@ -91,12 +84,12 @@ export class StateChanges {
     this.mark(snapshotIndex, runField.seq, { text: ` ${snapshot.slice(0, snapshotDigits)}:`, ahead: 1 });
   }
 
-  setAbsent(made: Parameters<typeof absentContent>[0]): void {
-    this.set(runField.absent, absentContent(made));
+  setAbsent(made: Parameters<typeof contract.absentContent>[0]): void {
+    this.set(runField.absent, contract.absentContent(made));
   }
 
   /** The usage of a model counts for the limits of the run. */
-  countUsage({ input_tokens, output_tokens, cached_input_tokens, cost_micros }: ModelUsage): void {
+  countUsage({ input_tokens, output_tokens, cached_input_tokens, cost_micros }: contract.ModelUsage): void {
     this.increase(runField.input_tokens, input_tokens);
     this.increase(runField.output_tokens, output_tokens);
     if (cached_input_tokens) this.increase(runField.cached_input_tokens, cached_input_tokens);
@@ -130,17 +123,25 @@ export class StateChanges {
     this.mark(turnField(turn), runField.alive, { text: `;${steps.join(' ')}@`, ahead });
   }
 
-  closeApproval(approvalId: string, status: ApprovalStatus): void {
+  closeApproval(approvalId: string, status: contract.ApprovalStatus): void {
     this.set(approvalField.status(approvalId), status);
     this.increase(runField.parked, -1);
   }
 
-  setReport({ task_id, report, total }: { task_id: string; report: AgentReport; total: AgentsTotal }): void {
+  setReport({
+    task_id,
+    report,
+    total,
+  }: {
+    task_id: string;
+    report: contract.AgentReport;
+    total: contract.AgentsTotal;
+  }): void {
     this.set(taskField.report(task_id), report);
     this.set(runField.agents_total, total);
   }
 
-  endPublication(status: PublicationStatus, detail: PublicationDetail): void {
+  endPublication(status: contract.PublicationStatus, detail: PublicationDetail): void {
     this.set(runField.publication, status);
     this.set(runField.publication_detail, detail);
   }

@@ -1,11 +1,4 @@
-import type {
-  ApprovalStatus,
-  NewEvent,
-  PublicationStatus,
-  RunStatus,
-  StepStatus,
-  TaskStatus,
-} from '@holdpoint/contract';
+import type * as contract from '@holdpoint/contract';
 import { approvalField } from './fields/approval.ts';
 import type { Cell } from './fields/field.ts';
 import { runField } from './fields/run.ts';
@@ -25,7 +18,7 @@ export interface Transition {
   before?: number;
   /** The time of its events, ISO 8601. @default when they are appended */
   time?: string | undefined;
-  events: NewEvent[];
+  events: contract.NewEvent[];
 }
 
 /** Undefined means an absent field. A default value, for example 0, holds for an absent field, too. */
@@ -35,13 +28,13 @@ export function fieldIs<Value>(cell: Cell<Value>, ...values: readonly (NoInfer<V
 }
 export const isAbsent = ({ name }: Cell<never>): Condition => ({ field: name, is: [''] });
 
-export const runIs = (...status: RunStatus[]) => fieldIs(runField.status, ...status);
+export const runIs = (...status: contract.RunStatus[]) => fieldIs(runField.status, ...status);
 /** Nothing was appended since the caller read the run. */
 export const seqIs = (seq: number) => fieldIs(runField.seq, seq);
 export const parkedIs = (parked: number) => fieldIs(runField.parked, parked);
 export const openIs = (open: number) => fieldIs(runField.open, open);
 export const turnIs = (turn: number) => fieldIs(runField.turn, turn);
-export const stepIs = (id: string, ...status: StepStatus[]) => fieldIs(stepField.status(id), ...status);
+export const stepIs = (id: string, ...status: contract.StepStatus[]) => fieldIs(stepField.status(id), ...status);
 /** No caller asked for the end of the step. */
 export const notCanceled = (id: string) => isAbsent(stepField.cancel(id));
 export const attemptIs = (id: string, attempt: number) => fieldIs(stepField.attempt(id), attempt);
@@ -49,8 +42,9 @@ export const attemptIs = (id: string, attempt: number) => fieldIs(stepField.atte
 export const attemptRuns = (id: string, attempt: number) => [
   ...[stepIs(id, 'running'), attemptIs(id, attempt), notCanceled(id)],
 ];
-export const approvalIs = (id: string, ...status: ApprovalStatus[]) => fieldIs(approvalField.status(id), ...status);
-export const taskIs = (id: string, ...status: TaskStatus[]) => fieldIs(taskField.status(id), ...status);
+export const approvalIs = (id: string, ...status: contract.ApprovalStatus[]) =>
+  fieldIs(approvalField.status(id), ...status);
+export const taskIs = (id: string, ...status: contract.TaskStatus[]) => fieldIs(taskField.status(id), ...status);
 export const openTasksAre = (count: number) => fieldIs(runField.open_tasks, count);
 export const noOpenTasks = openTasksAre(0);
 export const agentsAre = (count: number) => fieldIs(runField.agents, count);
@@ -69,7 +63,7 @@ export const isRestored = isAbsent(runField.restore);
 /** The changes of no sub-agent are being merged into the tree. */
 export const noMerge = isAbsent(runField.merging);
 export const snapshotIs = (snapshot: string) => fieldIs(runField.snapshot, snapshot);
-export const publicationIs = (...status: PublicationStatus[]) => fieldIs(runField.publication, ...status);
+export const publicationIs = (...status: contract.PublicationStatus[]) => fieldIs(runField.publication, ...status);
 
 /** The names, in the log and in the tree, of the last writer admitted to the tree. */
 export const heads = {

@@ -8,21 +8,7 @@ import { dropResult } from '../approvals/result-preview.ts';
 import { showResult } from '../approvals/show-result.ts';
 import { type Again, beginAttempt, endCanceled, letGo, recoverAttempt, whileFrozen } from '../attempts/index.ts';
 import type { WorkerDeps } from '../deps.ts';
-import {
-  asksOutside,
-  awaitOutside,
-  cancelStep,
-  changedTools,
-  deferAttempt,
-  EngineError,
-  mayWrite,
-  pauseRun,
-  type RunState,
-  type StepState,
-  settleBegun,
-  settleCanceled,
-  toolsChanged,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import type { KnownState } from '../events/known-state.ts';
 import { abortReason, done, doneAt, type JobContext, type JobEnd, pauseOrRetry, untilCanceled } from '../jobs/index.ts';
 import { append, readSpec, readStep, takeCachedStep } from '../log/index.ts';
@@ -51,22 +37,27 @@ export async function handleStep(deps: WorkerDeps, job: StepJob, context: JobCon
     if (!found) return doneAt(undefined);
     // In the first round a running step was lost, because its job was just delivered. In a later round this handler has lost the job.
     if (round > 0 && found.step.status === 'running') {
-      throw new EngineError('superseded', `another worker took over the step ${job.step_id}`);
+      throw new domain.EngineError('superseded', `another worker took over the step ${job.step_id}`);
     }
     const end = await move(deps, found.run, found.step, context);
     if (end !== 'again' && end !== 'not started') return end;
   }
-  throw new EngineError('contended', `other writers kept changing the step ${job.step_id}`);
+  throw new domain.EngineError('contended', `other writers kept changing the step ${job.step_id}`);
 }
 
 /** The other side may still work for a call that was canceled, or whose question a person declined or let expire. */
-const endedWithoutResult = ({ status, outcome }: StepState): boolean =>
+const endedWithoutResult = ({ status, outcome }: domain.StepState): boolean =>
   status === 'killed' || (status === 'failed' && endsOfQuestions.has(outcome?.error?.code ?? ''));
 
 /** Codes of a question without an answer. No tool fails with these codes after its call was made. */
 const endsOfQuestions: ReadonlySet<string> = new Set(['EREJECTED', 'EEXPIRED']);
 
-async function move(deps: WorkerDeps, run: RunState, step: StepState, context: JobContext): Promise<JobEnd | Again> {
+async function move(
+  deps: WorkerDeps,
+  run: domain.RunState,
+  step: domain.StepState,
+  context: JobContext,
+): Promise<JobEnd | Again> {
   const isOpen = run.status === 'running' || run.status === 'waiting';
   switch (step.status) {
     case 'pending':
@@ -84,21 +75,21 @@ async function move(deps: WorkerDeps, run: RunState, step: StepState, context: J
     case 'running':
       return lost(deps, run, step, context);
     case 'deferred':
-      if (run.status === 'canceling' && asksOutside(step)) return endWaiting(deps, run, step, context);
+      if (run.status === 'canceling' && domain.asksOutside(step)) return endWaiting(deps, run, step, context);
       if (step.cancel !== undefined && run.status !== 'canceling' && (await isWaitOver(deps, run, step))) {
-        const appended = await append(deps, run.id, settleCanceled(run, step));
+        const appended = await append(deps, run.id, domain.settleCanceled(run, step));
         return appended.ok ? forward(deps, run, context, done) : 'again';
       }
       if (isOpen && !(await isWaitOver(deps, run, step))) {
         return { kind: 'sleep', until: Date.parse(step.deferred?.until ?? '') };
       }
       if (isOpen && step.deferred?.begins !== undefined) {
-        const appended = await append(deps, run.id, settleBegun(run, step, step.deferred.begins));
+        const appended = await append(deps, run.id, domain.settleBegun(run, step, step.deferred.begins));
         return appended.ok ? forward(deps, run, context, done) : 'again';
       }
       return isOpen && run.restore !== 'due' ? attempt(deps, run, step, context) : forward(deps, run, context);
     case 'queued':
-      if (run.status === 'canceling' && asksOutside(step)) return endWaiting(deps, run, step, context);
+      if (run.status === 'canceling' && domain.asksOutside(step)) return endWaiting(deps, run, step, context);
       return isOpen && run.restore !== 'due' ? attempt(deps, run, step, context) : forward(deps, run, context);
     default:
       await dropResult(deps, run, step);
@@ -110,23 +101,23 @@ async function move(deps: WorkerDeps, run: RunState, step: StepState, context: J
 /** A run that is canceled settles its calls; this job lets go of the work first, because nothing wakes it again. */
 async function endWaiting(
   deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
+  run: domain.RunState,
+  step: domain.StepState,
   context: JobContext,
 ): Promise<JobEnd | Again> {
   await letGo(deps, run, step);
-  const appended = await append(deps, run.id, cancelStep(step, false, true));
+  const appended = await append(deps, run.id, domain.cancelStep(step, false, true));
   return appended.ok ? forward(deps, run, context, done) : 'again';
 }
 
-const sleepUntilDecided = (deps: WorkerDeps, run: RunState, step: StepState, context: JobContext) =>
+const sleepUntilDecided = (deps: WorkerDeps, run: domain.RunState, step: domain.StepState, context: JobContext) =>
   awaitDecision(deps, run, step.approval, (approval) => expireStep(deps, run, step, approval, context.signal));
 
 /** A call with a shown result runs on a fork first. */
 async function openGate(
   deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
+  run: domain.RunState,
+  step: domain.StepState,
   context: JobContext,
 ): Promise<JobEnd | Again> {
   const { signal } = untilCanceled(context);
@@ -142,10 +133,15 @@ async function openGate(
 }
 
 /** A job that finds its step running: the step's worker is presumed dead. */
-async function lost(deps: WorkerDeps, run: RunState, step: StepState, context: JobContext): Promise<'again'> {
+async function lost(
+  deps: WorkerDeps,
+  run: domain.RunState,
+  step: domain.StepState,
+  context: JobContext,
+): Promise<'again'> {
   if (run.status === 'canceling') {
     await deps.workspaces.killAll(run.id);
-    await append(deps, run.id, cancelStep(step, false));
+    await append(deps, run.id, domain.cancelStep(step, false));
     return 'again';
   }
   const code = 'EWORKERLOST';
@@ -158,13 +154,13 @@ async function lost(deps: WorkerDeps, run: RunState, step: StepState, context: J
 
 async function attempt(
   deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
+  run: domain.RunState,
+  step: domain.StepState,
   context: JobContext,
   known?: KnownState,
 ): Promise<JobEnd | Again> {
   if (await isPausedForTools(deps, run, step)) return forward(deps, run, context);
-  if (run.merging !== undefined && mayWrite(step)) {
+  if (run.merging !== undefined && domain.mayWrite(step)) {
     await delay(mergeMs);
     return 'not started';
   }
@@ -191,7 +187,7 @@ async function attempt(
       return 'again';
     case 'waits': {
       const { wait } = result;
-      const waiting = await append(deps, run.id, awaitOutside(run, { id: step.id, attempt: number }, wait));
+      const waiting = await append(deps, run.id, domain.awaitOutside(run, { id: step.id, attempt: number }, wait));
       if (waiting.ok) return waiting.status === 'canceling' ? 'again' : { kind: 'sleep', until: wait.until };
       if (await endCanceled(deps, run.id, { id: step.id, attempt: number })) await letGo(deps, run, step, wait.outside);
       return 'again';
@@ -199,7 +195,7 @@ async function attempt(
     case 'deferred': {
       const { until, taskId, created } = result;
       const wait = { until: new Date(until).toISOString(), taskId, created };
-      const transition = deferAttempt(step.id, number, wait);
+      const transition = domain.deferAttempt(step.id, number, wait);
       if (created === undefined) {
         const deferred = await append(deps, run.id, transition);
         if (deferred.ok) return { kind: 'sleep', until };
@@ -226,10 +222,12 @@ async function attempt(
 }
 
 /** Arguments that were checked against another version of a tool do not reach the present version without a review. */
-async function isPausedForTools(deps: WorkerDeps, run: RunState, step: StepState): Promise<boolean> {
+async function isPausedForTools(deps: WorkerDeps, run: domain.RunState, step: domain.StepState): Promise<boolean> {
   const pinned = run.tools?.[step.call.tool];
   if (pinned === undefined || pinned === deps.catalog.versions(run.header.toolset)[step.call.tool]) return false;
-  const reason = toolsChanged(changedTools(run, await readSpec(deps, run), deps.catalog.versions(run.header.toolset)));
-  if (reason !== undefined) await append(deps, run.id, pauseRun(run, reason));
+  const reason = domain.toolsChanged(
+    domain.changedTools(run, await readSpec(deps, run), deps.catalog.versions(run.header.toolset)),
+  );
+  if (reason !== undefined) await append(deps, run.id, domain.pauseRun(run, reason));
   return reason !== undefined;
 }

@@ -4,24 +4,7 @@ import { meetsApproved, refuseChanged, settleCall } from '../attempts/index.ts';
 import { dropChanges, dropped, secretWritten, tookSince } from '../calls/capture-call.ts';
 import { appendForTheRecord, openConnectionRecorder } from '../calls/record-connections.ts';
 import type { WorkerDeps } from '../deps.ts';
-import {
-  captureTask,
-  dropCapture,
-  EngineError,
-  endTask,
-  exitTask,
-  forbiddenChange,
-  heads,
-  holdForCapture,
-  killedOutcome,
-  loseTask,
-  lostOutcome,
-  type RunState,
-  scopeOf,
-  startTask,
-  type TaskResult,
-  type TaskState,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import { guardTree } from '../fencing/inspect-tree.ts';
 import { abortReason, done, doneAt, type JobContext, type JobEnd, lockLost, readError } from '../jobs/index.ts';
 import { append, fromPayload, readRun, readSpec, readStep, readTask } from '../log/index.ts';
@@ -63,7 +46,7 @@ export async function handleTask(deps: WorkerDeps, job: TaskJob, context: JobCon
     }
     // In the first round a running command was lost, because its job was just delivered. In a later round this handler has lost the job.
     if (round > 0 && task.status === 'running') {
-      throw new EngineError('superseded', `another worker took over the task ${task.id}`);
+      throw new domain.EngineError('superseded', `another worker took over the task ${task.id}`);
     }
     const end = await move(deps, run, task, context);
     if (end !== 'again') return end;
@@ -76,12 +59,17 @@ const isCapturing = async (deps: WorkerDeps, { run_id, task_id }: TaskJob, end: 
 
 const sleep = (deps: WorkerDeps, ms = waitMs): JobEnd => ({ kind: 'sleep', until: deps.now() + ms });
 
-async function move(deps: WorkerDeps, run: RunState, task: TaskState, context: JobContext): Promise<JobEnd | 'again'> {
+async function move(
+  deps: WorkerDeps,
+  run: domain.RunState,
+  task: domain.TaskState,
+  context: JobContext,
+): Promise<JobEnd | 'again'> {
   const isEnding = run.status === 'canceling' || isTerminal(run.status);
   switch (task.status) {
     case 'queued':
       if (task.kill !== undefined || isEnding) {
-        await append(deps, run.id, endTask(task, killedOutcome(whoKilled(task))));
+        await append(deps, run.id, domain.endTask(task, domain.killedOutcome(whoKilled(task))));
         return 'again';
       }
       // A resume or a restore wakes the task.
@@ -96,7 +84,12 @@ async function move(deps: WorkerDeps, run: RunState, task: TaskState, context: J
   }
 }
 
-async function start(deps: WorkerDeps, run: RunState, task: TaskState, context: JobContext): Promise<JobEnd | 'again'> {
+async function start(
+  deps: WorkerDeps,
+  run: domain.RunState,
+  task: domain.TaskState,
+  context: JobContext,
+): Promise<JobEnd | 'again'> {
   const tree = await guardTree(deps, run, { id: task.id }, context);
   if (tree === 'moved') return 'again';
   if (tree === 'lost') {
@@ -109,7 +102,7 @@ async function start(deps: WorkerDeps, run: RunState, task: TaskState, context: 
   }
   // Nothing may stand between the start in the log and in the tree: a call in the meantime would find the tree behind its log.
   const begun = await readStep(deps.redis, run.id, task.about.step_id);
-  const started = await append(deps, run.id, startTask(run, task, deps.workerId));
+  const started = await append(deps, run.id, domain.startTask(run, task, deps.workerId));
   if (!started.ok) return 'again';
   const startedAt = performance.now();
   const result = await execute(deps, run, { task, isPlanning: begun?.step.call.planning === true }, context);
@@ -119,26 +112,31 @@ async function start(deps: WorkerDeps, run: RunState, task: TaskState, context: 
   const timed = { ...result, duration_ms: tookSince(await readSpec(deps, run), startedAt) };
   if (result.status === 'lost') {
     // The command is dead and its worker is alive: the tree stays, and the next snapshot includes the command's changes.
-    await append(deps, run.id, endTask({ ...task, status: 'running' }, { ...timed, status: 'lost' }));
+    await append(deps, run.id, domain.endTask({ ...task, status: 'running' }, { ...timed, status: 'lost' }));
     return 'again';
   }
-  await append(deps, run.id, exitTask(task, { ...timed, status: result.status }));
+  await append(deps, run.id, domain.exitTask(task, { ...timed, status: result.status }));
   return 'again';
 }
 
 async function execute(
   deps: WorkerDeps,
-  run: RunState,
-  { task, isPlanning }: { task: TaskState; isPlanning: boolean },
+  run: domain.RunState,
+  { task, isPlanning }: { task: domain.TaskState; isPlanning: boolean },
   { signal }: JobContext,
-): Promise<TaskResult | ReturnType<typeof lostOutcome>> {
+): Promise<domain.TaskResult | ReturnType<typeof domain.lostOutcome>> {
   const spec = await fromPayload(deps.blobs, task.about.spec);
   if (!('command' in spec)) throw new TypeError(`the task ${task.id} has no command`);
   const runSpec = await readSpec(deps, run);
   const { limits, network, modes } = runSpec;
   const output = deps.outputs.open(task.id);
   try {
-    await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer: heads.task(task.id) });
+    await deps.workspaces.admit({
+      runId: run.id,
+      epoch: run.lease,
+      after: run.head,
+      writer: domain.heads.task(task.id),
+    });
     await using connections = await openRecorder(deps, run, task);
     const end = await deps.executor.runTask(spec, {
       runId: run.id,
@@ -151,7 +149,7 @@ async function execute(
       network,
       readOnly: readsOnly(modes) || isPlanning,
       seed: modes.deterministic ? 'background' : undefined,
-      scope: scopeOf(run, runSpec),
+      scope: domain.scopeOf(run, runSpec),
       onConnection: connections.record,
       onBegun: () => void settleCallOnBegin(deps, run, task, signal),
       signal,
@@ -174,7 +172,12 @@ async function execute(
 /**
  * Settles the call of an approved command, so that the run continues. After an error of Redis the call settles at the end of the command.
  */
-async function settleCallOnBegin(deps: WorkerDeps, run: RunState, task: TaskState, signal: AbortSignal): Promise<void> {
+async function settleCallOnBegin(
+  deps: WorkerDeps,
+  run: domain.RunState,
+  task: domain.TaskState,
+  signal: AbortSignal,
+): Promise<void> {
   if (task.about.approved_snapshot === undefined) return;
   try {
     await settleCall(deps, task, run.id);
@@ -185,7 +188,7 @@ async function settleCallOnBegin(deps: WorkerDeps, run: RunState, task: TaskStat
 }
 
 /** The connections of a task are recorded with the step that began the task. */
-async function openRecorder(deps: WorkerDeps, run: RunState, task: TaskState) {
+async function openRecorder(deps: WorkerDeps, run: domain.RunState, task: domain.TaskState) {
   const found = await readStep(deps.redis, run.id, task.about.step_id);
   return openConnectionRecorder({
     stepId: task.about.step_id,
@@ -195,15 +198,17 @@ async function openRecorder(deps: WorkerDeps, run: RunState, task: TaskState) {
 }
 
 /** The reason of the kill: a request, the shutdown of the worker, or a new tree. */
-async function killed(deps: WorkerDeps, run: RunState, task: TaskState, signal: AbortSignal) {
+async function killed(deps: WorkerDeps, run: domain.RunState, task: domain.TaskState, signal: AbortSignal) {
   const now = await readTask(deps.redis, run.id, task.id);
   const reason = abortReason(signal);
-  if (now?.kill !== undefined || reason === 'canceled') return killedOutcome(whoKilled(now ?? task));
-  if (reason === 'shutdown') return lostOutcome(`Its worker ${deps.workerId} was shut down while it ran.`);
-  return lostOutcome('Every process of the workspace was ended, because the workspace was brought back to a snapshot.');
+  if (now?.kill !== undefined || reason === 'canceled') return domain.killedOutcome(whoKilled(now ?? task));
+  if (reason === 'shutdown') return domain.lostOutcome(`Its worker ${deps.workerId} was shut down while it ran.`);
+  return domain.lostOutcome(
+    'Every process of the workspace was ended, because the workspace was brought back to a snapshot.',
+  );
 }
 
-const whoKilled = ({ kill }: TaskState) => ({
+const whoKilled = ({ kill }: domain.TaskState) => ({
   code: 'EKILLED',
   message:
     kill === undefined
@@ -212,14 +217,19 @@ const whoKilled = ({ kill }: TaskState) => ({
 });
 
 /** The worker is presumed dead: the command is dead or killed now, and the tree is rebuilt. */
-async function lost(deps: WorkerDeps, run: RunState, task: TaskState, isEnding: boolean): Promise<JobEnd | 'again'> {
+async function lost(
+  deps: WorkerDeps,
+  run: domain.RunState,
+  task: domain.TaskState,
+  isEnding: boolean,
+): Promise<JobEnd | 'again'> {
   await deps.executor.killTask(run.id, task.id);
   const message = `Its worker ${task.worker ?? ''} was lost while it ran.`;
   if (isEnding) {
-    await append(deps, run.id, endTask(task, lostOutcome(message)));
+    await append(deps, run.id, domain.endTask(task, domain.lostOutcome(message)));
     return 'again';
   }
-  const appended = await append(deps, run.id, loseTask(run, task, message));
+  const appended = await append(deps, run.id, domain.loseTask(run, task, message));
   // A step is changing the tree: try again later.
   return appended.ok ? 'again' : sleep(deps);
 }
@@ -227,45 +237,45 @@ async function lost(deps: WorkerDeps, run: RunState, task: TaskState, isEnding: 
 /** Captures the command's changes in the run's snapshot, when no other writer is changing the tree. */
 async function capture(
   deps: WorkerDeps,
-  run: RunState,
-  task: TaskState,
+  run: domain.RunState,
+  task: domain.TaskState,
   { isEnding, ...context }: JobContext & { isEnding: boolean },
 ): Promise<JobEnd | 'again'> {
   const outcome = task.outcome;
   if (outcome === undefined) throw new TypeError(`the task ${task.id} has no outcome`);
   const { status, ...rest } = outcome;
   if (isEnding) {
-    await append(deps, run.id, endTask(task, { ...rest, status: status as TaskResult['status'] }));
+    await append(deps, run.id, domain.endTask(task, { ...rest, status: status as domain.TaskResult['status'] }));
     return 'again';
   }
   if (task.epoch !== run.lease || run.restore === 'due') {
     const message =
       'It had ended, but its changes were dropped: the workspace was brought back to an earlier snapshot.';
-    await append(deps, run.id, endTask(task, lostOutcome(message)));
+    await append(deps, run.id, domain.endTask(task, domain.lostOutcome(message)));
     return 'again';
   }
   // A step that Redis lost may have written to the same tree: the step's changes must not become part of the snapshot.
   if ((await guardTree(deps, run, { id: task.id }, context)) !== 'sound') return 'again';
-  const held = await append(deps, run.id, holdForCapture(run, task));
+  const held = await append(deps, run.id, domain.holdForCapture(run, task));
   if (!held.ok) return sleep(deps, isIdOf('task', held.actual ?? '') ? captureMs : waitMs);
   const taken = await takeSnapshot(deps, run, { ...task, outcome });
   if (taken instanceof ForbiddenChange) {
-    const refused = await append(deps, run.id, dropCapture(run, task, forbiddenChange(taken.paths)));
+    const refused = await append(deps, run.id, domain.dropCapture(run, task, domain.forbiddenChange(taken.paths)));
     return refused.ok ? 'again' : sleep(deps);
   }
   const { ended, snapshot } = taken;
   // A refusal means that an approved call became the writer in the meantime: try again after the call.
-  const captured = await append(deps, run.id, captureTask(run, ended, snapshot));
+  const captured = await append(deps, run.id, domain.captureTask(run, ended, snapshot));
   return captured.ok ? 'again' : sleep(deps);
 }
 
 /** A command that wrote a secret's value into a file has failed, and its changes are not stored. */
-async function takeSnapshot(deps: WorkerDeps, run: RunState, task: TaskState & { outcome: TaskOutcome }) {
+async function takeSnapshot(deps: WorkerDeps, run: domain.RunState, task: domain.TaskState & { outcome: TaskOutcome }) {
   const parent = run.snapshot ?? '';
   const spec = await readSpec(deps, run);
   try {
     const snapshot = await deps.workspaces.snapshot({
-      ...{ runId: run.id, epoch: run.lease, parent, scope: scopeOf(run, spec), forbids: forbiddenPaths(spec) },
+      ...{ runId: run.id, epoch: run.lease, parent, scope: domain.scopeOf(run, spec), forbids: forbiddenPaths(spec) },
       message: spec.modes.deterministic ? 'background command' : `background command (${task.id})`,
     });
     return { ended: task, snapshot };

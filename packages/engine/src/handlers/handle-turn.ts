@@ -1,24 +1,7 @@
 import { defaultTenant, fixedTime, type RunSpec } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
-import {
-  afterModelWait,
-  countUnanswered,
-  isWaitingForModel,
-  pauseRun,
-  type RunState,
-  recordProgress,
-  startRun,
-  type Transition,
-} from '../domain/index.ts';
-import {
-  abortReason,
-  doneAt,
-  HandBack,
-  type JobContext,
-  type JobEnd,
-  type JobSleep,
-  readError,
-} from '../jobs/index.ts';
+import * as domain from '../domain/index.ts';
+import * as jobs from '../jobs/index.ts';
 import { append, readRun, readSpec } from '../log/index.ts';
 import { inLine, leavePlace, takePlace } from '../places/take-place.ts';
 import { planNext, plannerInput, recordPlan } from '../planning/index.ts';
@@ -30,8 +13,8 @@ import { reconcile } from '../reconcile/reconcile.ts';
  * Plans turn n of a run, once: materialises a missing workspace, asks the planner, records the planner's whole decision, and makes sure
  * that the turn's steps are under way. After each wake-up the handler continues from the log.
  */
-export async function handleTurn(deps: WorkerDeps, job: TurnJob, context: JobContext): Promise<JobEnd> {
-  let run: RunState | undefined;
+export async function handleTurn(deps: WorkerDeps, job: TurnJob, context: jobs.JobContext): Promise<jobs.JobEnd> {
+  let run: domain.RunState | undefined;
   try {
     for (let round = 0; round < mostRounds; round++) {
       const found = await readRun(deps.redis, job.run_id);
@@ -39,7 +22,7 @@ export async function handleTurn(deps: WorkerDeps, job: TurnJob, context: JobCon
       run = await readStarted(deps, job, found, context);
       const taken = run && (await takeTurn(deps, job, run, context));
       // Every step is under way: reconcile would find nothing to do.
-      if (taken === 'under way') return doneAt(run);
+      if (taken === 'under way') return jobs.doneAt(run);
       if (typeof taken === 'object') {
         await leavePlace(deps, job.run_id);
         await reconcile(deps, job.run_id, context.signal);
@@ -51,7 +34,7 @@ export async function handleTurn(deps: WorkerDeps, job: TurnJob, context: JobCon
     await interrupted(deps, job.run_id, error, context);
   }
   await reconcile(deps, job.run_id, context.signal);
-  return doneAt(run);
+  return jobs.doneAt(run);
 }
 
 const mostRounds = 20;
@@ -60,9 +43,9 @@ const mostRounds = 20;
 async function readStarted(
   deps: WorkerDeps,
   job: TurnJob,
-  run: RunState | undefined,
-  context: JobContext,
-): Promise<RunState | undefined> {
+  run: domain.RunState | undefined,
+  context: jobs.JobContext,
+): Promise<domain.RunState | undefined> {
   if (run?.status === 'queued') await begin(deps, run, context.signal);
   else if (run?.prepare !== 'due') return run;
   return (await prepareRun(deps, job.run_id, context)) ? readRun(deps.redis, job.run_id) : undefined;
@@ -75,10 +58,10 @@ async function readStarted(
 async function takeTurn(
   deps: WorkerDeps,
   job: TurnJob,
-  run: RunState,
-  { signal, finish, takesNextStep }: JobContext,
-): Promise<'under way' | 'again' | JobSleep | undefined> {
-  const isWaiting = isWaitingForModel(run);
+  run: domain.RunState,
+  { signal, finish, takesNextStep }: jobs.JobContext,
+): Promise<'under way' | 'again' | jobs.JobSleep | undefined> {
+  const isWaiting = domain.isWaitingForModel(run);
   if (run.status !== 'running' && !isWaiting) return undefined;
   if (run.restore === 'due' || run.closing !== undefined) return undefined;
   if (run.open > 0 || run.turn !== job.turn - 1) return undefined;
@@ -87,7 +70,7 @@ async function takeTurn(
   const spec = await readSpec(deps, run);
   const planned = await planNext(deps, run, spec, plannerInput(deps, run, spec), signal);
   if (planned.transition === undefined) return { kind: 'sleep', until: planned.sleepUntil, seen: run.seq };
-  const plan = { ...planned, transition: afterModelWait(run, planned.transition) };
+  const plan = { ...planned, transition: domain.afterModelWait(run, planned.transition) };
   // The run's model has answered: the run works on its files now, or ends.
   if (spec.goal.planner === 'model' && run.parent === undefined) deps.admission?.works(run);
   const appended = await recordPlan(deps, run, plan, { finish, takesNextStep });
@@ -106,7 +89,7 @@ async function takeTurn(
   const now = await readRun(deps.redis, run.id);
   const { unlessHeard } = planned;
   if (unlessHeard !== undefined && now !== undefined && now.messages > run.messages) {
-    const heard = await append(deps, run.id, afterModelWait(run, unlessHeard));
+    const heard = await append(deps, run.id, domain.afterModelWait(run, unlessHeard));
     if (heard.ok) return undefined;
   }
   await countRefused(deps, spec, run, plan.transition);
@@ -114,7 +97,7 @@ async function takeTurn(
 }
 
 /** The run was paused, ended or steered while the model answered. The provider bills the answer all the same. */
-async function countRefused(deps: WorkerDeps, { goal }: RunSpec, run: RunState, { events }: Transition) {
+async function countRefused(deps: WorkerDeps, { goal }: RunSpec, run: domain.RunState, { events }: domain.Transition) {
   if (goal.planner !== 'model') return;
   const model = run.model ?? goal.model;
   for (const { type, data } of events) {
@@ -124,12 +107,12 @@ async function countRefused(deps: WorkerDeps, { goal }: RunSpec, run: RunState, 
     await append(
       deps,
       run.id,
-      countUnanswered({ model: answered?.asked ?? model, why: 'superseded', usage, estimated: [] }),
+      domain.countUnanswered({ model: answered?.asked ?? model, why: 'superseded', usage, estimated: [] }),
     );
   }
 }
 
-async function begin(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<void> {
+async function begin(deps: WorkerDeps, run: domain.RunState, signal: AbortSignal): Promise<void> {
   const { source, modes, prepare } = await readSpec(deps, run);
   const createdAt = modes.deterministic ? fixedTime : undefined;
   const making = { runId: run.id, createdAt, signal, onProgress: reportProgress(deps, run) };
@@ -142,36 +125,36 @@ async function begin(deps: WorkerDeps, run: RunState, signal: AbortSignal): Prom
   const toolchains = await deps.executor.toolchains({ runId: run.id, epoch: 1, signal });
   const due = prepare !== undefined && !prepared;
   const about = { ...made, ...(toolchains.length > 0 && { toolchains }), ...(due && { prepare: due }) };
-  await append(deps, run.id, startRun({ ...about, began_at: beganAt }));
+  await append(deps, run.id, domain.startRun({ ...about, began_at: beganAt }));
 }
 
 const progressEveryMs = 2000;
 
 /** Records the progress of a long copy. Nothing waits for this record. */
-function reportProgress(deps: WorkerDeps, run: RunState): (progress: { files: number; bytes: number }) => void {
+function reportProgress(deps: WorkerDeps, run: domain.RunState): (progress: { files: number; bytes: number }) => void {
   let next = performance.now() + progressEveryMs;
   return (progress) => {
     if (performance.now() < next) return;
     next = performance.now() + progressEveryMs;
-    append(deps, run.id, recordProgress(progress)).catch((error: unknown) =>
+    append(deps, run.id, domain.recordProgress(progress)).catch((error: unknown) =>
       deps.logger.warn({ run_id: run.id, err: error }, 'the progress of a copy was not recorded'),
     );
   };
 }
 
 /** After an infrastructure error the queue tries again. When no retry is left or useful, the run pauses, so the run is not lost. */
-async function interrupted(deps: WorkerDeps, runId: string, error: unknown, context: JobContext): Promise<void> {
-  const reason = abortReason(context.signal);
-  if (reason === 'shutdown') throw new HandBack();
+async function interrupted(deps: WorkerDeps, runId: string, error: unknown, context: jobs.JobContext): Promise<void> {
+  const reason = jobs.abortReason(context.signal);
+  if (reason === 'shutdown') throw new jobs.HandBack();
   if (reason === 'lock-lost') throw error;
   if (reason === 'canceled') return;
-  const { problem, retryable } = readError(error);
+  const { problem, retryable } = jobs.readError(error);
   deps.logger.warn({ run_id: runId, err: error }, 'a turn met an infrastructure error');
   // Another worker has the run and its tree now: a pause would stop the other worker.
   const isStale = problem.code === 'ELEASESTALE';
   if ((retryable || isStale) && !context.lastTry) throw error;
   const run = await readRun(deps.redis, runId);
   if (run === undefined) return;
-  if (run.status === 'queued' || run.status === 'running' || isWaitingForModel(run))
-    await append(deps, runId, pauseRun(run, problem));
+  if (run.status === 'queued' || run.status === 'running' || domain.isWaitingForModel(run))
+    await append(deps, runId, domain.pauseRun(run, problem));
 }

@@ -3,21 +3,7 @@ import { giveNotices } from '../approvals/give-notices.ts';
 import { dropRules } from '../approvals/manage-rules.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { isAbandoned, type RunState } from '../domain/index.ts';
-import {
-  approvalIndexOf,
-  correctHistory,
-  correctLists,
-  countRepair,
-  ensureFacets,
-  hasSoundHistory,
-  listTenants,
-  ownerOf,
-  readApproval,
-  ruleIndexOf,
-  runIndexOf,
-  unlistAsked,
-  untrackApproval,
-} from '../log/index.ts';
+import * as runLog from '../log/index.ts';
 import { orphanedJobs } from '../reconcile/diagnose.ts';
 import { lookAtRuns, report } from './look-at-runs.ts';
 import { nextSlice, type Pace } from './set-slices.ts';
@@ -40,16 +26,16 @@ export async function sweep(
   const slices = (key: string, name = key) => nextSlice(deps.redis, { key, name, roundMs, least }, { everyMs, whole });
   await lookAtRuns(deps, signal, { everyMs, whole });
   await giveNotices(deps, signal);
-  for (const tenant of await listTenants(deps.redis)) {
-    for await (const ids of slices(runIndexOf(tenant))) {
+  for (const tenant of await runLog.listTenants(deps.redis)) {
+    for await (const ids of slices(runLog.runIndexOf(tenant))) {
       if (signal.aborted) return;
-      const corrected = await correctLists(deps.redis, tenant, ids);
+      const corrected = await runLog.correctLists(deps.redis, tenant, ids);
       if (corrected === 0) continue;
       deps.logger.warn({ runs: corrected }, 'runs were missing in a list, or in a wrong one');
-      await countRepair(deps, 'unlisted', corrected);
+      await runLog.countRepair(deps, 'unlisted', corrected);
     }
-    for await (const entries of slices(ruleIndexOf(tenant))) await dropRules(deps, tenant, entries);
-    for await (const ids of slices(approvalIndexOf(tenant))) {
+    for await (const entries of slices(runLog.ruleIndexOf(tenant))) await dropRules(deps, tenant, entries);
+    for await (const ids of slices(runLog.approvalIndexOf(tenant))) {
       if (signal.aborted) return;
       await Promise.all(ids.map((id) => correctApproval(deps, tenant, id)));
     }
@@ -67,25 +53,28 @@ export async function sweep(
   const woken = await deps.queues.wakeOversleeping(slices);
   if (woken > 0) {
     deps.logger.warn({ jobs: woken }, 'woke jobs that a wrong clock had put off');
-    await countRepair(deps, 'overslept', woken);
+    await runLog.countRepair(deps, 'overslept', woken);
   }
 }
 
 /** Removes an entry whose approval is not pending, and adds the missing lists of an approval. */
 async function correctApproval(deps: WorkerDeps, tenant: Tenant, approvalId: string): Promise<void> {
   const { redis } = deps;
-  const runId = await ownerOf(redis, approvalId);
-  const approval = runId === null ? undefined : await readApproval(redis, runId, approvalId);
+  const runId = await runLog.ownerOf(redis, approvalId);
+  const approval = runId === null ? undefined : await runLog.readApproval(redis, runId, approvalId);
   if (approval ? approval.status !== 'pending' : isAbandoned(approvalId, deps.now())) {
-    if (approval === undefined || runId === null) await unlistAsked(redis, tenant, approvalId);
-    else await correctHistory(redis, runId, approvalId);
+    if (approval === undefined || runId === null) await runLog.unlistAsked(redis, tenant, approvalId);
+    else await runLog.correctHistory(redis, runId, approvalId);
     // Without an owner the tenant is unknown, but the index is known.
-    await Promise.all([redis.zrem(approvalIndexOf(tenant), approvalId), untrackApproval(redis, approvalId)]);
+    await Promise.all([
+      redis.zrem(runLog.approvalIndexOf(tenant), approvalId),
+      runLog.untrackApproval(redis, approvalId),
+    ]);
     return;
   }
   if (approval === undefined || runId === null) return;
-  const hadFacets = !(await ensureFacets(redis, runId, approvalId));
-  const isSound = await hasSoundHistory(redis, tenant, approvalId);
-  const wrong = isSound ? 0 : await correctHistory(redis, runId, approvalId);
-  if (!hadFacets || wrong > 0) await countRepair(deps, 'unlisted');
+  const hadFacets = !(await runLog.ensureFacets(redis, runId, approvalId));
+  const isSound = await runLog.hasSoundHistory(redis, tenant, approvalId);
+  const wrong = isSound ? 0 : await runLog.correctHistory(redis, runId, approvalId);
+  if (!hadFacets || wrong > 0) await runLog.countRepair(deps, 'unlisted');
 }

@@ -3,14 +3,7 @@ import { isAtHome } from '@holdpoint/process/home';
 import { checkFormat } from './check-format.ts';
 import { InstallationError } from './error.ts';
 import { readInstallation } from './read-installation.ts';
-import {
-  createFileRecord,
-  createRedisRecord,
-  currentFormat,
-  readRedisRecord,
-  writeFileRecord,
-  writeRedisRecord,
-} from './record.ts';
+import * as record from './record.ts';
 import { refuseCopy } from './refuse-copy.ts';
 import type { Sides } from './sides.ts';
 
@@ -35,9 +28,10 @@ export async function bindInstallation(sides: Sides): Promise<string> {
   if (here.runs > 0) throw missingInRedis(dataDir, here.runs);
   if (there.runs > 0) throw missingHere(dataDir);
   // Both are new. The file comes first: when this start dies in between, the next start completes the binding.
-  const { id = '' } = here.id === undefined ? await createFileRecord(dataDir, randomUUID(), currentFormat) : here;
-  await createRedisRecord(redis, id, currentFormat);
-  if ((await readRedisRecord(redis)).id !== id) throw mismatch(dataDir);
+  const { id = '' } =
+    here.id === undefined ? await record.createFileRecord(dataDir, randomUUID(), record.currentFormat) : here;
+  await record.createRedisRecord(redis, id, record.currentFormat);
+  if ((await record.readRedisRecord(redis)).id !== id) throw mismatch(dataDir);
   return id;
 }
 
@@ -46,7 +40,7 @@ export async function bindInstallation(sides: Sides): Promise<string> {
  * records the path.
  */
 const recordHome = (dataDir: string, id: string): Promise<void> =>
-  writeFileRecord(dataDir, id, currentFormat).catch(() => undefined);
+  record.writeFileRecord(dataDir, id, record.currentFormat).catch(() => undefined);
 
 /**
  * Declares a data directory and a Redis as belonging together from now on. An id known to Redis alone is replaced, because another data
@@ -61,8 +55,8 @@ export async function adoptInstallation(sides: Sides): Promise<string> {
   const { dataDir: here, redis: there } = found;
   const isKept = here.id !== undefined && (there.id === undefined || there.id === here.id);
   const id = isKept && here.id !== undefined ? here.id : randomUUID();
-  await writeFileRecord(sides.dataDir, id, currentFormat);
-  await writeRedisRecord(sides.redis, id, currentFormat);
+  await record.writeFileRecord(sides.dataDir, id, record.currentFormat);
+  await record.writeRedisRecord(sides.redis, id, record.currentFormat);
   return id;
 }
 

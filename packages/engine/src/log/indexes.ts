@@ -2,17 +2,7 @@ import { defaultTenant, type Tenant, tenantSchema } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { runField } from '../domain/fields/run.ts';
 import { unlistFacets } from './approval-lists.ts';
-import {
-  activeIndex,
-  approvalIndexOf,
-  idleFactsKey,
-  lookIndex,
-  noticeIndex,
-  ownerKey,
-  runIndexOf,
-  stateKey,
-  tenantIndex,
-} from './keys.ts';
+import * as keys from './keys.ts';
 import { readTenant } from './known-tenants.ts';
 
 /**
@@ -22,28 +12,32 @@ import { readTenant } from './known-tenants.ts';
 
 export async function trackRun(redis: Redis, runId: string, tenant: Tenant = defaultTenant): Promise<void> {
   // First: garbage collection looks at the runs of every listed tenant.
-  if (tenant !== defaultTenant) await redis.sadd(tenantIndex, tenant);
-  await Promise.all([redis.zadd(runIndexOf(tenant), 0, runId), trackActive(redis, runId)]);
+  if (tenant !== defaultTenant) await redis.sadd(keys.tenantIndex, tenant);
+  await Promise.all([redis.zadd(keys.runIndexOf(tenant), 0, runId), trackActive(redis, runId)]);
 }
 
 /** The tenant of a run; undefined when the run does not exist. */
 export async function tenantOf(redis: Redis, runId: string): Promise<Tenant | undefined> {
-  const [status, tenant] = await redis.hmget(stateKey(runId), runField.status.name, runField.tenant.name);
+  const [status, tenant] = await redis.hmget(keys.stateKey(runId), runField.status.name, runField.tenant.name);
   return status == null ? undefined : tenantSchema.parse(tenant ?? defaultTenant);
 }
 
 /** The next sweep looks at the run. */
 export async function trackActive(redis: Redis, runId: string): Promise<void> {
-  await Promise.all([redis.zadd(activeIndex, 0, runId), lookSoon(redis, runId)]);
+  await Promise.all([redis.zadd(keys.activeIndex, 0, runId), lookSoon(redis, runId)]);
 }
 
 export async function untrackActive(redis: Redis, runId: string): Promise<void> {
-  await Promise.all([redis.zrem(activeIndex, runId), redis.zrem(lookIndex, runId), redis.hdel(idleFactsKey, runId)]);
+  await Promise.all([
+    redis.zrem(keys.activeIndex, runId),
+    redis.zrem(keys.lookIndex, runId),
+    redis.hdel(keys.idleFactsKey, runId),
+  ]);
 }
 
 /** Call before an append: the writer may die before sending the wake-up. */
 export async function lookSoon(redis: Redis, runId: string): Promise<void> {
-  await redis.zadd(lookIndex, soon(), runId);
+  await redis.zadd(keys.lookIndex, soon(), runId);
 }
 
 /**
@@ -54,15 +48,15 @@ const soon = (): number => -(Date.now() + Math.random());
 
 /** Records the run of these steps or approvals. */
 export async function claimOwner(redis: Redis, runId: string, ids: readonly string[]): Promise<void> {
-  await Promise.all(ids.map((id) => redis.set(ownerKey(id), runId)));
+  await Promise.all(ids.map((id) => redis.set(keys.ownerKey(id), runId)));
 }
 
-export const ownerOf = (redis: Redis, id: string): Promise<string | null> => redis.get(ownerKey(id));
+export const ownerOf = (redis: Redis, id: string): Promise<string | null> => redis.get(keys.ownerKey(id));
 
 /** @param noticeAt when the sweep has to remind or escalate, milliseconds since the epoch */
 export async function trackApproval(redis: Redis, approvalId: string, runId: string, noticeAt?: number): Promise<void> {
   await claimOwner(redis, runId, [approvalId]);
-  if (noticeAt !== undefined) await redis.zadd(noticeIndex, noticeAt, approvalId);
+  if (noticeAt !== undefined) await redis.zadd(keys.noticeIndex, noticeAt, approvalId);
   await redis.zadd(await indexOfApproval(redis, approvalId), 0, approvalId);
 }
 
@@ -74,8 +68,8 @@ export async function untrackApproval(redis: Redis, approvalId: string): Promise
   // The index goes last: the sweeper corrects the lists of what the index has.
   await Promise.all([
     unlistFacets(redis, tenant, approvalId),
-    redis.zrem(noticeIndex, approvalId),
-    redis.zrem(approvalIndexOf(tenant), approvalId),
+    redis.zrem(keys.noticeIndex, approvalId),
+    redis.zrem(keys.approvalIndexOf(tenant), approvalId),
   ]);
 }
 
@@ -86,7 +80,7 @@ async function tenantOfApproval(redis: Redis, approvalId: string): Promise<Tenan
 }
 
 const indexOfApproval = async (redis: Redis, approvalId: string): Promise<string> =>
-  approvalIndexOf(await tenantOfApproval(redis, approvalId));
+  keys.approvalIndexOf(await tenantOfApproval(redis, approvalId));
 
 /** Ids of an index, newest first, and only ids after `before` (exclusive). */
 export function idsBefore(redis: Redis, index: string, before: string | undefined, limit: number): Promise<string[]> {

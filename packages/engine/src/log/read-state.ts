@@ -9,43 +9,30 @@ import {
   tasksField,
 } from '../domain/fields/run.ts';
 import { stepCancelSchema, stepField } from '../domain/fields/step.ts';
-import {
-  type ApprovalState,
-  parseRun,
-  type RuleState,
-  type RunState,
-  type StepState,
-  type TaskState,
-} from '../domain/index.ts';
-import {
-  approvalFieldNames,
-  parseApproval,
-  parseRule,
-  parseStep,
-  parseTask,
-  ruleFieldNames,
-  runFieldNames,
-  stepFieldNames,
-  taskFieldNames,
-} from '../domain/state.ts';
+import * as domain from '../domain/index.ts';
+import * as state from '../domain/state.ts';
 import { type Damaged, readEntry } from './damaged.ts';
 import { stateKey } from './keys.ts';
 import { knowTenant } from './known-tenants.ts';
 
 /** Reads only a run's own fields, however many steps the run has. */
-export async function readRun(redis: Redis, runId: string): Promise<RunState | undefined> {
-  return knowTenant(redis, parseRun(runId, await readFields(redis, runId, runFieldNames)));
+export async function readRun(redis: Redis, runId: string): Promise<domain.RunState | undefined> {
+  return knowTenant(redis, domain.parseRun(runId, await readFields(redis, runId, state.runFieldNames)));
 }
 
 /** Several runs in one round trip, in the order of the ids; undefined for a missing run. */
-export async function readRuns(redis: Redis, runIds: readonly string[]): Promise<(RunState | Damaged | undefined)[]> {
-  const replies = (await redis.pipeline(runIds.map((id) => ['hmget', stateKey(id), ...runFieldNames])).exec()) ?? [];
+export async function readRuns(
+  redis: Redis,
+  runIds: readonly string[],
+): Promise<(domain.RunState | Damaged | undefined)[]> {
+  const replies =
+    (await redis.pipeline(runIds.map((id) => ['hmget', stateKey(id), ...state.runFieldNames])).exec()) ?? [];
   return Promise.all(
     runIds.map((id, at) =>
       readEntry(id, () => {
         const [error, values] = replies[at] ?? [];
         if (error) throw error;
-        return knowTenant(redis, parseRun(id, named(runFieldNames, values as (string | null)[])));
+        return knowTenant(redis, domain.parseRun(id, named(state.runFieldNames, values as (string | null)[])));
       }),
     ),
   );
@@ -56,10 +43,10 @@ export async function readStep(
   redis: Redis,
   runId: string,
   stepId: string,
-): Promise<{ run: RunState; step: StepState } | undefined> {
+): Promise<{ run: domain.RunState; step: domain.StepState } | undefined> {
   const fields = await readFields(redis, runId, fieldsOfStep(stepId));
-  const run = knowTenant(redis, parseRun(runId, fields));
-  const step = parseStep(stepId, fields);
+  const run = knowTenant(redis, domain.parseRun(runId, fields));
+  const step = state.parseStep(stepId, fields);
   return run && step ? { run, step } : undefined;
 }
 
@@ -68,43 +55,43 @@ export async function readStepWithApproval(
   redis: Redis,
   runId: string,
   { stepId, approvalId }: { stepId: string; approvalId: string },
-): Promise<{ run: RunState; step: StepState; approval: ApprovalState } | undefined> {
-  const fields = await readFields(redis, runId, [...fieldsOfStep(stepId), ...approvalFieldNames(approvalId)]);
-  const run = knowTenant(redis, parseRun(runId, fields));
-  const step = parseStep(stepId, fields);
-  const approval = parseApproval(approvalId, fields);
+): Promise<{ run: domain.RunState; step: domain.StepState; approval: domain.ApprovalState } | undefined> {
+  const fields = await readFields(redis, runId, [...fieldsOfStep(stepId), ...state.approvalFieldNames(approvalId)]);
+  const run = knowTenant(redis, domain.parseRun(runId, fields));
+  const step = state.parseStep(stepId, fields);
+  const approval = state.parseApproval(approvalId, fields);
   return run && step && approval ? { run, step, approval } : undefined;
 }
 
 /** The fields of a step and its run. */
-const fieldsOfStep = (stepId: string): string[] => [...runFieldNames, ...stepFieldNames(stepId)];
+const fieldsOfStep = (stepId: string): string[] => [...state.runFieldNames, ...state.stepFieldNames(stepId)];
 
 /** The steps of the current turn, in order. */
-export async function readTurnSteps(redis: Redis, run: RunState): Promise<StepState[]> {
+export async function readTurnSteps(redis: Redis, run: domain.RunState): Promise<domain.StepState[]> {
   return readSteps(redis, run.id, run.turn_steps);
 }
 
 /** Steps by their ids. Missing steps are left out. */
-export async function readSteps(redis: Redis, runId: string, ids: readonly string[]): Promise<StepState[]> {
+export async function readSteps(redis: Redis, runId: string, ids: readonly string[]): Promise<domain.StepState[]> {
   if (ids.length === 0) return [];
-  const fields = await readFields(redis, runId, ids.flatMap(stepFieldNames));
-  return ids.map((id) => parseStep(id, fields)).filter((step) => step !== undefined);
+  const fields = await readFields(redis, runId, ids.flatMap(state.stepFieldNames));
+  return ids.map((id) => state.parseStep(id, fields)).filter((step) => step !== undefined);
 }
 
 export async function readApproval(
   redis: Redis,
   runId: string,
   approvalId: string,
-): Promise<ApprovalState | undefined> {
-  return parseApproval(approvalId, await readFields(redis, runId, approvalFieldNames(approvalId)));
+): Promise<domain.ApprovalState | undefined> {
+  return state.parseApproval(approvalId, await readFields(redis, runId, state.approvalFieldNames(approvalId)));
 }
 
-export async function readRule(redis: Redis, runId: string, ruleId: string): Promise<RuleState | undefined> {
-  return parseRule(ruleId, await readFields(redis, runId, ruleFieldNames(ruleId)));
+export async function readRule(redis: Redis, runId: string, ruleId: string): Promise<domain.RuleState | undefined> {
+  return state.parseRule(ruleId, await readFields(redis, runId, state.ruleFieldNames(ruleId)));
 }
 
-export async function readTask(redis: Redis, runId: string, taskId: string): Promise<TaskState | undefined> {
-  return parseTask(taskId, await readFields(redis, runId, taskFieldNames(taskId)));
+export async function readTask(redis: Redis, runId: string, taskId: string): Promise<domain.TaskState | undefined> {
+  return state.parseTask(taskId, await readFields(redis, runId, state.taskFieldNames(taskId)));
 }
 
 /** Whether a new sub-agent already counts for the run. A step beneath the run is about to start the sub-agent. */
@@ -137,7 +124,7 @@ export async function readCallCancels(
   );
 }
 
-export type CallCancel = NonNullable<StepState['cancel']>;
+export type CallCancel = NonNullable<domain.StepState['cancel']>;
 
 /** The request of calls with this Idempotency-Key. @param digest of the key */
 export async function readCallsKey(redis: Redis, runId: string, digest: string) {
@@ -146,17 +133,17 @@ export async function readCallsKey(redis: Redis, runId: string, digest: string) 
 }
 
 /** All tasks of a run, in the order of their creation. */
-export async function readTasks(redis: Redis, runId: string): Promise<TaskState[]> {
+export async function readTasks(redis: Redis, runId: string): Promise<domain.TaskState[]> {
   const ids = await readIds(redis, runId, tasksField.name);
-  const fields = ids.length === 0 ? {} : await readFields(redis, runId, ids.flatMap(taskFieldNames));
-  return ids.flatMap((id) => parseTask(id, fields) ?? []);
+  const fields = ids.length === 0 ? {} : await readFields(redis, runId, ids.flatMap(state.taskFieldNames));
+  return ids.flatMap((id) => state.parseTask(id, fields) ?? []);
 }
 
 /** All approvals of a run, in the order of their requests. */
-export async function readApprovals(redis: Redis, runId: string): Promise<ApprovalState[]> {
+export async function readApprovals(redis: Redis, runId: string): Promise<domain.ApprovalState[]> {
   const ids = await readIds(redis, runId, approvalsField.name);
-  const fields = ids.length === 0 ? {} : await readFields(redis, runId, ids.flatMap(approvalFieldNames));
-  return ids.flatMap((id) => parseApproval(id, fields) ?? []);
+  const fields = ids.length === 0 ? {} : await readFields(redis, runId, ids.flatMap(state.approvalFieldNames));
+  return ids.flatMap((id) => state.parseApproval(id, fields) ?? []);
 }
 
 /** Ids sort by their time. */

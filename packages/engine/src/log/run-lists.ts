@@ -1,12 +1,4 @@
-import {
-  defaultTenant,
-  isTerminal,
-  type PublicationStatus,
-  type RunEvent,
-  type RunStatus,
-  runStatusSchema,
-  type Tenant,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { runField } from '../domain/fields/run.ts';
 import { birthOf, type Standing, standingAfter, standingFields, standingOf } from '../domain/standing.ts';
@@ -28,7 +20,7 @@ export type Settle = (seq: number) => void;
 export function listAhead(
   redis: Redis,
   runId: string,
-  { events, values }: { events: readonly RunEvent[]; values: StateChanges['values'] },
+  { events, values }: { events: readonly contract.RunEvent[]; values: StateChanges['values'] },
 ): Settle | undefined {
   const standing = standingAfter(events, values);
   // The process may die before sending the wake-up.
@@ -42,16 +34,16 @@ export function listAhead(
   const tenant = knownTenant(redis, runId);
   if (tenant !== undefined) quietly(redis.zadd(statusIndexOf(tenant, standing.status), 0, runId));
   for (const [name, value] of Object.entries(birth?.labels ?? {})) {
-    quietly(redis.zadd(labelIndexOf(birth?.tenant ?? defaultTenant, name, value), 0, runId));
+    quietly(redis.zadd(labelIndexOf(birth?.tenant ?? contract.defaultTenant, name, value), 0, runId));
   }
   return (seq) =>
     quietly((async () => stand(redis, { tenant: tenant ?? (await readTenant(redis, runId)), runId, seq, standing }))());
 }
 
-const commands: ReadonlySet<string> = new Set<RunEvent['type']>([
+const commands: ReadonlySet<string> = new Set<contract.RunEvent['type']>([
   ...(['approval.decided', 'task.kill_requested', 'step.cancel_requested'] as const),
 ]);
-const isCommand = ({ type }: RunEvent): boolean => commands.has(type);
+const isCommand = ({ type }: contract.RunEvent): boolean => commands.has(type);
 
 /** A failed command is found and corrected later; the append succeeds or fails on its own. */
 function quietly(sent: Promise<unknown>): void {
@@ -76,7 +68,7 @@ redis.call('HSET', KEYS[1], ARGV[2], ARGV[3] .. ' ' .. status .. ' ' .. reason)
 return 1`;
 
 interface Place {
-  tenant: Tenant;
+  tenant: contract.Tenant;
   runId: string;
   seq: number;
   standing: Standing;
@@ -92,13 +84,13 @@ async function stand(redis: Redis, { tenant, runId, seq, standing, force = false
 }
 
 const dueFields = [runField.publication.name, runField.restore.name];
-const duePublications: readonly PublicationStatus[] = ['requested', 'parked', 'discarding'];
+const duePublications: readonly contract.PublicationStatus[] = ['requested', 'parked', 'discarding'];
 
 /** Compares lists with states. @returns the number of corrected runs: missing in a list of their own, or listed under another status */
-export async function correctLists(redis: Redis, tenant: Tenant, ids: readonly string[]): Promise<number> {
+export async function correctLists(redis: Redis, tenant: contract.Tenant, ids: readonly string[]): Promise<number> {
   const fields = [...standingFields, runField.seq.name, runField.header.name, ...dueFields];
   const states = await Promise.all(ids.map((id) => redis.hmget(stateKey(id), ...fields)));
-  const statuses = runStatusSchema.options;
+  const statuses = contract.runStatusSchema.options;
   let corrected = 0;
   const titles = new Map<string, string>();
   const checks = ids.map(async (runId, at) => {
@@ -117,7 +109,8 @@ export async function correctLists(redis: Redis, tenant: Tenant, ids: readonly s
       ...labelKeys.map((key) => redis.zscore(key, runId)),
     ]);
     const { status, reason = '' } = standing;
-    const isActive = !isTerminal(status) || restore === 'due' || duePublications.some((one) => one === publication);
+    const isActive =
+      !contract.isTerminal(status) || restore === 'due' || duePublications.some((one) => one === publication);
     const isFound = active !== null || !isActive;
     const isListed = statuses.every((one, place) => (scores[place] !== null) === (one === status));
     const hasLabels = scores.slice(statuses.length).every((score) => score !== null);
@@ -138,8 +131,11 @@ export async function correctLists(redis: Redis, tenant: Tenant, ids: readonly s
 }
 
 /** The number of a tenant's runs by status, and the number of waiting or paused runs by reason. */
-export async function countByStanding(redis: Redis, tenant: Tenant): Promise<(Standing & { count: number })[]> {
-  const statuses = runStatusSchema.options;
+export async function countByStanding(
+  redis: Redis,
+  tenant: contract.Tenant,
+): Promise<(Standing & { count: number })[]> {
+  const statuses = contract.runStatusSchema.options;
   const reasons = await redis.smembers(reasonsKey(tenant));
   const [byStatus, byReason] = await Promise.all([
     Promise.all(statuses.map((status) => redis.zcard(statusIndexOf(tenant, status)))),
@@ -147,7 +143,7 @@ export async function countByStanding(redis: Redis, tenant: Tenant): Promise<(St
   ]);
   const found: (Standing & { count: number })[] = reasons.map((text, at) => {
     const [status = '', reason] = text.split(' ');
-    return { status: status as RunStatus, reason, count: byReason[at] ?? 0 };
+    return { status: status as contract.RunStatus, reason, count: byReason[at] ?? 0 };
   });
   for (const [at, status] of statuses.entries()) {
     if (status !== 'waiting' && status !== 'paused')
@@ -162,14 +158,14 @@ export const mostCounted = 100_000;
 /** The number of a tenant's runs of a label by status, and by reason, each up to `mostCounted`. */
 export async function countLabelled(
   redis: Redis,
-  tenant: Tenant,
+  tenant: contract.Tenant,
   { name, value }: { name: string; value: string },
 ): Promise<(Standing & { count: number })[]> {
   const label = labelIndexOf(tenant, name, value);
   const reasons = (await redis.smembers(reasonsKey(tenant))).map((text) => text.split(' '));
   const standings: Standing[] = [
-    ...runStatusSchema.options.map((status) => ({ status, reason: undefined })),
-    ...reasons.map(([status = '', reason]) => ({ status: status as RunStatus, reason })),
+    ...contract.runStatusSchema.options.map((status) => ({ status, reason: undefined })),
+    ...reasons.map(([status = '', reason]) => ({ status: status as contract.RunStatus, reason })),
   ];
   const counts = standings.map(({ status, reason }) => {
     const list = reason === undefined ? statusIndexOf(tenant, status) : reasonIndexOf(tenant, `${status} ${reason}`);
@@ -180,8 +176,8 @@ export async function countLabelled(
 }
 
 /** The number of a tenant's runs in each list: by status, and by status and reason. */
-export async function countListed(redis: Redis, tenant: Tenant): Promise<(Standing & { count: number })[]> {
-  const statuses = runStatusSchema.options;
+export async function countListed(redis: Redis, tenant: contract.Tenant): Promise<(Standing & { count: number })[]> {
+  const statuses = contract.runStatusSchema.options;
   const [byStanding, sizes] = await Promise.all([
     countByStanding(redis, tenant),
     Promise.all(statuses.map((status) => redis.zcard(statusIndexOf(tenant, status)))),

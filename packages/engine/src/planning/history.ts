@@ -3,16 +3,7 @@ import { describeCall } from '../approvals/describe-call.ts';
 import { judgeDescribed } from '../approvals/judge-described.ts';
 import type { EngineDeps } from '../deps.ts';
 import { budgetsOf, countUnanswered, namedField, type RunState, type StepState, scopeOf } from '../domain/index.ts';
-import {
-  append,
-  fromPayload,
-  ownerOf,
-  readFields,
-  readSpec,
-  readStep,
-  readTasks,
-  readTurnSteps,
-} from '../log/index.ts';
+import * as runLog from '../log/index.ts';
 import type { OpenTask, PlannerInput, SettledStep } from '../ports/index.ts';
 import { presentStep } from '../queries/present-step.ts';
 import { readConversation } from './read-conversation.ts';
@@ -34,7 +25,7 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: Ju
   /** The steps of the previous turn, with the settling step in its future state. */
   const lastSteps = async (): Promise<Settled[]> => {
     if (just !== undefined && run.turn_steps.length === 1) return [just];
-    const steps = await readTurnSteps(deps.redis, run);
+    const steps = await runLog.readTurnSteps(deps.redis, run);
     return steps.map((step) => (step.id === just?.id ? just : step));
   };
   return {
@@ -44,9 +35,9 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: Ju
     async named(name) {
       if (just !== undefined && just.call.name === name) return presented(deps, run.id, just.id, just);
       const field = namedField(name).name;
-      const id = (await readFields(deps.redis, run.id, [field]))[field];
+      const id = (await runLog.readFields(deps.redis, run.id, [field]))[field];
       // A step that the fork inherited lies in the original run.
-      const owner = id && run.forked_from?.names[name] === id ? await ownerOf(deps.redis, id) : run.id;
+      const owner = id && run.forked_from?.names[name] === id ? await runLog.ownerOf(deps.redis, id) : run.id;
       return id && owner ? presented(deps, owner, id) : undefined;
     },
     previous: async () => Promise.all((await lastSteps()).map((step) => settledStep(deps, step))),
@@ -57,7 +48,7 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: Ju
     history: () => readConversation(deps, run.id),
     readContent: (sha256) => deps.blobs.get(sha256),
     async recordUsed(used) {
-      await append(deps, run.id, countUnanswered(used));
+      await runLog.append(deps, run.id, countUnanswered(used));
     },
     base: run.base,
     snapshot: run.snapshot,
@@ -77,7 +68,7 @@ export function plannerInput(deps: Deps, run: RunState, spec: RunSpec, just?: Ju
 }
 
 async function listOpenTasks({ redis }: Deps, { id }: RunState): Promise<OpenTask[]> {
-  const open = (await readTasks(redis, id)).filter(({ status }) => !isTaskOver(status));
+  const open = (await runLog.readTasks(redis, id)).filter(({ status }) => !isTaskOver(status));
   return open.map(({ id, about: { kind, title } }) => ({ id, kind, title }));
 }
 
@@ -88,10 +79,10 @@ async function presented(
   stepId: string,
   just?: JustSettled,
 ): Promise<SettledStep | undefined> {
-  const found = await readStep(deps.redis, runId, stepId);
+  const found = await runLog.readStep(deps.redis, runId, stepId);
   if (!found) return undefined;
   const step = just === undefined ? found.step : asRecorded(found.step, just);
-  const native = await presentStep(deps, await readSpec(deps, { id: runId }), step);
+  const native = await presentStep(deps, await runLog.readSpec(deps, { id: runId }), step);
   return { ...(await settledStep(deps, step)), native };
 }
 
@@ -111,9 +102,9 @@ async function settledStep(deps: Deps, step: Settled): Promise<SettledStep> {
     name: call.name,
     call_id: call.call_id,
     tool: call.tool,
-    args: await fromPayload(deps.blobs, step.args),
+    args: await runLog.fromPayload(deps.blobs, step.args),
     status: step.status,
-    value: outcome?.value && (await fromPayload(deps.blobs, outcome.value)),
+    value: outcome?.value && (await runLog.fromPayload(deps.blobs, outcome.value)),
     error: outcome?.error,
   };
 }

@@ -1,22 +1,4 @@
-import {
-  type AbsentContent,
-  absentContent,
-  type Compaction,
-  type EventOf,
-  type EventType,
-  type Grant,
-  type Instructed,
-  isSettled,
-  type LoggedEvent,
-  type Notified,
-  type Payload,
-  type Problem,
-  type StepSettled,
-  type StepStatus,
-  settlesStep,
-  type Toolchain,
-  type TurnNote,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { toGrant } from '../domain/index.ts';
 import type { PastTurn, SettledStep } from '../ports/index.ts';
 import { addNews, forgetUndone, inheritNews, type NewsLog, noNews, noteResult } from './past-news.ts';
@@ -27,25 +9,25 @@ export interface LoggedStep {
   /** The run whose state has the step: a fork inherits the steps of another run. */
   owner: string;
   call: { name?: string; call_id?: string; tool: string };
-  args: Payload;
-  status: StepStatus;
-  error?: Problem;
-  grants: Grant[];
+  args: contract.Payload;
+  status: contract.StepStatus;
+  error?: contract.Problem;
+  grants: contract.Grant[];
   /** Kept between two reads. Only a settled step stays the same. */
   read?: SettledStep;
 }
 
 export interface LoggedTurn
   extends Pick<PastTurn, 'turn' | 'message' | 'readMessages' | 'refused' | 'warned' | 'note' | 'at'> {
-  answer: Payload | undefined;
-  note?: TurnNote;
+  answer: contract.Payload | undefined;
+  note?: contract.TurnNote;
   /** The notices recorded before the turn. */
-  notices: Notified[];
+  notices: contract.Notified[];
   steps: LoggedStep[];
   read?: PastTurn;
 }
 
-export interface LoggedCompaction extends Compaction {
+export interface LoggedCompaction extends contract.Compaction {
   /** The number of the turn planned after the compaction. */
   before_turn: number;
 }
@@ -65,12 +47,12 @@ export interface PastLog {
   /** Messages of undone turns: they stay. */
   carried: string[];
   /** The notices that no turn has read. */
-  notices: Notified[];
+  notices: contract.Notified[];
   news: NewsLog;
-  instructed?: Instructed;
+  instructed?: contract.Instructed;
   /** The toolchains behind `node` and `python3` in commands. */
-  toolchains?: Toolchain[] | undefined;
-  absent?: AbsentContent | undefined;
+  toolchains?: contract.Toolchain[] | undefined;
+  absent?: contract.AbsentContent | undefined;
   /** The compactions that no undo removed, oldest first. */
   compactions: LoggedCompaction[];
 }
@@ -90,7 +72,7 @@ export function inherit(past: PastLog, other: PastLog, turn: number): void {
 }
 
 /** Adds the next event. An event that was added before changes nothing. */
-export function addToPast(past: PastLog, event: LoggedEvent): void {
+export function addToPast(past: PastLog, event: contract.LoggedEvent): void {
   if (event.seq !== past.seq + 1) return;
   past.seq = event.seq;
   past.last = markOf(event);
@@ -104,7 +86,7 @@ export function addToPast(past: PastLog, event: LoggedEvent): void {
       return;
     case 'workspace.materialised':
       past.toolchains = event.data.toolchains;
-      past.absent = absentContent(event.data);
+      past.absent = contract.absentContent(event.data);
       return;
     case 'context.instructed':
       past.instructed = event.data;
@@ -137,15 +119,15 @@ export function addToPast(past: PastLog, event: LoggedEvent): void {
       return;
     }
     default:
-      if (settlesStep(event)) settle(past, event);
+      if (contract.settlesStep(event)) settle(past, event);
       // The compiler names an event of the conversation that has no case.
-      else event.type satisfies Exclude<EventType, `${'turn' | 'message' | 'context'}.${string}`>;
+      else event.type satisfies Exclude<contract.EventType, `${'turn' | 'message' | 'context'}.${string}`>;
   }
 }
 
-export const markOf = ({ type, time }: LoggedEvent): string => `${time} ${type}`;
+export const markOf = ({ type, time }: contract.LoggedEvent): string => `${time} ${type}`;
 
-function addTurn(past: PastLog, { data, time }: EventOf<'turn.planned'>): void {
+function addTurn(past: PastLog, { data, time }: contract.EventOf<'turn.planned'>): void {
   const { turn, message, answer, warned, note, refused, messages_read = past.read } = data;
   const readMessages = [...past.carried, ...past.messages.slice(past.read, messages_read)];
   const { notices } = past;
@@ -156,11 +138,11 @@ function addTurn(past: PastLog, { data, time }: EventOf<'turn.planned'>): void {
   past.read = messages_read;
 }
 
-function settle(past: PastLog, event: StepSettled): void {
+function settle(past: PastLog, event: contract.StepSettled): void {
   const step = past.steps.get(event.step_id);
   if (step === undefined) return;
   noteResult(past.news, step, event.type === 'step.succeeded');
-  step.status = event.type.slice('step.'.length) as StepStatus;
+  step.status = event.type.slice('step.'.length) as contract.StepStatus;
   if (event.data.error !== undefined) step.error = event.data.error;
   step.grants.push(...(event.data.grants ?? []));
 }
@@ -169,7 +151,7 @@ function settle(past: PastLog, event: StepSettled): void {
  * Undone turns are no part of the conversation. Steps that run again follow as new events.
  * @returns the messages of the removed turns
  */
-function rewind(past: PastLog, { to_step, turn, steps }: EventOf<'run.rewound'>['data']): string[] {
+function rewind(past: PastLog, { to_step, turn, steps }: contract.EventOf<'run.rewound'>['data']): string[] {
   const gone = past.turns.filter((one) => one.turn > turn);
   past.turns = past.turns.filter((one) => one.turn <= turn);
   const last = past.turns.at(-1);
@@ -187,4 +169,4 @@ function rewind(past: PastLog, { to_step, turn, steps }: EventOf<'run.rewound'>[
 }
 
 /** Whether all steps of a turn are settled, so that the turn stays the same. */
-export const isOver = ({ steps }: LoggedTurn): boolean => steps.every(({ status }) => isSettled(status));
+export const isOver = ({ steps }: LoggedTurn): boolean => steps.every(({ status }) => contract.isSettled(status));

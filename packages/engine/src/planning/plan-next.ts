@@ -4,44 +4,10 @@ import { limitReachedAbove, reportToAll, roomForCalls } from '../agents/index.ts
 import { describeCall } from '../approvals/describe-call.ts';
 import { judgeDescribed, readsOf } from '../approvals/judge-described.ts';
 import type { EngineDeps, WorkerDeps } from '../deps.ts';
-import {
-  changedTools,
-  closeRun,
-  compact,
-  endRun,
-  instruct,
-  isLooping,
-  limitReached,
-  loopWarning,
-  noNoticeSince,
-  notCanceled,
-  notify,
-  type PlannerOutput,
-  pauseAfterTurn,
-  pauseRun,
-  planTurn,
-  type RunEnd,
-  type RunState,
-  type Transition,
-  type TurnStep,
-  toolsChanged,
-  trackRepetition,
-  unblocked,
-  waitForCalls,
-  waitForModel,
-  waitingCallError,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import type { BoundTransition } from '../events/known-state.ts';
 import type { JobContext } from '../jobs/index.ts';
-import {
-  type Appended,
-  type AppendedParts,
-  appendParts,
-  asWhole,
-  cacheStep,
-  claimOwner,
-  toPayload,
-} from '../log/index.ts';
+import * as runLog from '../log/index.ts';
 import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports/index.ts';
 import type { JobOwner } from '../queues/queues.ts';
 import { nextReceived, type Received } from './next-received.ts';
@@ -49,7 +15,7 @@ import { resolveCall } from './resolve-call.ts';
 
 /** A planner's decision as a transition, with the steps that it starts. */
 export interface Planned {
-  transition: Transition;
+  transition: domain.Transition;
   /** All new steps. */
   steps: string[];
   /** The new steps that pass the gate in the same entry. */
@@ -59,7 +25,7 @@ export interface Planned {
   /** No other part of the run needs a wake-up. */
   nothingElsePending: boolean;
   /** Appended instead of the end when a message arrived during planning. */
-  unlessHeard?: Transition;
+  unlessHeard?: domain.Transition;
   /** The planner is asked again at once, for the same turn. */
   again?: true;
   /** The planner is asked again at this time (milliseconds since the epoch), for the same turn. */
@@ -75,7 +41,7 @@ export interface Nap {
 /** Asks the planner for the next turn, unless a limit, changed tools or a looping model stop the run. Records nothing. */
 export async function planNext(
   deps: WorkerDeps,
-  run: RunState,
+  run: domain.RunState,
   spec: RunSpec,
   input: PlannerInput,
   signal: AbortSignal,
@@ -90,14 +56,15 @@ export async function planNext(
     if (reason !== undefined) return pausing(run, reason);
   }
   // A plan may repeat a call on purpose; only a model loops.
-  const repetition = isModel ? trackRepetition(run.repetition, await input.previous()) : undefined;
-  const lost = isLooping(repetition, spec.limits.loop_after);
+  const repetition = isModel ? domain.trackRepetition(run.repetition, await input.previous()) : undefined;
+  const lost = domain.isLooping(repetition, spec.limits.loop_after);
   if (lost !== undefined) return pausing(run, lost);
-  const warned = loopWarning(repetition, spec.limits.loop_after);
+  const warned = domain.loopWarning(repetition, spec.limits.loop_after);
   const askedAt = new Date(deps.now()).toISOString();
   const decision = scripted ?? (await deps.planners.model.next({ ...input, warned }, signal));
   if (decision.kind === 'instructed') return recorded(deps, run, decision);
-  if (decision.kind === 'notified') return { ...nothing, again: true, transition: notify(run, decision.notified) };
+  if (decision.kind === 'notified')
+    return { ...nothing, again: true, transition: domain.notify(run, decision.notified) };
   if (decision.kind === 'retrying') return retrying(run, decision.retrying, deps.now());
   if (decision.kind === 'nap') return { sleepUntil: decision.until };
   if (decision.kind === 'unavailable') return pausing(run, decision.reason);
@@ -108,7 +75,7 @@ export async function planNext(
   if (decision.kind === 'compacted') return recorded(deps, run, decision);
   const output = {
     message: decision.message,
-    answer: decision.answer === undefined ? undefined : await toPayload(deps.blobs, decision.answer),
+    answer: decision.answer === undefined ? undefined : await runLog.toPayload(deps.blobs, decision.answer),
     usage,
     repetition,
     warned,
@@ -121,10 +88,10 @@ export async function planNext(
 }
 
 /** Refused when another worker recorded a notice in the meantime: the model has not read the notice. */
-const afterNotices = (run: RunState, plan: Planned): Planned => ({
+const afterNotices = (run: domain.RunState, plan: Planned): Planned => ({
   ...plan,
-  transition: noNoticeSince(run, plan.transition),
-  ...(plan.unlessHeard && { unlessHeard: noNoticeSince(run, plan.unlessHeard) }),
+  transition: domain.noNoticeSince(run, plan.transition),
+  ...(plan.unlessHeard && { unlessHeard: domain.noNoticeSince(run, plan.unlessHeard) }),
 });
 
 /**
@@ -133,14 +100,14 @@ const afterNotices = (run: RunState, plan: Planned): Planned => ({
  */
 export async function planReceived(
   deps: EngineDeps,
-  run: RunState,
+  run: domain.RunState,
   spec: RunSpec,
   input: Pick<PlannerInput, 'named'>,
   just?: Received,
 ): Promise<Planned> {
   const received = just ?? (await nextReceived(deps, run));
   if (received === undefined) {
-    return { transition: waitForCalls(run), ...nothing, nothingElsePending: run.open_tasks === 0 };
+    return { transition: domain.waitForCalls(run), ...nothing, nothingElsePending: run.open_tasks === 0 };
   }
   const reason = await whyPaused(deps, run, spec, received.calls.length);
   if (reason !== undefined) return pausing(run, reason);
@@ -156,7 +123,7 @@ export async function planReceived(
     { message, received: number },
   );
   // The first of two writers wins: a cancel recorded in the meantime refuses this append, and the turn is planned again.
-  const still = steps.filter((id) => canceled !== undefined && !canceled.has(id)).map(notCanceled);
+  const still = steps.filter((id) => canceled !== undefined && !canceled.has(id)).map(domain.notCanceled);
   return { ...plan, transition: { ...plan.transition, if: [...plan.transition.if, ...still] } };
 }
 
@@ -165,27 +132,35 @@ function unlessCanceled(
   canceled: Received['canceled'],
 ): PlannedCall {
   const cancel = canceled?.get(call.step_id ?? '');
-  return cancel === undefined ? call : { ...call, error: waitingCallError(cancel), isCanceled: true };
+  return cancel === undefined ? call : { ...call, error: domain.waitingCallError(cancel), isCanceled: true };
 }
 
 /** The reason why no turn may begin: a reached limit or changed tools. */
-async function whyPaused(deps: EngineDeps, run: RunState, spec: RunSpec, next?: number): Promise<Problem | undefined> {
+async function whyPaused(
+  deps: EngineDeps,
+  run: domain.RunState,
+  spec: RunSpec,
+  next?: number,
+): Promise<Problem | undefined> {
   if (run.parent !== undefined) await reportToAll(deps, run.id);
   return (
-    limitReached(run, spec, deps.now(), next) ??
+    domain.limitReached(run, spec, deps.now(), next) ??
     (await limitReachedAbove(deps, run, next)) ??
-    toolsChanged(changedTools(run, spec, deps.catalog.versions(spec.toolset)))
+    domain.toolsChanged(domain.changedTools(run, spec, deps.catalog.versions(spec.toolset)))
   );
 }
 
 const nothing = { steps: [], begin: [], nothingElsePending: false };
-const pausing = (run: RunState, reason: Problem): Planned => ({ transition: pauseRun(run, reason), ...nothing });
+const pausing = (run: domain.RunState, reason: Problem): Planned => ({
+  transition: domain.pauseRun(run, reason),
+  ...nothing,
+});
 
 /** Waits for a model that could not be asked. Asks the next model at once when the wait is already over. */
-const retrying = (run: RunState, data: ModelRetrying, now: number): Planned => {
+const retrying = (run: domain.RunState, data: ModelRetrying, now: number): Planned => {
   const until = Date.parse(data.until);
   const then = until > now ? { sleepUntil: until } : ({ again: true } as const);
-  return { ...nothing, ...then, transition: waitForModel(run, data, now) };
+  return { ...nothing, ...then, transition: domain.waitForModel(run, data, now) };
 };
 
 const costUnknown = (model: string): Problem => ({
@@ -195,38 +170,45 @@ const costUnknown = (model: string): Problem => ({
 });
 
 /** Records instructions or a compaction for later model requests. */
-async function recorded(deps: EngineDeps, run: RunState, decision: Recorded): Promise<Planned> {
+async function recorded(deps: EngineDeps, run: domain.RunState, decision: Recorded): Promise<Planned> {
   const again = { ...nothing, again: true } as const;
   if (decision.kind === 'instructed') {
     const { system, ...data } = decision.instructed;
-    return { ...again, transition: instruct(run, { ...data, system: await toPayload(deps.blobs, system) }) };
+    return {
+      ...again,
+      transition: domain.instruct(run, { ...data, system: await runLog.toPayload(deps.blobs, system) }),
+    };
   }
   const { summary, carried, ...data } = decision.compacted;
-  const stored = async (value: Json | undefined) => (value === undefined ? undefined : toPayload(deps.blobs, value));
+  const stored = async (value: Json | undefined) =>
+    value === undefined ? undefined : runLog.toPayload(deps.blobs, value);
   const payloads = { summary: await stored(summary), carried: await stored(carried) };
-  return { ...again, transition: compact(run, { ...data, ...payloads }) };
+  return { ...again, transition: domain.compact(run, { ...data, ...payloads }) };
 }
 
 type Recorded = Extract<PlannerDecision, { kind: 'instructed' | 'compacted' }>;
 
 async function planned(
   deps: EngineDeps,
-  run: RunState,
+  run: domain.RunState,
   spec: RunSpec,
   decision: Extract<PlannerDecision, { message: string }>,
-  output: PlannerOutput,
+  output: domain.PlannerOutput,
 ): Promise<Planned> {
   switch (decision.kind) {
     case 'finish': {
-      const value = decision.output === undefined ? undefined : await toPayload(deps.blobs, decision.output);
+      const value = decision.output === undefined ? undefined : await runLog.toPayload(deps.blobs, decision.output);
       return ending(run, { as: 'succeeded', message: decision.message, output: value }, output);
     }
     case 'give_up':
       return ending(run, { as: 'failed', message: decision.message, reason: decision.reason }, output);
     case 'again':
-      return { transition: planTurn(run, { ...output, note: decision.note, steps: [] }), ...nothing };
+      return { transition: domain.planTurn(run, { ...output, note: decision.note, steps: [] }), ...nothing };
     case 'pause':
-      return { transition: pauseAfterTurn(run, decision.reason, { ...output, note: decision.note }), ...nothing };
+      return {
+        transition: domain.pauseAfterTurn(run, decision.reason, { ...output, note: decision.note }),
+        ...nothing,
+      };
     case 'calls': {
       const { calls, refused } = await withinRoom(deps, run, decision.calls, spec);
       const planned = await Promise.all(calls.map((call) => turnStep(deps, run, spec, call)));
@@ -236,7 +218,7 @@ async function planned(
       const { steps, nothingElsePending } = autoApprove(all);
       const hasTasks = run.open_tasks > 0;
       return {
-        transition: planTurn(run, { ...output, refused, steps }),
+        transition: domain.planTurn(run, { ...output, refused, steps }),
         steps: steps.map(({ id }) => id),
         begin: steps.flatMap(({ id, passes }) => (passes === undefined ? [] : [id])),
         waits: steps.find(({ passes, error }) => passes === undefined && error === undefined)?.id,
@@ -251,7 +233,7 @@ async function planned(
 /** Keeps the calls of a model turn up to the cap, and refuses the rest. The calls of a scripted plan are capped on submission. */
 async function withinRoom(
   deps: EngineDeps,
-  run: RunState,
+  run: domain.RunState,
   calls: PlannedCall[],
   { goal }: RunSpec,
 ): Promise<{ calls: PlannedCall[]; refused?: RefusedCalls }> {
@@ -263,25 +245,30 @@ async function withinRoom(
 }
 
 /** Open tasks end before the run does. */
-const ending = (run: RunState, end: RunEnd, output: PlannerOutput): Planned => ({
-  transition: run.open_tasks > 0 ? closeRun(run, end, output) : endRun(run, end, output),
+const ending = (run: domain.RunState, end: domain.RunEnd, output: domain.PlannerOutput): Planned => ({
+  transition: run.open_tasks > 0 ? domain.closeRun(run, end, output) : domain.endRun(run, end, output),
   ...nothing,
-  unlessHeard: output.answer && planTurn(run, { ...output, steps: [] }),
+  unlessHeard: output.answer && domain.planTurn(run, { ...output, steps: [] }),
 });
 
 /** The log entry of a call: validated arguments, or the error that settles the call. */
-async function turnStep(deps: EngineDeps, run: RunState, spec: RunSpec, call: PlannedCall): Promise<TurnStep> {
+async function turnStep(
+  deps: EngineDeps,
+  run: domain.RunState,
+  spec: RunSpec,
+  call: PlannedCall,
+): Promise<domain.TurnStep> {
   const { step_id, error, isCanceled, args, ...named } = call;
   const described = error ? ({ ok: false, error } as const) : describeCall(deps, spec, { run, tool: call.tool, args });
   const id = step_id ?? deps.newId('step');
   if (!described.ok) {
-    const written = await toPayload(deps.blobs, args);
+    const written = await runLog.toPayload(deps.blobs, args);
     return { id, ...named, args: written, effect: 'read', risk: 'low', error: described.error, isCanceled };
   }
   const { effect, risk, gate, sequential, beside, looks } = described;
-  const checked = await toPayload(deps.blobs, described.args);
+  const checked = await runLog.toPayload(deps.blobs, described.args);
   const { verdict, policies } = judgeDescribed(deps, spec, { tool: call.tool, args, described });
-  const written = isDeepStrictEqual(args, described.args) ? undefined : await toPayload(deps.blobs, args);
+  const written = isDeepStrictEqual(args, described.args) ? undefined : await runLog.toPayload(deps.blobs, args);
   const reads = readsOf(deps, spec, { tool: call.tool, args, described, verdict });
   const known = {
     effect: reads === undefined ? effect : 'read',
@@ -296,13 +283,13 @@ async function turnStep(deps: EngineDeps, run: RunState, spec: RunSpec, call: Pl
   return { id, ...named, args: checked, ...known, verdict, policies, written };
 }
 
-const inOrder = ({ beside: _, ...step }: TurnStep): TurnStep => step;
+const inOrder = ({ beside: _, ...step }: domain.TurnStep): domain.TurnStep => step;
 
 /**
  * Marks the calls that run side by side, by keeping `beside`: writing calls that can run as background commands and need no person. They
  * count as reads in the order of the turn. Each needs a task, so only the first `room` calls are marked. A single call gains nothing.
  */
-function sideBySide(all: readonly TurnStep[], room: number): TurnStep[] {
+function sideBySide(all: readonly domain.TurnStep[], room: number): domain.TurnStep[] {
   const able = all.filter(
     ({ beside, effect, error, sequential, looks, verdict }) =>
       beside && effect !== 'read' && !error && !sequential && !looks && verdict?.action === 'allow',
@@ -315,9 +302,9 @@ function sideBySide(all: readonly TurnStep[], room: number): TurnStep[] {
  * Lets the calls allowed by the policy through, in the same entry as the turn, as far as the order of the calls permits. Held and denied
  * calls, and calls behind another call, go to the gate.
  */
-function autoApprove(all: readonly TurnStep[]): { steps: TurnStep[]; nothingElsePending: boolean } {
+function autoApprove(all: readonly domain.TurnStep[]): { steps: domain.TurnStep[]; nothingElsePending: boolean } {
   const ready = new Set(
-    unblocked(all, (step) => ({
+    domain.unblocked(all, (step) => ({
       isSettled: step.error !== undefined,
       writes: (step.effect !== 'read' && step.beside !== true) || step.sequential === true,
       isDenied: step.verdict?.action === 'deny',
@@ -340,7 +327,7 @@ export const recordPlan = async (
   run: PlannedRun,
   planned: Planned,
   end?: OwnEnd,
-): Promise<Appended> => asWhole(await recordAfter(deps, run, [], planned, end), 1);
+): Promise<runLog.Appended> => runLog.asWhole(await recordAfter(deps, run, [], planned, end), 1);
 
 /**
  * Records a plan after other transitions, in one append. When nothing else is pending, the jobs follow the append on the same connection,
@@ -353,7 +340,7 @@ export async function recordAfter(
   first: readonly BoundTransition[],
   { steps, begin, nothingElsePending, transition }: Planned,
   end: OwnEnd = {},
-): Promise<AppendedParts> {
+): Promise<runLog.AppendedParts> {
   const addJobs = () => Promise.all(begin.map((id) => deps.queues.addStep(run, id)));
   // The ending job takes one of the new jobs, or another waiting job.
   const sendJobs = () => {
@@ -364,14 +351,14 @@ export async function recordAfter(
   const [only, ...others] = nothingElsePending ? begin : [];
   const next = others.length === 0 ? only : undefined;
   const recording = Promise.all([
-    claimOwner(deps.redis, run.id, steps),
-    appendParts(deps, run.id, [...first, transition], { returning: next }),
+    runLog.claimOwner(deps.redis, run.id, steps),
+    runLog.appendParts(deps, run.id, [...first, transition], { returning: next }),
     ...(nothingElsePending ? [sendJobs()] : []),
   ]);
   if (nothingElsePending) end.finish?.();
   const [, appended] = await recording;
   if (appended.parts <= first.length || !('seq' in appended)) return appended;
-  if (next !== undefined) cacheStep(deps.redis, next, appended.returned);
+  if (next !== undefined) runLog.cacheStep(deps.redis, next, appended.returned);
   // The server did not know the script, so the jobs were there before their steps.
   if (appended.late && nothingElsePending) await addJobs();
   // The usage of a turn counts for the runs above before any of them plans another turn.
@@ -379,5 +366,5 @@ export async function recordAfter(
   return appended;
 }
 
-type PlannedRun = JobOwner & Pick<RunState, 'parent'>;
+type PlannedRun = JobOwner & Pick<domain.RunState, 'parent'>;
 type OwnEnd = Pick<JobContext, 'finish' | 'takesNextStep'>;

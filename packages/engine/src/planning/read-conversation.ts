@@ -1,27 +1,10 @@
-import {
-  type Grant,
-  isSettled,
-  type LongResult,
-  longResultSchema,
-  type Notified,
-  type Payload,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { fromPayload, readLog, readSpec, readSteps } from '../log/index.ts';
 import type { PastConversation, PastTurn, RunDecision, SettledStep } from '../ports/index.ts';
 import { presentStep } from '../queries/present-step.ts';
 import { keepPast, takePast } from './past-cache.ts';
-import {
-  addToPast,
-  emptyPast,
-  inherit,
-  isOver,
-  type LoggedCompaction,
-  type LoggedStep,
-  type LoggedTurn,
-  markOf,
-  type PastLog,
-} from './past-log.ts';
+import * as pastLog from './past-log.ts';
 import { readNews } from './past-news.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>;
@@ -47,10 +30,10 @@ export async function readConversation(deps: Deps, runId: string): Promise<PastC
   return { turns, unread, ...told, instructed: text, compacted: compactions.at(-1), compactions, toolchains, absent };
 }
 
-const textsOf = (notices: readonly Notified[]): string[] => notices.map(({ text }) => text);
+const textsOf = (notices: readonly contract.Notified[]): string[] => notices.map(({ text }) => text);
 
 /** Turns replaced by a summary count as well: a notice is given once. */
-const givenIn = ({ turns, notices }: PastLog): ReadonlySet<string> =>
+const givenIn = ({ turns, notices }: pastLog.PastLog): ReadonlySet<string> =>
   new Set(
     [...turns.flatMap((turn) => turn.notices), ...notices]
       .flatMap((one) => one.notices)
@@ -58,31 +41,32 @@ const givenIn = ({ turns, notices }: PastLog): ReadonlySet<string> =>
   );
 
 /** The logged past of a run. */
-async function readPast(deps: Deps, runId: string): Promise<PastLog> {
+async function readPast(deps: Deps, runId: string): Promise<pastLog.PastLog> {
   const known = takePast(deps.redis, runId);
   if (known !== undefined && (await readOn(deps, known))) return known;
-  const past = emptyPast(runId);
+  const past = pastLog.emptyPast(runId);
   await readOn(deps, past);
   return past;
 }
 
 /** @returns false when the log was replaced since the past was read */
-async function readOn(deps: Deps, past: PastLog, until = Number.POSITIVE_INFINITY): Promise<boolean> {
+async function readOn(deps: Deps, past: pastLog.PastLog, until = Number.POSITIVE_INFINITY): Promise<boolean> {
   // Reads the last known event again, to check that the log still has the same event.
   let after = Math.max(0, past.seq - 1);
   for (;;) {
     const page = await readLog(deps.redis, past.runId, { after, limit: eventsAtOnce });
     const [first] = page;
-    if (past.seq > 0 && after === past.seq - 1 && (first === undefined || markOf(first) !== past.last)) return false;
+    if (past.seq > 0 && after === past.seq - 1 && (first === undefined || pastLog.markOf(first) !== past.last))
+      return false;
     for (const event of page) {
       if (event.seq > until) return true;
       if (event.type === 'run.created' && event.data.forked_from !== undefined && past.seq === 0) {
         const { run_id, seq, turn } = event.data.forked_from;
-        const other = emptyPast(run_id);
+        const other = pastLog.emptyPast(run_id);
         await readOn(deps, other, seq);
-        if (past.seq === 0) inherit(past, other, turn);
+        if (past.seq === 0) pastLog.inherit(past, other, turn);
       }
-      addToPast(past, event);
+      pastLog.addToPast(past, event);
     }
     const last = page.at(-1);
     if (last === undefined || page.length < eventsAtOnce) return true;
@@ -91,7 +75,7 @@ async function readOn(deps: Deps, past: PastLog, until = Number.POSITIVE_INFINIT
 }
 
 /** Drops the cached turns below a summary. Only an undo to a turn before the summary reads them again. */
-function forget({ turns }: PastLog, through: number): void {
+function forget({ turns }: pastLog.PastLog, through: number): void {
   for (const turn of turns) {
     if (turn.turn > through) return;
     delete turn.read;
@@ -99,33 +83,39 @@ function forget({ turns }: PastLog, through: number): void {
   }
 }
 
-async function readTurns(deps: Deps, past: PastLog, turns: readonly LoggedTurn[]): Promise<PastTurn[]> {
+async function readTurns(deps: Deps, past: pastLog.PastLog, turns: readonly pastLog.LoggedTurn[]): Promise<PastTurn[]> {
   await readResults(deps, past.runId, turns);
   return Promise.all(turns.map((turn) => readTurn(deps, turn)));
 }
 
-async function readTurn(deps: Deps, logged: LoggedTurn): Promise<PastTurn> {
+async function readTurn(deps: Deps, logged: pastLog.LoggedTurn): Promise<PastTurn> {
   if (logged.read !== undefined) return logged.read;
   const { answer, steps, notices, read: _, ...turn } = logged;
-  const read = async (step: LoggedStep) => step.read ?? (await readStepOf(deps, step));
+  const read = async (step: pastLog.LoggedStep) => step.read ?? (await readStepOf(deps, step));
   const past: PastTurn = {
     ...turn,
     ...(notices.length > 0 && { notified: textsOf(notices) }),
     answer: answer && (await fromPayload(deps.blobs, answer)),
     steps: await Promise.all(steps.map(read)),
   };
-  if (isOver(logged)) logged.read = past;
+  if (pastLog.isOver(logged)) logged.read = past;
   return past;
 }
 
-async function readStepOf(deps: Deps, { id, call, args, status, error, grants }: LoggedStep): Promise<SettledStep> {
+async function readStepOf(
+  deps: Deps,
+  { id, call, args, status, error, grants }: pastLog.LoggedStep,
+): Promise<SettledStep> {
   const step: SettledStep = { id, ...call, args: await fromPayload(deps.blobs, args), status };
   if (error !== undefined) step.error = error;
   if (grants.length > 0) step.decided = await Promise.all(grants.map((grant) => readDecision(deps, grant)));
   return step;
 }
 
-async function readDecision(deps: Deps, { decision, args, message, indeterminate }: Grant): Promise<RunDecision> {
+async function readDecision(
+  deps: Deps,
+  { decision, args, message, indeterminate }: contract.Grant,
+): Promise<RunDecision> {
   return {
     decision,
     ...(args === undefined ? {} : { args: await fromPayload(deps.blobs, args) }),
@@ -135,8 +125,10 @@ async function readDecision(deps: Deps, { decision, args, message, indeterminate
 }
 
 /** Reads the results from the state of the steps, with the status from the log: an undo after a fork is no part of the fork's past. */
-async function readResults(deps: Deps, runId: string, turns: readonly LoggedTurn[]): Promise<void> {
-  const due = turns.flatMap(({ steps }) => steps).filter(({ status, read }) => isSettled(status) && read === undefined);
+async function readResults(deps: Deps, runId: string, turns: readonly pastLog.LoggedTurn[]): Promise<void> {
+  const due = turns
+    .flatMap(({ steps }) => steps)
+    .filter(({ status, read }) => contract.isSettled(status) && read === undefined);
   if (due.length === 0) return;
   const spec = await readSpec(deps, { id: runId });
   for (const [owner, steps] of Map.groupBy(due, (step) => step.owner)) {
@@ -158,9 +150,9 @@ async function readResults(deps: Deps, runId: string, turns: readonly LoggedTurn
 }
 
 /** Undefined for a short result, and for a record of another shape: the result is then shortened like any other. */
-async function readLong(deps: Deps, payload: Payload | undefined): Promise<LongResult | undefined> {
+async function readLong(deps: Deps, payload: contract.Payload | undefined): Promise<contract.LongResult | undefined> {
   if (payload === undefined) return undefined;
-  return longResultSchema.safeParse(await fromPayload(deps.blobs, payload)).data;
+  return contract.longResultSchema.safeParse(await fromPayload(deps.blobs, payload)).data;
 }
 
 const eventsAtOnce = 500;
@@ -168,23 +160,23 @@ const stepsAtOnce = 100;
 
 async function readCompaction(
   deps: Deps,
-  { summary, carried, ...one }: LoggedCompaction,
+  { summary, carried, ...one }: pastLog.LoggedCompaction,
   counts: boolean,
 ): Promise<NonNullable<PastConversation['compacted']>> {
-  const read = async (payload: Payload | undefined) =>
+  const read = async (payload: contract.Payload | undefined) =>
     counts && payload !== undefined ? await fromPayload(deps.blobs, payload) : undefined;
   const text = await read(summary);
   return { ...one, summary: text === undefined ? undefined : String(text), carried: await read(carried) };
 }
 
 /** Characters of JSON. */
-const sizeOf = (turns: readonly LoggedTurn[]): number =>
+const sizeOf = (turns: readonly pastLog.LoggedTurn[]): number =>
   turns.reduce(
     (sum, turn) => sum + bytesOf(turn.answer) + turn.steps.reduce((all, step) => all + sizeOfStep(step), 0),
     0,
   );
 
-const sizeOfStep = ({ args, read }: LoggedStep): number =>
+const sizeOfStep = ({ args, read }: pastLog.LoggedStep): number =>
   bytesOf(args) + (read?.native === undefined ? 0 : lengthOf(read.native));
 
 const lengths = new WeakMap<object, number>();
@@ -197,5 +189,5 @@ function lengthOf(native: unknown): number {
   return length;
 }
 
-const bytesOf = (payload: Payload | undefined): number =>
+const bytesOf = (payload: contract.Payload | undefined): number =>
   payload === undefined ? 0 : 'json' in payload ? lengthOf(payload.json) : payload.bytes;

@@ -1,13 +1,5 @@
 import { readFileSync } from 'node:fs';
-import {
-  defaultTenant,
-  type OperatorPolicy,
-  operatorPolicyName,
-  type Policy,
-  type PolicyVersion,
-  policyNameSchema,
-  type Tenant,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { policyDigest } from '@holdpoint/policy';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../domain/index.ts';
@@ -22,7 +14,7 @@ const mostVersions = 10_000;
 type Deps = Pick<EngineDeps, 'redis' | 'now'>;
 
 interface Change {
-  tenant: Tenant;
+  tenant: contract.Tenant;
   name: string;
   /** The version that the caller saw; 0: the policy did not exist. */
   ifVersion?: number | undefined;
@@ -34,8 +26,14 @@ interface Change {
  */
 export async function putPolicy(
   { redis, now }: Deps,
-  { tenant, name, ifVersion, document, by }: Change & { document: Policy | OperatorPolicy; by: string },
-): Promise<{ policy: PolicyVersion; created: boolean }> {
+  {
+    tenant,
+    name,
+    ifVersion,
+    document,
+    by,
+  }: Change & { document: contract.Policy | contract.OperatorPolicy; by: string },
+): Promise<{ policy: contract.PolicyVersion; created: boolean }> {
   assertName(tenant, name);
   const digest = policyDigest(document);
   const stored = JSON.stringify({ digest, document, created_at: new Date(now()).toISOString(), by });
@@ -55,9 +53,9 @@ export async function putPolicy(
 }
 
 /** @returns the last version. @throws EngineError `policy_not_found`, `policy_not_allowed`, `policy_changed` */
-export async function deletePolicy({ redis }: Pick<Deps, 'redis'>, change: Change): Promise<PolicyVersion> {
+export async function deletePolicy({ redis }: Pick<Deps, 'redis'>, change: Change): Promise<contract.PolicyVersion> {
   const { tenant, name, ifVersion } = change;
-  if (name === operatorPolicyName) assertName(tenant, name);
+  if (name === contract.operatorPolicyName) assertName(tenant, name);
   const keys = [policyKey(tenant, name), policyNamesKey(tenant)] as const;
   const [outcome, version] = (await redis.eval(deleteScript, 2, ...keys, name, ifVersion ?? '')) as [string, number];
   if (outcome === 'absent') throw await policyNotFound({ redis }, { tenant, name });
@@ -71,14 +69,14 @@ const changed = (name: string, expected: number | undefined, version: number): E
     version === 0 ? `there is no policy ${name}` : `the policy ${name} is at version ${version}, not ${expected}`,
   );
 
-function assertName(tenant: Tenant, name: string): void {
-  if (name === operatorPolicyName) {
-    if (tenant === defaultTenant) return;
+function assertName(tenant: contract.Tenant, name: string): void {
+  if (name === contract.operatorPolicyName) {
+    if (tenant === contract.defaultTenant) return;
     throw new EngineError(
       'policy_not_allowed',
-      `only keys of the tenant ${defaultTenant} change the operator's policy`,
+      `only keys of the tenant ${contract.defaultTenant} change the operator's policy`,
     );
   }
-  const { success, error } = policyNameSchema.safeParse(name);
+  const { success, error } = contract.policyNameSchema.safeParse(name);
   if (!success) throw new EngineError('invalid_policy_name', error.issues[0]?.message ?? 'invalid');
 }

@@ -1,14 +1,4 @@
-import {
-  nearestNames,
-  operatorPolicyName,
-  type Policy,
-  type PolicyPin,
-  type PolicyReference,
-  type PolicyVersion,
-  policySchema,
-  policyVersionSchema,
-  type Tenant,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError } from '../domain/index.ts';
 import { type Damaged, readEntry, splitDamaged } from '../log/index.ts';
@@ -16,7 +6,7 @@ import { type Damaged, readEntry, splitDamaged } from '../log/index.ts';
 type Deps = Pick<EngineDeps, 'redis'>;
 
 interface Named {
-  tenant: Tenant;
+  tenant: contract.Tenant;
   name: string;
 }
 
@@ -27,7 +17,7 @@ interface Named {
 export async function getPolicy(
   deps: Deps,
   { version, ...named }: Named & { version?: number | undefined },
-): Promise<PolicyVersion> {
+): Promise<contract.PolicyVersion> {
   const wanted = version ?? (await latestVersion(deps, named));
   const found = wanted === 0 ? undefined : await readVersion(deps, named, wanted);
   if (found === undefined) throw await policyNotFound(deps, named, version);
@@ -44,18 +34,18 @@ async function readVersion(
   { redis }: Deps,
   { tenant, name }: Named,
   version: number,
-): Promise<PolicyVersion | undefined> {
+): Promise<contract.PolicyVersion | undefined> {
   const text = await redis.hget(policyKey(tenant, name), `version:${version}`);
-  return text === null ? undefined : policyVersionSchema.parse({ name, version, ...JSON.parse(text) });
+  return text === null ? undefined : contract.policyVersionSchema.parse({ name, version, ...JSON.parse(text) });
 }
 
 /** The newest version of every policy of a tenant, by name. */
 export async function listPolicies(
   deps: Deps,
-  tenant: Tenant,
-): Promise<{ items: PolicyVersion[]; damaged: Damaged[] }> {
+  tenant: contract.Tenant,
+): Promise<{ items: contract.PolicyVersion[]; damaged: Damaged[] }> {
   const names = await deps.redis.zrange(policyNamesKey(tenant), '0', '-1');
-  const found: (PolicyVersion | Damaged)[] = [];
+  const found: (contract.PolicyVersion | Damaged)[] = [];
   for (const name of names) {
     const policy = await readEntry(name, async () => {
       const version = await latestVersion(deps, { tenant, name });
@@ -74,7 +64,7 @@ export async function listPolicies(
 export async function listVersions(
   deps: Deps,
   { limit, cursor, ...named }: Named & { limit: number; cursor?: number | undefined },
-): Promise<{ items: PolicyVersion[]; damaged: Damaged[]; next: number | undefined }> {
+): Promise<{ items: contract.PolicyVersion[]; damaged: Damaged[]; next: number | undefined }> {
   const latest = Number((await deps.redis.hget(policyKey(named.tenant, named.name), 'latest')) ?? 0);
   if (latest === 0) throw await policyNotFound(deps, named);
   const first = Math.min(latest, (cursor ?? latest + 1) - 1);
@@ -89,12 +79,12 @@ export async function listVersions(
 /** The policy document for a new run. @throws EngineError `policy_not_found` */
 export async function resolvePolicy(
   deps: Deps,
-  tenant: Tenant,
-  { name, version }: PolicyReference,
-): Promise<{ policy: Policy; policy_pin: PolicyPin }> {
+  tenant: contract.Tenant,
+  { name, version }: contract.PolicyReference,
+): Promise<{ policy: contract.Policy; policy_pin: contract.PolicyPin }> {
   const found = await getPolicy(deps, { tenant, name, version });
   const policy_pin = { name, version: found.version, digest: found.digest };
-  return { policy: policySchema.parse(found.document), policy_pin };
+  return { policy: contract.policySchema.parse(found.document), policy_pin };
 }
 
 /** Names the nearest policies of the tenant. */
@@ -107,8 +97,8 @@ export async function policyNotFound(deps: Deps, { tenant, name }: Named, versio
     );
   }
   const names = await deps.redis.zrange(policyNamesKey(tenant), '0', '-1');
-  const known = names.filter((one) => one !== operatorPolicyName);
-  const near = known.length === 0 ? 'The tenant has none' : `Nearest: ${nearestNames(name, known).join(', ')}`;
+  const known = names.filter((one) => one !== contract.operatorPolicyName);
+  const near = known.length === 0 ? 'The tenant has none' : `Nearest: ${contract.nearestNames(name, known).join(', ')}`;
   return new EngineError('policy_not_found', `there is no policy ${JSON.stringify(name)}. ${near}`);
 }
 
@@ -118,8 +108,8 @@ export async function policyNotFound(deps: Deps, { tenant, name }: Named, versio
  */
 const prefix = 'hp:{policies}:';
 /** A hash: `latest`, `digest` of the newest version, `deleted`, and each version as JSON under its number. */
-export const policyKey = (tenant: Tenant, name: string): string => `${prefix}policy:${tenant}:${name}`;
+export const policyKey = (tenant: contract.Tenant, name: string): string => `${prefix}policy:${tenant}:${name}`;
 /** A sorted set of equal scores: the names of the policies that are not deleted. */
-export const policyNamesKey = (tenant: Tenant): string => `${prefix}names:${tenant}`;
+export const policyNamesKey = (tenant: contract.Tenant): string => `${prefix}names:${tenant}`;
 /** A hash: all operator policies that were ever in force, by the short digest recorded in steps. */
 export const operatorDocumentsKey = `${prefix}operator-documents`;

@@ -1,33 +1,11 @@
-import type {
-  AnsweredQuestion,
-  AwaitedOutside,
-  CommandLimits,
-  Connection,
-  ModelUsage,
-  Network,
-  PastCalls,
-  Prepare,
-  PrepareResult,
-  Preview,
-  RunSpec,
-  SecretScope,
-  Settings,
-  ShellSpec,
-  TaskHandle,
-  TaskInput,
-  TaskOutcome,
-  Toolchain,
-  ToolOutcome,
-  Validator,
-  ValidatorResult,
-} from '@holdpoint/contract';
+import type * as contract from '@holdpoint/contract';
 import type { OutputWriter } from '../outputs/output-store.ts';
 import type { Call } from './catalog.ts';
 
 /** The usage of a single request to a model. */
 export interface ModelUse {
   model: string;
-  usage: ModelUsage;
+  usage: contract.ModelUsage;
 }
 
 export interface ExecutionContext {
@@ -36,15 +14,15 @@ export interface ExecutionContext {
   attempt: number;
   /** The tree of the workspace to use: a call fails when its tree was taken over. */
   epoch: number;
-  tasks: TaskHandle;
+  tasks: contract.TaskHandle;
   /** The id of the task begun by this call, if the call begins a task. */
   taskId: string;
   /** The task awaited by an earlier attempt of this call, and the deadline of the wait. */
   deferred?: { task_id: string; until: number };
   /** What the other side of the call gets back, where an earlier attempt of this call waits for its result. */
-  awaited?: AwaitedOutside | undefined;
+  awaited?: contract.AwaitedOutside | undefined;
   /** The answers of a person to the question of an earlier attempt, whose other side waits for them. */
-  answered?: AnsweredQuestion | undefined;
+  answered?: contract.AnsweredQuestion | undefined;
   /** The call runs as a background command: the first attempt waits for the command, and the next attempt makes the call's outcome. */
   beside?: true | undefined;
   /** The number of runs above this run. */
@@ -57,13 +35,13 @@ export interface ExecutionContext {
   /** The longest time of a command, in milliseconds. */
   wallMs: number;
   /** The run's other bounds of each command. */
-  limits: CommandLimits;
+  limits: contract.CommandLimits;
   /** The run's calls before this call. */
-  past: PastCalls;
+  past: contract.PastCalls;
   /** The toolset's settings of the run. */
-  settings: Settings;
-  network: Network;
-  scope: SecretScope;
+  settings: contract.Settings;
+  network: contract.Network;
+  scope: contract.SecretScope;
   /** `host:port` outside the allowlist, opened by a person for this call alone. */
   granted: readonly string[];
   /** The part of a tool's own network rules left open by the run's permissions and modes. */
@@ -90,7 +68,7 @@ export interface ExecutionContext {
   /** Records the usage of a request of the call to a model. Does not reject. */
   onModelUse(use: ModelUse): Promise<void>;
   /** Called when a connection ends which the call made, or was refused. */
-  onConnection(connection: Connection): void;
+  onConnection(connection: contract.Connection): void;
   signal: AbortSignal;
 }
 
@@ -109,25 +87,25 @@ export interface Executor {
   preview(
     call: Call,
     context: Pick<ExecutionContext, 'runId' | 'epoch' | 'network' | 'past' | 'scope' | 'settings' | 'signal'> & {
-      tasks: Pick<TaskHandle, 'previewMerge'>;
+      tasks: Pick<contract.TaskHandle, 'previewMerge'>;
     },
-  ): Promise<Preview | undefined>;
+  ): Promise<contract.Preview | undefined>;
   /** Runs a call. Tool errors are outcomes; an exception is an infrastructure error, and the attempt is indeterminate. */
-  execute(call: Call, context: ExecutionContext): Promise<ToolOutcome>;
+  execute(call: Call, context: ExecutionContext): Promise<contract.ToolOutcome>;
   /** Runs a validator in the sandbox, on the present workspace, without a network. An exception is an infrastructure error. */
   validate(
-    validator: Validator,
+    validator: contract.Validator,
     context: Pick<ExecutionContext, 'runId' | 'epoch' | 'limits' | 'scope' | 'signal'>,
-  ): Promise<ValidatorResult>;
+  ): Promise<contract.ValidatorResult>;
   /** The programs of the project's languages found by commands of the run. */
-  toolchains(context: Pick<ExecutionContext, 'runId' | 'epoch' | 'signal'>): Promise<Toolchain[]>;
+  toolchains(context: Pick<ExecutionContext, 'runId' | 'epoch' | 'signal'>): Promise<contract.Toolchain[]>;
   /**
    * The digest of everything the result of `prepare` depends on: the commands, their inputs in the base snapshot, the toolchains and the
    * sandbox. Undefined when the result fits this run's place alone.
    */
   prepareKey(
     place: { runId: string; epoch: number; tenant: string; base: string },
-    prepare: Prepare & { secrets: RunSpec['secrets'] & object },
+    prepare: contract.Prepare & { secrets: contract.RunSpec['secrets'] & object },
   ): Promise<string | undefined>;
   /** Runs a command of `prepare`, numbered from 1, until the command ends. An exception is an infrastructure error. */
   prepare(
@@ -141,7 +119,7 @@ export interface Executor {
    * Runs a command in parallel to the steps until the command ends. Output goes to `output` as the command writes. An exception is an
    * infrastructure error.
    */
-  runTask(spec: ShellSpec, context: TaskContext): Promise<TaskEnd>;
+  runTask(spec: contract.ShellSpec, context: TaskContext): Promise<TaskEnd>;
   /** Ends the running command of a task, whichever worker of this host started the command. */
   killTask(runId: string, taskId: string): Promise<void>;
 }
@@ -154,18 +132,18 @@ export interface TaskContext
   taskId: string;
   output: OutputWriter;
   /** Opens the texts for the standard input of a command with an input, in order. Ends them when the signal aborts. */
-  inputs(signal: AbortSignal): AsyncIterable<TaskInput>;
+  inputs(signal: AbortSignal): AsyncIterable<contract.TaskInput>;
   /** Called when the command begins to run. */
   onBegun(): void;
 }
 
 /** @property detail why the command was stopped; null: the command ended without a stop */
-export interface PrepareEnd extends Pick<PrepareResult, 'exit_code' | 'duration_ms' | 'output'> {
+export interface PrepareEnd extends Pick<contract.PrepareResult, 'exit_code' | 'duration_ms' | 'output'> {
   succeeded: boolean;
   detail: string | null;
 }
 
 /** `killed`: ended from outside; the engine knows whether the kill was its own request. */
-export interface TaskEnd extends TaskOutcome {
+export interface TaskEnd extends contract.TaskOutcome {
   status: 'completed' | 'failed' | 'killed' | 'timed_out';
 }

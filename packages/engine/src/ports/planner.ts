@@ -1,24 +1,4 @@
-import type {
-  AbsentContent,
-  Compaction,
-  EventOf,
-  Instructed,
-  Json,
-  LongResult,
-  ModelAnswered,
-  ModelLeft,
-  ModelRetrying,
-  ModelUsage,
-  Notified,
-  Problem,
-  RunSpec,
-  SecretScope,
-  StepStatus,
-  TaskOutcome,
-  TaskStatus,
-  Toolchain,
-  TurnNote,
-} from '@holdpoint/contract';
+import type * as contract from '@holdpoint/contract';
 import type { BudgetUse } from '../domain/index.ts';
 
 export type { BudgetUse } from '../domain/index.ts';
@@ -30,8 +10,8 @@ export interface PlannedCall {
   name?: string;
   call_id?: string;
   tool: string;
-  args: Json;
-  error?: Problem;
+  args: contract.Json;
+  error?: contract.Problem;
   /** The error is the cancel of the call by a caller. */
   isCanceled?: boolean;
 }
@@ -39,44 +19,44 @@ export interface PlannedCall {
 /** The message, answer and usage of a planner, recorded with the decision. */
 interface Said {
   message: string;
-  answer?: Json;
-  usage?: ModelUsage;
-  answered?: ModelAnswered;
+  answer?: contract.Json;
+  usage?: contract.ModelUsage;
+  answered?: contract.ModelAnswered;
 }
 
 export type PlannerDecision =
   | (Said & { kind: 'calls'; calls: PlannedCall[]; concurrent?: boolean | undefined })
   /** @param output the final answer as a value, when the goal has a schema for the answer */
-  | (Said & { kind: 'finish'; output?: Json | undefined })
-  | (Said & { kind: 'give_up'; reason: Problem })
+  | (Said & { kind: 'finish'; output?: contract.Json | undefined })
+  | (Said & { kind: 'give_up'; reason: contract.Problem })
   /** A turn without steps. The model reads the note before its next turn. */
-  | (Said & { kind: 'again'; note: TurnNote })
+  | (Said & { kind: 'again'; note: contract.TurnNote })
   /** The turn is recorded, and the run pauses. */
-  | (Said & { kind: 'pause'; note?: TurnNote; reason: Problem })
+  | (Said & { kind: 'pause'; note?: contract.TurnNote; reason: contract.Problem })
   /** The instructions were written, or older turns shortened. The engine records the text and asks the planner again at once. */
   | { kind: 'instructed'; instructed: WrittenInstructions }
   | { kind: 'compacted'; compacted: WrittenCompaction }
   /** Something happened beside the conversation. The engine records the message to the model and asks the planner again at once. */
-  | { kind: 'notified'; notified: Notified }
+  | { kind: 'notified'; notified: contract.Notified }
   /** The model could not be asked. The engine records the retry and asks the planner again at `until`. No worker is held. */
-  | { kind: 'retrying'; retrying: ModelRetrying }
+  | { kind: 'retrying'; retrying: contract.ModelRetrying }
   /** The planner is asked again at this time (milliseconds since the epoch), within a minute. Nothing is recorded. */
   | { kind: 'nap'; until: number }
   /** The model cannot be asked. The run pauses without a turn. */
-  | { kind: 'unavailable'; reason: Problem };
+  | { kind: 'unavailable'; reason: contract.Problem };
 
 // Records whose payloads are not stored yet.
-export type WrittenInstructions = Omit<Instructed, 'system'> & { system: string };
-export type WrittenCompaction = Omit<Compaction, 'summary' | 'carried'> & {
+export type WrittenInstructions = Omit<contract.Instructed, 'system'> & { system: string };
+export type WrittenCompaction = Omit<contract.Compaction, 'summary' | 'carried'> & {
   summary?: string | undefined;
-  carried?: Json | undefined;
+  carried?: contract.Json | undefined;
 };
 
 /** A decision to let a call run. */
 export interface RunDecision {
   decision: 'approve' | 'edit';
   /** With edit: the arguments of the executed call. The step keeps the requested arguments. */
-  args?: Json;
+  args?: contract.Json;
   message?: string;
   /** An earlier attempt may have taken effect, and the call ran again. */
   isIndeterminate: boolean;
@@ -87,14 +67,14 @@ export interface SettledStep {
   name?: string;
   call_id?: string;
   tool: string;
-  args: Json;
-  status: StepStatus;
-  value?: Json;
-  error?: Problem;
+  args: contract.Json;
+  status: contract.StepStatus;
+  value?: contract.Json;
+  error?: contract.Problem;
   /** The result by the toolset's contract. Set for a named step and in the history, once the step is settled. */
-  native?: Json | undefined;
+  native?: contract.Json | undefined;
   /** In the history: what a model reads of a long result. */
-  long?: LongResult | undefined;
+  long?: contract.LongResult | undefined;
   /** In the history: the decisions of people about the step, in order. */
   decided?: RunDecision[];
 }
@@ -105,10 +85,10 @@ export type StepEnding = Pick<SettledStep, 'name' | 'tool' | 'status' | 'error'>
 export interface PastTurn {
   turn: number;
   message: string;
-  answer?: Json;
+  answer?: contract.Json;
   steps: SettledStep[];
   /** The error for calls of the answer above the limit of a turn. These calls are no steps. */
-  refused?: Problem;
+  refused?: contract.Problem;
   /** Messages of people to the run, written between the planning of the turn before and of this turn. */
   readMessages: string[];
   /** Notices to the model, recorded before this turn. */
@@ -116,7 +96,7 @@ export interface PastTurn {
   /** What the model read before this turn: it repeated itself. */
   warned?: string | undefined;
   /** A note about this answer, for the model. */
-  note?: TurnNote;
+  note?: contract.TurnNote;
   /** The time of planning. ISO 8601. */
   at: string;
 }
@@ -128,14 +108,14 @@ export interface PastCompaction extends WrittenCompaction {
 }
 
 /** The end of a task that no result has shown to the model. */
-export interface NewsOfTask extends Pick<TaskOutcome, 'exit_code' | 'reason' | 'merged'> {
+export interface NewsOfTask extends Pick<contract.TaskOutcome, 'exit_code' | 'reason' | 'merged'> {
   id: string;
   kind: 'shell' | 'agent';
   /** The command, or the job of the sub-agent. */
   title: string;
   /** The kind of the sub-agent. */
   agent?: string | undefined;
-  status: TaskStatus;
+  status: contract.TaskStatus;
 }
 
 /** Something that happened to a run outside of the calls of its model. */
@@ -164,14 +144,14 @@ export interface PastConversation {
   /** All compactions not taken back, oldest first. */
   compactions: PastCompaction[];
   /** The node and python3 found by commands of the run. */
-  toolchains?: Toolchain[] | undefined;
+  toolchains?: contract.Toolchain[] | undefined;
   /** Content named by the git source and missing in the workspace. */
-  absent?: AbsentContent | undefined;
+  absent?: contract.AbsentContent | undefined;
 }
 
 export interface PlannerInput {
   runId: string;
-  spec: RunSpec;
+  spec: contract.RunSpec;
   /** The number of the turn to plan, from 1. */
   turn: number;
   /** The outcome of a settled step by its name; undefined when there is none. */
@@ -189,7 +169,7 @@ export interface PlannerInput {
   /** A content named by a result, by its SHA-256. @throws EngineError `blob_missing`, `blob_damaged` */
   readContent(sha256: string): Promise<Buffer>;
   /** Counts the tokens of a request whose answer the decision does not have, at once. */
-  recordUsed(used: EventOf<'model.used'>['data']): Promise<void>;
+  recordUsed(used: contract.EventOf<'model.used'>['data']): Promise<void>;
   /** What the model has to read before this turn: it repeats itself. */
   warned?: string | undefined;
   /** The limits of the run, with their use. */
@@ -197,9 +177,9 @@ export interface PlannerInput {
   /** The model of the goal, or its replacement by a person. Empty when the goal has no model. */
   model: string;
   /** The wait for a model that could not be asked. Undefined when the wait is over. */
-  modelWait?: ModelRetrying | undefined;
+  modelWait?: contract.ModelRetrying | undefined;
   /** The models the run turned away from, and when. */
-  modelsLeft: Record<string, ModelLeft>;
+  modelsLeft: Record<string, contract.ModelLeft>;
   /** Number of background commands and sub-agents not yet over. */
   openTasks: number;
   /** The open tasks, oldest first. */
@@ -207,10 +187,10 @@ export interface PlannerInput {
   /**
    * Whether the policies in force would ask a person about a call, by its arguments alone. The gate judges again, and may decide otherwise.
    */
-  wouldHold(call: { tool: string; args: Json }): boolean;
+  wouldHold(call: { tool: string; args: contract.Json }): boolean;
   /** The run is a sub-agent: no person answers questions. */
   unattended: boolean;
-  scope: SecretScope;
+  scope: contract.SecretScope;
 }
 
 /** A background command, or a sub-agent. */

@@ -1,18 +1,4 @@
-import type {
-  ConflictSummary,
-  EventOf,
-  HiddenFiles,
-  LfsPointers,
-  MergeContent,
-  PathChange,
-  PreparedFrom,
-  Published,
-  PublishOptions,
-  PublishPlan,
-  Resolution,
-  SecretScope,
-  Source,
-} from '@holdpoint/contract';
+import type * as contract from '@holdpoint/contract';
 
 /** A workspace at its beginning. */
 export interface MadeWorkspace {
@@ -24,7 +10,7 @@ export interface MadeWorkspace {
   bytes: number;
   skipped: number;
   submodules: { path: string; commit: string }[];
-  lfs_pointers?: LfsPointers | undefined;
+  lfs_pointers?: contract.LfsPointers | undefined;
   /** For a fork: the commands of `prepare` left these files, or the files derive from theirs. */
   prepared?: boolean;
 }
@@ -42,25 +28,25 @@ export interface PlannedPublish {
   /** A snapshot with the files to publish. */
   candidate: string;
   digest: string;
-  conflicts: (ConflictSummary & { resolvable: boolean })[];
+  conflicts: (contract.ConflictSummary & { resolvable: boolean })[];
   /** Paths made or changed by the run that cannot be published, for example a socket. A person has to accept them. */
   unpublishable: string[];
   /** Files to be published although they hold the value of a secret. */
   secrets: readonly { path: string; names: readonly string[] }[];
-  plan: PublishPlan;
+  plan: contract.PublishPlan;
 }
 
 export interface PublishCall {
   runId: string;
   snapshot: string;
-  target: PublishOptions;
-  resolutions: readonly Resolution[];
-  scope: SecretScope;
+  target: contract.PublishOptions;
+  resolutions: readonly contract.Resolution[];
+  scope: contract.SecretScope;
 }
 
 export type TreeState =
   | { status: 'sound' }
-  | ({ status: 'lost' } & Pick<EventOf<'workspace.distrusted'>['data'], 'reason' | 'detail'>);
+  | ({ status: 'lost' } & Pick<contract.EventOf<'workspace.distrusted'>['data'], 'reason' | 'detail'>);
 
 /** The difference of a tree from a snapshot. */
 export interface Difference {
@@ -69,7 +55,7 @@ export interface Difference {
   files_changed: number;
   skipped: number;
   /** The first of them; `total` counts all. */
-  changes: PathChange[];
+  changes: contract.PathChange[];
   total: number;
 }
 
@@ -77,7 +63,7 @@ export interface Difference {
 type Forbids = (path: string) => boolean;
 
 export interface WorkspacePort {
-  materialise(input: Making & { source: Source; tenant: string }): Promise<MadeWorkspace>;
+  materialise(input: Making & { source: contract.Source; tenant: string }): Promise<MadeWorkspace>;
   /** A workspace out of another run's snapshot. */
   fork(input: Making & { from: { runId: string; snapshot: string } }): Promise<MadeWorkspace>;
   /**
@@ -92,7 +78,7 @@ export interface WorkspacePort {
     message: string;
     paths?: readonly string[];
     forbids?: Forbids | undefined;
-    scope: SecretScope;
+    scope: contract.SecretScope;
   }): Promise<{ snapshot: string; files_changed: number; skipped: number }>;
   /** Compares the tree with the log; see `TreeState`. */
   inspect(input: {
@@ -131,7 +117,7 @@ export interface WorkspacePort {
     decided: string;
     message: string;
     forbids?: Forbids | undefined;
-    scope: SecretScope;
+    scope: contract.SecretScope;
   }): Promise<Difference | undefined>;
   /** Ends whatever is running on the workspace. */
   killAll(runId: string): Promise<void>;
@@ -143,9 +129,9 @@ export interface WorkspacePort {
    * The changes of a run between two of its snapshots, for display. @param input.whole ignored files, too, and a much higher limit before
    * the content is cut
    */
-  contentOf(input: { runId: string; from: string; to: string; whole?: true }): Promise<MergeContent>;
+  contentOf(input: { runId: string; from: string; to: string; whole?: true }): Promise<contract.MergeContent>;
   /** The content of a snapshot's files that no diff shows. @param input.since where the change set of the run is counted from */
-  hiddenFiles(input: { runId: string; since: string; snapshot: string }): Promise<HiddenFiles>;
+  hiddenFiles(input: { runId: string; since: string; snapshot: string }): Promise<contract.HiddenFiles>;
   /** Brings the changes of another run into the tree, all of them or none. The other run began as a copy of this run at `from.base`. */
   merge(input: {
     runId: string;
@@ -175,7 +161,8 @@ export interface WorkspacePort {
     key: string;
     forbids?: Forbids | undefined;
   }): Promise<
-    { snapshot: string; files_changed: number; skipped: number; made_from?: PreparedFrom | undefined } | undefined
+    | { snapshot: string; files_changed: number; skipped: number; made_from?: contract.PreparedFrom | undefined }
+    | undefined
   >;
   /**
    * Keeps the difference between two snapshots for other runs of the tenant.
@@ -189,8 +176,8 @@ export interface WorkspacePort {
   publish(
     call: PublishCall & { expect: string },
   ): Promise<
-    | { status: 'published'; published: Published }
-    | { status: 'conflict'; conflicts: readonly ConflictSummary[] }
+    | { status: 'published'; published: contract.Published }
+    | { status: 'conflict'; conflicts: readonly contract.ConflictSummary[] }
     | { status: 'moved' }
   >;
   discard(runId: string): Promise<void>;

@@ -3,16 +3,7 @@ import { forbiddenPaths } from '@holdpoint/policy';
 import { hostsOf, lineOf, refusedCommand } from '../approvals/judge-prepare.ts';
 import { secretWritten } from '../calls/capture-call.ts';
 import type { WorkerDeps } from '../deps.ts';
-import {
-  beginPrepare,
-  forbiddenChange,
-  heads,
-  pauseRun,
-  type RunState,
-  recordPrepared,
-  recordPrepareFailed,
-  scopeOf,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import { guardTree } from '../fencing/inspect-tree.ts';
 import { takeTree } from '../fencing/take-tree.ts';
 import { abortReason, HandBack, type JobContext, lockLost, readError } from '../jobs/index.ts';
@@ -34,7 +25,7 @@ export async function prepareRun(deps: WorkerDeps, runId: string, context: JobCo
     if (prepare === undefined) throw new TypeError(`the run ${run.id} has nothing to prepare`);
     const refused = refusedCommand(deps, spec);
     if (refused !== undefined) {
-      await append(deps, run.id, pauseRun(run, notAllowed(refused.message)));
+      await append(deps, run.id, domain.pauseRun(run, notAllowed(refused.message)));
       return false;
     }
     const tree = await soundTree(deps, run, context);
@@ -44,7 +35,11 @@ export async function prepareRun(deps: WorkerDeps, runId: string, context: JobCo
 }
 
 /** The run with a tree equal to its snapshot. When a worker may still be writing to the old tree, the tree is a new one. */
-async function soundTree(deps: WorkerDeps, run: RunState, context: JobContext): Promise<RunState | 'moved' | 'lost'> {
+async function soundTree(
+  deps: WorkerDeps,
+  run: domain.RunState,
+  context: JobContext,
+): Promise<domain.RunState | 'moved' | 'lost'> {
   if (run.preparing === undefined) {
     const tree = await guardTree(deps, run, { id: '' }, context);
     return tree === 'sound' ? run : tree;
@@ -60,7 +55,7 @@ interface Step {
 }
 
 /** Runs the next command. @returns whether to look at the run again */
-async function prepareNext(deps: WorkerDeps, run: RunState, step: Step): Promise<boolean> {
+async function prepareNext(deps: WorkerDeps, run: domain.RunState, step: Step): Promise<boolean> {
   const { prepare, context } = step;
   const number = run.prepared + 1;
   const place = { number, of: prepare.commands.length };
@@ -68,9 +63,13 @@ async function prepareNext(deps: WorkerDeps, run: RunState, step: Step): Promise
   if (command === undefined) throw new TypeError(`the run ${run.id} has no command ${number} of prepare`);
   const line = lineOf(command.command);
   const key = await keyOf(deps, run, step);
-  const begun = await append(deps, run.id, beginPrepare(run, { ...place, command: line, worker: deps.workerId }));
+  const begun = await append(
+    deps,
+    run.id,
+    domain.beginPrepare(run, { ...place, command: line, worker: deps.workerId }),
+  );
   if (!begun.ok) return true;
-  const writer = heads.prepare(number);
+  const writer = domain.heads.prepare(number);
   await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer });
   const now = { ...run, preparing: writer };
   if (number === 1 && key !== undefined && (await takeKept(deps, now, { ...step, key, place }))) return true;
@@ -80,17 +79,21 @@ async function prepareNext(deps: WorkerDeps, run: RunState, step: Step): Promise
   const problem = succeeded ? undefined : commandFailed({ ...about, detail });
   const taken = problem ?? (await takeSnapshot(deps, now, { ...step, number }));
   if ('code' in taken) {
-    await append(deps, run.id, recordPrepareFailed(now, about, taken));
+    await append(deps, run.id, domain.recordPrepareFailed(now, about, taken));
     return false;
   }
   const ends = number === place.of ? await finish(deps, now, { ...taken, key }) : {};
-  await append(deps, run.id, recordPrepared(now, { ...about, key, ...taken, parent: run.snapshot ?? '', ...ends }));
+  await append(
+    deps,
+    run.id,
+    domain.recordPrepared(now, { ...about, key, ...taken, parent: run.snapshot ?? '', ...ends }),
+  );
   return true;
 }
 
 /** The digest for keeping the changes; undefined when the changes cannot be kept here. */
-async function keyOf(deps: WorkerDeps, run: RunState, { spec, prepare }: Step): Promise<string | undefined> {
-  const { tenant } = scopeOf(run, spec);
+async function keyOf(deps: WorkerDeps, run: domain.RunState, { spec, prepare }: Step): Promise<string | undefined> {
+  const { tenant } = domain.scopeOf(run, spec);
   const place = { runId: run.id, epoch: run.lease, tenant, base: run.base ?? '' };
   return deps.executor.prepareKey(place, { ...prepare, network: hostsOf(spec), secrets: spec.secrets ?? [] });
 }
@@ -98,36 +101,36 @@ async function keyOf(deps: WorkerDeps, run: RunState, { spec, prepare }: Step): 
 /** Applies the changes kept by an earlier run. */
 async function takeKept(
   deps: WorkerDeps,
-  run: RunState,
+  run: domain.RunState,
   { spec, key, place }: Step & { key: string; place: { of: number } },
 ): Promise<boolean> {
   const startedAt = performance.now();
   const { id: runId, lease: epoch, snapshot: parent = '' } = run;
-  const { tenant } = scopeOf(run, spec);
+  const { tenant } = domain.scopeOf(run, spec);
   const forbids = forbiddenPaths(spec);
   const taken = await deps.workspaces.applyPrepared({ runId, epoch, parent, tenant, key, forbids });
   if (taken === undefined) return false;
   await deps.workspaces.markPrepared({ runId, snapshot: taken.snapshot });
   const duration_ms = Math.round(performance.now() - startedAt);
   const data = { number: place.of, of: place.of, key, cached: true as const, duration_ms, ...taken, parent };
-  await append(deps, runId, recordPrepared(run, data));
+  await append(deps, runId, domain.recordPrepared(run, data));
   return true;
 }
 
 async function execute(
   deps: WorkerDeps,
-  run: RunState,
+  run: domain.RunState,
   { spec, prepare, command, context: { signal } }: Step & { command: Prepare['commands'][number] },
 ): Promise<Omit<PrepareResult, 'command'> & { succeeded: boolean; detail: string | null }> {
   const most = deps.ceilings?.step_wall_s ?? command.timeout_s;
   const reached = countReached();
   const { limits, modes } = spec;
   const result = await deps.executor.prepare(command.command, {
-    ...{ runId: run.id, epoch: run.lease, limits: limits.command ?? {}, scope: scopeOf(run, spec), signal },
+    ...{ runId: run.id, epoch: run.lease, limits: limits.command ?? {}, scope: domain.scopeOf(run, spec), signal },
     wallMs: Math.min(command.timeout_s, most) * 1000,
     network: hostsOf({ ...spec, prepare }),
     number: run.prepared + 1,
-    seed: modes.deterministic ? heads.prepare(run.prepared + 1) : undefined,
+    seed: modes.deterministic ? domain.heads.prepare(run.prepared + 1) : undefined,
     onConnection: reached.add,
   });
   return { ...result, reached: reached.list() };
@@ -136,17 +139,17 @@ async function execute(
 /** Takes a snapshot of the command's changes, or returns the reason for dropping them. */
 async function takeSnapshot(
   deps: WorkerDeps,
-  run: RunState,
+  run: domain.RunState,
   { spec, number }: Step & { number: number },
 ): Promise<{ snapshot: string; files_changed: number; skipped: number } | Problem> {
   await deps.workspaces.killAll(run.id);
   try {
     return await deps.workspaces.snapshot({
-      ...{ runId: run.id, epoch: run.lease, parent: run.snapshot ?? '', message: heads.prepare(number) },
-      ...{ forbids: forbiddenPaths(spec), scope: scopeOf(run, spec) },
+      ...{ runId: run.id, epoch: run.lease, parent: run.snapshot ?? '', message: domain.heads.prepare(number) },
+      ...{ forbids: forbiddenPaths(spec), scope: domain.scopeOf(run, spec) },
     });
   } catch (error) {
-    if (error instanceof ForbiddenChange) return forbiddenChange(error.paths);
+    if (error instanceof ForbiddenChange) return domain.forbiddenChange(error.paths);
     const { problem } = readError(error);
     if (problem.code !== secretWritten) throw error;
     return problem;
@@ -159,14 +162,14 @@ async function takeSnapshot(
  */
 async function finish(
   deps: WorkerDeps,
-  run: RunState,
+  run: domain.RunState,
   { snapshot, key }: { snapshot: string; key: string | undefined },
 ): Promise<{ kept: boolean }> {
   await deps.workspaces.markPrepared({ runId: run.id, snapshot });
   const isOwn = run.forked_from === undefined && run.parent === undefined && run.turn === 0;
   if (key === undefined || !isOwn) return { kept: false };
   const spec = await readSpec(deps, run);
-  const { tenant } = scopeOf(run, spec);
+  const { tenant } = domain.scopeOf(run, spec);
   const kept = await deps.workspaces.keepPrepared({ runId: run.id, tenant, key, from: run.base ?? '', to: snapshot });
   return { kept };
 }

@@ -1,16 +1,7 @@
 import type { ConflictSummary, Problem } from '@holdpoint/contract';
 import { requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
-import {
-  type Hold,
-  holdsPublish,
-  parkPublish,
-  type RunState,
-  recordConflict,
-  recordPublished,
-  recordPublishFailed,
-  scopeOf,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import { abortReason, type JobContext, readError } from '../jobs/index.ts';
 import { append, fromPayload, readSpec, toPayload } from '../log/index.ts';
 import type { PlannedPublish, PublishCall } from '../ports/index.ts';
@@ -22,7 +13,7 @@ import { validateCandidate } from './validate-candidate.ts';
  * When
  * the source has changed, the publish is planned again: only validated and approved content is published.
  */
-export async function publishRun(deps: WorkerDeps, run: RunState, context: JobContext): Promise<void> {
+export async function publishRun(deps: WorkerDeps, run: domain.RunState, context: JobContext): Promise<void> {
   try {
     await publish(deps, run, context);
   } catch (error) {
@@ -31,15 +22,15 @@ export async function publishRun(deps: WorkerDeps, run: RunState, context: JobCo
     const { problem, retryable } = readError(error);
     if (retryable && !context.lastTry) throw error;
     deps.logger.error({ run_id: run.id, err: error }, 'a publish failed');
-    await append(deps, run.id, recordPublishFailed(run, problem));
+    await append(deps, run.id, domain.recordPublishFailed(run, problem));
   }
 }
 
-async function publish(deps: WorkerDeps, run: RunState, context: JobContext): Promise<void> {
+async function publish(deps: WorkerDeps, run: domain.RunState, context: JobContext): Promise<void> {
   const call = await callOf(deps, run);
   const planned = await deps.workspaces.planPublish(call);
   if (planned.secrets.length > 0) {
-    await append(deps, run.id, recordPublishFailed(run, secretsInFiles(planned.secrets)));
+    await append(deps, run.id, domain.recordPublishFailed(run, secretsInFiles(planned.secrets)));
     return;
   }
   if (planned.conflicts.length > 0) return meetConflicts(deps, run, planned);
@@ -53,12 +44,16 @@ async function publish(deps: WorkerDeps, run: RunState, context: JobContext): Pr
   const result = await deps.workspaces.publish({ ...call, expect: planned.digest });
   // The source has moved: nothing was changed, and the caller looks again.
   if (result.status === 'moved') return;
-  if (result.status === 'conflict') await append(deps, run.id, recordConflict(run, result.conflicts));
+  if (result.status === 'conflict') await append(deps, run.id, domain.recordConflict(run, result.conflicts));
   else await recordDone(deps, run, { ...opening, published: result.published });
 }
 
-async function recordDone(deps: WorkerDeps, run: RunState, done: Parameters<typeof withPullRequest>[2]): Promise<void> {
-  await append(deps, run.id, recordPublished(run, await withPullRequest(deps, run, done)));
+async function recordDone(
+  deps: WorkerDeps,
+  run: domain.RunState,
+  done: Parameters<typeof withPullRequest>[2],
+): Promise<void> {
+  await append(deps, run.id, domain.recordPublished(run, await withPullRequest(deps, run, done)));
 }
 
 const mostNamed = 20;
@@ -73,17 +68,24 @@ function secretsInFiles(found: PlannedPublish['secrets']): Problem {
   };
 }
 
-type Held = Pick<Hold, 'reason' | 'confirm'>;
+type Held = Pick<domain.Hold, 'reason' | 'confirm'>;
 
 /** A policy that became stricter after an approval without a passkey holds the publish again. */
-const isReleased = ({ publish_release: release }: RunState, { digest }: PlannedPublish, { confirm }: Held): boolean =>
-  release?.approved === digest && (confirm === undefined || release.confirmed === true);
+const isReleased = (
+  { publish_release: release }: domain.RunState,
+  { digest }: PlannedPublish,
+  { confirm }: Held,
+): boolean => release?.approved === digest && (confirm === undefined || release.confirmed === true);
 
-const policyOnPublish = async (deps: WorkerDeps, run: RunState) =>
-  holdsPublish(await readSpec(deps, run), deps.operatorPolicy?.());
+const policyOnPublish = async (deps: WorkerDeps, run: domain.RunState) =>
+  domain.holdsPublish(await readSpec(deps, run), deps.operatorPolicy?.());
 
 /** Why a person has to decide first. A publish never leaves a file out silently. */
-async function whyHeld(deps: WorkerDeps, run: RunState, { unpublishable }: PlannedPublish): Promise<Held | undefined> {
+async function whyHeld(
+  deps: WorkerDeps,
+  run: domain.RunState,
+  { unpublishable }: PlannedPublish,
+): Promise<Held | undefined> {
   const held = await policyOnPublish(deps, run);
   if (unpublishable.length > 0) {
     const [first, ...more] = unpublishable;
@@ -94,19 +96,19 @@ async function whyHeld(deps: WorkerDeps, run: RunState, { unpublishable }: Plann
   return held && { reason: `the ${held.by}'s policy holds a publish`, confirm: held.confirm };
 }
 
-async function callOf(deps: WorkerDeps, run: RunState): Promise<PublishCall> {
+async function callOf(deps: WorkerDeps, run: domain.RunState): Promise<PublishCall> {
   const { publish_request: request, publish_release: release } = run;
   if (request === undefined) throw new TypeError(`the run ${run.id} has no publish request`);
   const { snapshot, ...target } = request;
   const resolutions = release?.resolutions ? await fromPayload(deps.blobs, release.resolutions) : [];
-  return { runId: run.id, snapshot, target, resolutions, scope: scopeOf(run, await readSpec(deps, run)) };
+  return { runId: run.id, snapshot, target, resolutions, scope: domain.scopeOf(run, await readSpec(deps, run)) };
 }
 
 /** Conflicts that a person can settle file by file wait for a decision. Any other conflict ends the publish. */
-async function meetConflicts(deps: WorkerDeps, run: RunState, planned: PlannedPublish): Promise<void> {
+async function meetConflicts(deps: WorkerDeps, run: domain.RunState, planned: PlannedPublish): Promise<void> {
   const conflicts = planned.conflicts.map(({ resolvable, ...conflict }) => conflict);
   if (planned.conflicts.some(({ resolvable }) => !resolvable)) {
-    await append(deps, run.id, recordConflict(run, conflicts));
+    await append(deps, run.id, domain.recordConflict(run, conflicts));
     return;
   }
   const files = conflicts.length === 1 ? 'one file' : `${conflicts.length} files`;
@@ -117,12 +119,12 @@ async function meetConflicts(deps: WorkerDeps, run: RunState, planned: PlannedPu
 
 async function park(
   deps: WorkerDeps,
-  run: RunState,
+  run: domain.RunState,
   { digest, plan }: PlannedPublish,
-  hold: Pick<Hold, 'kind' | 'reason' | 'confirm'> & { conflicts?: readonly ConflictSummary[] },
+  hold: Pick<domain.Hold, 'kind' | 'reason' | 'confirm'> & { conflicts?: readonly ConflictSummary[] },
 ): Promise<void> {
   const preview = await toPayload(deps.blobs, plan);
   await requestApproval(deps, run, async (open) =>
-    parkPublish(run, { conflicts: [], ...hold, ...(await open()), digest, preview }),
+    domain.parkPublish(run, { conflicts: [], ...hold, ...(await open()), digest, preview }),
   );
 }

@@ -1,16 +1,6 @@
 import type { LoggedEvent, Tenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import {
-  Damaged,
-  idsAfter,
-  idsBefore,
-  lastEventTimes,
-  readEntry,
-  readLogEntries,
-  runIndexOf,
-  seqBefore,
-  splitDamaged,
-} from '../log/index.ts';
+import * as runLog from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
 
@@ -23,7 +13,7 @@ export interface EventPlace {
 interface EventPage {
   items: LoggedEvent[];
   /** Unreadable events and logs. The next page begins behind these. */
-  damaged: Damaged[];
+  damaged: runLog.Damaged[];
   /** Where the next page begins; undefined: every run was read to its end. */
   next: EventPlace | undefined;
 }
@@ -45,7 +35,7 @@ export async function listEvents(
   { after, since, limit }: { after?: EventPlace | undefined; since?: string | undefined; limit: number },
 ): Promise<EventPage> {
   const items: LoggedEvent[] = [];
-  const damaged: Damaged[] = [];
+  const damaged: runLog.Damaged[] = [];
   const from = since === undefined ? undefined : Date.parse(since);
   let next = after;
   let looked = 0;
@@ -54,14 +44,14 @@ export async function listEvents(
     const read = runId === after?.runId ? after.seq : 0;
     const space = limit - items.length - damaged.length;
     // One event more than the limit shows whether there is another page.
-    const found = await readEntry(runId, () => eventsOf(deps, runId, { read, from, limit: space + 1 }));
-    if (found instanceof Damaged) {
+    const found = await runLog.readEntry(runId, () => eventsOf(deps, runId, { read, from, limit: space + 1 }));
+    if (found instanceof runLog.Damaged) {
       damaged.push(found);
       next = { runId, seq: behindAll };
       continue;
     }
     const shown = found.entries.slice(0, space);
-    const split = splitDamaged(shown.map(({ entry }) => entry));
+    const split = runLog.splitDamaged(shown.map(({ entry }) => entry));
     items.push(...split.items);
     damaged.push(...split.damaged);
     next = { runId, seq: shown.at(-1)?.seq ?? found.seq };
@@ -75,19 +65,19 @@ async function eventsOf(
   { redis }: Deps,
   runId: string,
   { read, from, limit }: { read: number; from: number | undefined; limit: number },
-): Promise<{ entries: Awaited<ReturnType<typeof readLogEntries>>; seq: number }> {
-  const seq = from === undefined ? read : Math.max(read, await seqBefore(redis, runId, from));
-  return { entries: await readLogEntries(redis, runId, { after: seq, limit }), seq };
+): Promise<{ entries: Awaited<ReturnType<typeof runLog.readLogEntries>>; seq: number }> {
+  const seq = from === undefined ? read : Math.max(read, await runLog.seqBefore(redis, runId, from));
+  return { entries: await runLog.readLogEntries(redis, runId, { after: seq, limit }), seq };
 }
 
 /** The runs of a tenant, oldest first, from a given run on. */
 async function* runsFrom({ redis }: Deps, tenant: Tenant, first: string | undefined): AsyncGenerator<string> {
-  const index = runIndexOf(tenant);
+  const index = runLog.runIndexOf(tenant);
   // A cursor may name a run of another tenant: then the cursor only marks a place in the order.
   if (first !== undefined && (await redis.zscore(index, first)) !== null) yield first;
-  for (let ids = await idsAfter(redis, index, first, batch); ids.length > 0; ) {
+  for (let ids = await runLog.idsAfter(redis, index, first, batch); ids.length > 0; ) {
     yield* ids;
-    ids = await idsAfter(redis, index, ids.at(-1), batch);
+    ids = await runLog.idsAfter(redis, index, ids.at(-1), batch);
   }
 }
 
@@ -95,8 +85,8 @@ async function* runsFrom({ redis }: Deps, tenant: Tenant, first: string | undefi
 export async function* runsChangedSince(deps: Deps, tenant: Tenant, since: number): AsyncGenerator<string> {
   let before: string | undefined;
   for (;;) {
-    const ids = await idsBefore(deps.redis, runIndexOf(tenant), before, batch);
-    const times = await lastEventTimes(deps.redis, ids);
+    const ids = await runLog.idsBefore(deps.redis, runLog.runIndexOf(tenant), before, batch);
+    const times = await runLog.lastEventTimes(deps.redis, ids);
     yield* ids.filter((_, at) => (times[at] ?? 0) >= since);
     before = ids.at(-1);
     if (ids.length < batch) return;

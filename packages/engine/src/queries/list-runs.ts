@@ -1,20 +1,7 @@
 import { defaultTenant, type RunStatus, runStatusSchema, type Tenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { cursorAt, earlierOf, type RunState } from '../domain/index.ts';
-import {
-  Damaged,
-  foldTitle,
-  idsBefore,
-  labelIndexOf,
-  listTenants,
-  pick,
-  readRuns,
-  runIndexOf,
-  searchTitles,
-  splitDamaged,
-  statusIndexOf,
-  type TitleSearch,
-} from '../log/index.ts';
+import * as runLog from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
 
@@ -35,7 +22,7 @@ export interface RunFilter {
 export interface Page<Item> {
   items: Item[];
   /** Entries of the page that cannot be read. */
-  damaged: Damaged[];
+  damaged: runLog.Damaged[];
   next?: string | undefined;
 }
 
@@ -50,23 +37,23 @@ export async function listRuns(
   filter: RunFilter,
   page: { limit: number; cursor?: string },
 ): Promise<Page<RunState>> {
-  const entries: (RunState | Damaged)[] = [];
+  const entries: (RunState | runLog.Damaged)[] = [];
   const after = filter.created_after === undefined ? undefined : Date.parse(filter.created_after);
   const before = earlierOf(page.cursor, cursorAt('run', filter.created_before));
   for await (const { ids, stopped } of candidates(deps, filter, { cursor: before, most: page.limit + 1 })) {
-    for (const run of await readRuns(deps.redis, ids)) {
+    for (const run of await runLog.readRuns(deps.redis, ids)) {
       if (!run) continue;
-      if (!(run instanceof Damaged)) {
-        if (after !== undefined && Date.parse(run.created_at) <= after) return splitDamaged(entries);
+      if (!(run instanceof runLog.Damaged)) {
+        if (after !== undefined && Date.parse(run.created_at) <= after) return runLog.splitDamaged(entries);
         if (!matches(run, filter)) continue;
       }
       const last = entries.at(-1);
-      if (entries.length === page.limit && last) return { ...splitDamaged(entries), next: last.id };
+      if (entries.length === page.limit && last) return { ...runLog.splitDamaged(entries), next: last.id };
       entries.push(run);
     }
-    if (stopped !== undefined) return { ...splitDamaged(entries), next: stopped };
+    if (stopped !== undefined) return { ...runLog.splitDamaged(entries), next: stopped };
   }
-  return splitDamaged(entries);
+  return runLog.splitDamaged(entries);
 }
 
 /** Looks of a search by title at 2,000 titles each, before it answers with what it has. */
@@ -86,27 +73,29 @@ async function* candidates(
   { tenant = defaultTenant, status, label, title }: RunFilter,
   page: { cursor: string | undefined; most: number },
 ): AsyncGenerator<Candidates> {
-  const all = label === undefined ? [] : [labelIndexOf(tenant, label.name, label.value)];
+  const all = label === undefined ? [] : [runLog.labelIndexOf(tenant, label.name, label.value)];
   if (title !== undefined) {
-    const statuses = (status ?? runStatusSchema.options).map((one) => statusIndexOf(tenant, one));
+    const statuses = (status ?? runStatusSchema.options).map((one) => runLog.statusIndexOf(tenant, one));
     yield* search(redis, tenant, { title, any: [...new Set(statuses)], all }, page);
     return;
   }
-  const any = [...new Set(status ?? [])].map((one) => statusIndexOf(tenant, one));
+  const any = [...new Set(status ?? [])].map((one) => runLog.statusIndexOf(tenant, one));
   const isFiltered = any.length + all.length > 0;
-  const pages = isFiltered ? pick(redis, { any, all }, page) : pagesBack({ redis }, runIndexOf(tenant), page);
+  const pages = isFiltered
+    ? runLog.pick(redis, { any, all }, page)
+    : pagesBack({ redis }, runLog.runIndexOf(tenant), page);
   for await (const ids of pages) yield { ids };
 }
 
 async function* search(
   redis: Deps['redis'],
   tenant: Tenant,
-  searched: TitleSearch,
+  searched: runLog.TitleSearch,
   { cursor, most }: { cursor: string | undefined; most: number },
 ): AsyncGenerator<Candidates> {
   let before = cursor;
   for (let look = 1; look <= mostLooks; look++) {
-    const { ids, next } = await searchTitles(redis, tenant, searched, { cursor: before, most });
+    const { ids, next } = await runLog.searchTitles(redis, tenant, searched, { cursor: before, most });
     yield { ids, stopped: look === mostLooks ? next : undefined };
     if (next === undefined) return;
     before = next;
@@ -116,7 +105,7 @@ async function* search(
 function matches(run: RunState, { status, label, created_before: before, title }: RunFilter): boolean {
   if (status && !status.includes(run.status)) return false;
   if (before !== undefined && Date.parse(run.created_at) >= Date.parse(before)) return false;
-  if (title !== undefined && !foldTitle(run.header.title).includes(foldTitle(title))) return false;
+  if (title !== undefined && !runLog.foldTitle(run.header.title).includes(runLog.foldTitle(title))) return false;
   return label === undefined || run.header.labels[label.name] === label.value;
 }
 
@@ -132,7 +121,7 @@ async function* pagesBack(
   { cursor, most }: { cursor: string | undefined; most: number },
 ): AsyncGenerator<string[]> {
   for (let before = cursor; ; ) {
-    const ids = await idsBefore(deps.redis, index, before, most);
+    const ids = await runLog.idsBefore(deps.redis, index, before, most);
     if (ids.length > 0) yield ids;
     if (ids.length < most) return;
     before = ids.at(-1);
@@ -141,7 +130,7 @@ async function* pagesBack(
 
 /** The ids of the runs of all tenants, newest first. */
 export async function* walkAllRuns(deps: Deps): AsyncGenerator<string> {
-  const walks = (await listTenants(deps.redis)).map((tenant) => walkBack(deps, runIndexOf(tenant)));
+  const walks = (await runLog.listTenants(deps.redis)).map((tenant) => walkBack(deps, runLog.runIndexOf(tenant)));
   const heads = await Promise.all(walks.map((walk) => walk.next()));
   for (;;) {
     let newest: number | undefined;

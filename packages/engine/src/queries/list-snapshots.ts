@@ -3,15 +3,7 @@ import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
 import { meanings } from '../events/index.ts';
 import type { MadeSnapshot } from '../events/meaning.ts';
-import {
-  Damaged,
-  readEvents,
-  readManySteps,
-  readTask,
-  type SnapshotPlace,
-  snapshotPlaces,
-  splitDamaged,
-} from '../log/index.ts';
+import * as runLog from '../log/index.ts';
 import { isUndone, type UndoneRange, undoneRanges } from './undone-snapshots.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
@@ -52,12 +44,12 @@ export async function pageSnapshots(
   deps: Deps,
   run: Run,
   { limit, cursor, order = 'asc' }: SnapshotsQuery,
-): Promise<{ snapshots: RunSnapshot[]; damaged: Damaged[]; next: number | undefined }> {
+): Promise<{ snapshots: RunSnapshot[]; damaged: runLog.Damaged[]; next: number | undefined }> {
   const all = { from: 1, to: run.seq, order };
   const range =
     cursor === undefined ? all : order === 'asc' ? { ...all, from: cursor + 1 } : { ...all, to: cursor - 1 };
-  const places: SnapshotPlace[] = [];
-  for await (const some of snapshotPlaces(deps.redis, run.id, range)) {
+  const places: runLog.SnapshotPlace[] = [];
+  for await (const some of runLog.snapshotPlaces(deps.redis, run.id, range)) {
     places.push(...some);
     if (places.length > limit) break;
   }
@@ -73,7 +65,7 @@ const atOnce = 500;
 export async function listSnapshots(deps: Deps, run: Run): Promise<RunSnapshot[]> {
   const found: RunSnapshot[] = [];
   const standing = await readStanding(deps, run);
-  for await (const places of snapshotPlaces(deps.redis, run.id, { from: 1, to: run.seq, order: 'asc' })) {
+  for await (const places of runLog.snapshotPlaces(deps.redis, run.id, { from: 1, to: run.seq, order: 'asc' })) {
     for (let at = 0; at < places.length; at += atOnce) {
       const { snapshots, damaged } = await readSnapshots(deps, run, places.slice(at, at + atOnce), standing);
       if (damaged[0] !== undefined) throw damaged[0].error;
@@ -85,11 +77,12 @@ export async function listSnapshots(deps: Deps, run: Run): Promise<RunSnapshot[]
 
 /** Whether the files of a run were ever in this state. Reads only the events whose snapshots begin with the same digits. */
 export async function hasSnapshot({ redis }: Deps, run: Run, id: string): Promise<boolean> {
-  for await (const places of snapshotPlaces(redis, run.id, { from: 1, to: run.seq, order: 'desc' })) {
+  for await (const places of runLog.snapshotPlaces(redis, run.id, { from: 1, to: run.seq, order: 'desc' })) {
     const alike = places.filter(({ digits }) => id.startsWith(digits)).map(({ seq }) => seq);
     for (let at = 0; at < alike.length; at += atOnce) {
-      const events = await readEvents(redis, run.id, alike.slice(at, at + atOnce));
-      if (splitDamaged(events).items.some((event) => event !== undefined && snapshotOf(event)?.id === id)) return true;
+      const events = await runLog.readEvents(redis, run.id, alike.slice(at, at + atOnce));
+      if (runLog.splitDamaged(events).items.some((event) => event !== undefined && snapshotOf(event)?.id === id))
+        return true;
     }
   }
   return false;
@@ -106,7 +99,7 @@ async function readStanding(deps: Deps, run: Run): Promise<Standing> {
   const undone = await undoneRanges(deps, run, async (places) => {
     return (await readSnapshots(deps, run, places, { undone: [], current: 0 })).snapshots;
   });
-  for await (const places of snapshotPlaces(deps.redis, run.id, { from: 1, to: run.seq, order: 'desc' })) {
+  for await (const places of runLog.snapshotPlaces(deps.redis, run.id, { from: 1, to: run.seq, order: 'desc' })) {
     const current = places.find(({ seq }) => !isUndone(undone, seq));
     if (current !== undefined) return { undone, current: current.seq };
   }
@@ -116,11 +109,11 @@ async function readStanding(deps: Deps, run: Run): Promise<Standing> {
 async function readSnapshots(
   { redis }: Deps,
   run: Run,
-  places: readonly SnapshotPlace[],
+  places: readonly runLog.SnapshotPlace[],
   { undone, current }: Standing,
-): Promise<{ snapshots: RunSnapshot[]; damaged: Damaged[] }> {
+): Promise<{ snapshots: RunSnapshot[]; damaged: runLog.Damaged[] }> {
   const seqs = places.map(({ seq }) => seq);
-  const { items, damaged } = splitDamaged(await readEvents(redis, run.id, seqs));
+  const { items, damaged } = runLog.splitDamaged(await runLog.readEvents(redis, run.id, seqs));
   const found = items.filter((event) => event !== undefined);
   const stepOfTask = await stepsBeside({ redis }, run, found);
   const snapshots = found.flatMap((event) => {
@@ -136,13 +129,18 @@ async function readSnapshots(
 /** Steps whose calls ran as background commands, by task: the changes of such a command count as changes of its step. */
 async function stepsBeside({ redis }: Deps, run: Run, events: readonly LoggedEvent[]): Promise<Map<string, string>> {
   const ids = events.flatMap((event) => (event.type === 'workspace.captured' ? [event.data.task_id] : []));
-  const tasks = await Promise.all([...new Set(ids)].map((id) => readTask(redis, run.id, id)));
+  const tasks = await Promise.all([...new Set(ids)].map((id) => runLog.readTask(redis, run.id, id)));
   const owners = tasks.filter((task) => task !== undefined);
-  const steps = await readManySteps(redis, run.id, { ids: owners.map(({ about }) => about.step_id), fits: () => true });
+  const steps = await runLog.readManySteps(redis, run.id, {
+    ids: owners.map(({ about }) => about.step_id),
+    fits: () => true,
+  });
   return new Map(
     owners.flatMap(({ id }, at) => {
       const step = steps[at];
-      return step !== undefined && !(step instanceof Damaged) && step.call.beside ? [[id, step.id] as const] : [];
+      return step !== undefined && !(step instanceof runLog.Damaged) && step.call.beside
+        ? [[id, step.id] as const]
+        : [];
     }),
   );
 }

@@ -1,16 +1,6 @@
 import { isIdOf } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import {
-  type ApprovalState,
-  EngineError,
-  parseAllApprovals,
-  parseAllSteps,
-  parseAllTasks,
-  parseRun,
-  type RunState,
-  type StepState,
-  type TaskState,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import { ownerOf, readAll, readLog, readStep } from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
@@ -19,23 +9,28 @@ type Deps = Pick<EngineDeps, 'redis'>;
 export async function listSteps(
   deps: Deps,
   runId: string,
-): Promise<{ run: RunState; steps: StepState[]; approvals: ApprovalState[]; tasks: TaskState[] }> {
+): Promise<{
+  run: domain.RunState;
+  steps: domain.StepState[];
+  approvals: domain.ApprovalState[];
+  tasks: domain.TaskState[];
+}> {
   const fields = await readAll(deps.redis, runId);
-  const run = parseRun(runId, fields);
-  if (!run) throw new EngineError('run_not_found', `there is no run ${runId}`);
+  const run = domain.parseRun(runId, fields);
+  if (!run) throw new domain.EngineError('run_not_found', `there is no run ${runId}`);
   return {
     run,
-    steps: parseAllSteps(fields),
-    approvals: parseAllApprovals(fields),
-    tasks: parseAllTasks(fields),
+    steps: domain.parseAllSteps(fields),
+    approvals: domain.parseAllApprovals(fields),
+    tasks: domain.parseAllTasks(fields),
   };
 }
 
 /** @throws EngineError `step_not_found` */
-export async function getStep(deps: Deps, stepId: string): Promise<{ run: RunState; step: StepState }> {
+export async function getStep(deps: Deps, stepId: string): Promise<{ run: domain.RunState; step: domain.StepState }> {
   const runId = isIdOf('step', stepId) ? await ownerOf(deps.redis, stepId) : null;
   const found = runId === null ? undefined : await readStep(deps.redis, runId, stepId);
-  if (runId === null || !found) throw new EngineError('step_not_found', `there is no step ${stepId}`);
+  if (runId === null || !found) throw new domain.EngineError('step_not_found', `there is no step ${stepId}`);
   const { created_seq, settled_seq, call } = found.step;
   if (settled_seq === undefined || created_seq === undefined) return found;
   const [created] = await readLog(deps.redis, runId, { after: created_seq - 1, limit: 1 });

@@ -3,16 +3,7 @@ import type { EngineDeps } from '../deps.ts';
 import { settledIndex, toolIndex } from '../domain/fields/run.ts';
 import { EngineError, type RunState, type StepState } from '../domain/index.ts';
 import type { ListedStep } from '../domain/turn-order.ts';
-import {
-  Damaged,
-  readManySteps,
-  readRun,
-  readStep,
-  readTurns,
-  type StepFacts,
-  splitDamaged,
-  turnsIn,
-} from '../log/index.ts';
+import * as runLog from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
 
@@ -48,13 +39,13 @@ export async function pageSteps(
   { redis }: Deps,
   runId: string,
   query: StepsQuery,
-): Promise<{ run: RunState; steps: NumberedStep[]; damaged: Damaged[]; next: string | undefined }> {
-  const run = await readRun(redis, runId);
+): Promise<{ run: RunState; steps: NumberedStep[]; damaged: runLog.Damaged[]; next: string | undefined }> {
+  const run = await runLog.readRun(redis, runId);
   if (!run) throw new EngineError('run_not_found', `there is no run ${runId}`);
   const { limit } = query;
   const fits = filterOf(query);
   const steps: NumberedStep[] = [];
-  const damaged: Damaged[] = [];
+  const damaged: runLog.Damaged[] = [];
   let last: string | undefined;
   let looked = 0;
   for await (const places of placesOf({ redis }, run, query)) {
@@ -65,11 +56,14 @@ export async function pageSteps(
         at + (fits === undefined ? limit + 1 - steps.length - damaged.length : mostLooked),
       );
       at += batch.length;
-      const found = await readManySteps(redis, runId, { ids: batch.map(({ id }) => id), fits: fits ?? (() => true) });
+      const found = await runLog.readManySteps(redis, runId, {
+        ids: batch.map(({ id }) => id),
+        fits: fits ?? (() => true),
+      });
       for (const [index, { id, number }] of batch.entries()) {
         const step = found[index];
         if (step !== undefined && steps.length + damaged.length === limit) return { run, steps, damaged, next: last };
-        if (step instanceof Damaged) damaged.push(step);
+        if (step instanceof runLog.Damaged) damaged.push(step);
         else if (step !== undefined) steps.push({ step, number: step.status === 'undone' ? null : number });
         last = id;
       }
@@ -86,10 +80,10 @@ export async function findNumberedSteps(
   runId: string,
   ids: readonly string[],
 ): Promise<Map<string, NumberedStep>> {
-  const found = await readManySteps(redis, runId, { ids: [...new Set(ids)], fits: () => true });
-  const steps = splitDamaged(found).items.filter((step) => step !== undefined);
+  const found = await runLog.readManySteps(redis, runId, { ids: [...new Set(ids)], fits: () => true });
+  const steps = runLog.splitDamaged(found).items.filter((step) => step !== undefined);
   const turns = [...new Set(steps.map(({ call }) => call.turn))];
-  const rows = await readTurns(redis, runId, turns);
+  const rows = await runLog.readTurns(redis, runId, turns);
   const numbers = new Map(rows.flat().map(({ id, number }) => [id, number]));
   return new Map(
     steps.map((step) => {
@@ -99,7 +93,7 @@ export async function findNumberedSteps(
   );
 }
 
-function filterOf({ status, tool }: StepsQuery): ((facts: StepFacts) => boolean) | undefined {
+function filterOf({ status, tool }: StepsQuery): ((facts: runLog.StepFacts) => boolean) | undefined {
   if (status === undefined && tool === undefined) return undefined;
   return (facts) => (status?.includes(facts.status) ?? true) && (tool?.includes(facts.tool) ?? true);
 }
@@ -115,7 +109,7 @@ async function* placesOf({ redis }: Deps, run: RunState, query: StepsQuery): Asy
   for await (const turns of turnsOf({ redis }, run, query, { from, to, order })) {
     for (let at = 0; at < turns.length; at += count) {
       const some = turns.slice(at, at + count);
-      const rows = await readTurns(redis, run.id, some);
+      const rows = await runLog.readTurns(redis, run.id, some);
       const places = (order === 'asc' ? rows : rows.map((row) => row.toReversed())).flatMap((row, index) => {
         if (start === undefined || some[index] !== start.turn) return row;
         return row.slice(row.findIndex(({ id }) => id === start.id) + (start.isPast ? 1 : 0));
@@ -132,12 +126,12 @@ async function* turnsOf(
   { status, tool }: StepsQuery,
   range: { from: number; to: number; order: 'asc' | 'desc' },
 ): AsyncGenerator<number[]> {
-  const byTool = (within: Range) => turnsIn(redis, run.id, (tool ?? []).map(toolIndex), within);
+  const byTool = (within: Range) => runLog.turnsIn(redis, run.id, (tool ?? []).map(toolIndex), within);
   // A step may be undone without having settled. Only the index of the step's tool lists such a step.
   if (status === undefined || (status.includes('undone') && run.alive < run.steps)) {
     return yield* tool === undefined ? everyTurn(range) : byTool(range);
   }
-  const settled = turnsIn(redis, run.id, status.filter(isSettled).map(settledIndex), range);
+  const settled = runLog.turnsIn(redis, run.id, status.filter(isSettled).map(settledIndex), range);
   // Steps that are not settled belong to the current turn.
   const isOpen = status.some((one) => !isSettled(one)) && run.turn >= range.from && run.turn <= range.to;
   const byStatus = isOpen ? withTurn(settled, run.turn, range.order) : settled;
@@ -202,7 +196,7 @@ async function startOf({ redis }: Deps, run: RunState, { cursor, from, turn }: S
 }
 
 async function findById({ redis }: Deps, runId: string, id: string): Promise<Omit<Start, 'isPast'> | undefined> {
-  const found = isIdOf('step', id) ? await readStep(redis, runId, id) : undefined;
+  const found = isIdOf('step', id) ? await runLog.readStep(redis, runId, id) : undefined;
   return found && { turn: found.step.call.turn, id };
 }
 
@@ -222,7 +216,7 @@ async function findNumbered(
     // Turns without steps do not narrow the search: when a round sees only empty turns, the next rounds read every turn.
     const stride = isNarrower ? Math.ceil((high - low + 1) / width) : 1;
     const turns = Array.from({ length: Math.min(width, high - low + 1) }, (_, at) => low + at * stride);
-    const rows = await readTurns(
+    const rows = await runLog.readTurns(
       redis,
       run.id,
       turns.filter((turn) => turn <= high),

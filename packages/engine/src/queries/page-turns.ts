@@ -1,17 +1,7 @@
 import type { EventOf, EventType } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
-import {
-  Damaged,
-  fromStored,
-  isOfType,
-  type RawEntry,
-  readEntry,
-  readEvents,
-  readRawLogBackwards,
-  readRawLogEntries,
-  rewindsOf,
-} from '../log/index.ts';
+import * as runLog from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
 type Logged<Type extends EventType> = EventOf<Type> & { seq: number };
@@ -32,7 +22,7 @@ export interface TurnsQuery {
 
 interface TurnPage {
   turns: PlannedTurn[];
-  damaged: Damaged[];
+  damaged: runLog.Damaged[];
   next: number | undefined;
 }
 
@@ -51,28 +41,32 @@ export async function pageTurns(
   const undos = await readUndos({ redis }, run.id);
   const entries =
     order === 'asc'
-      ? readRawLogEntries(redis, run.id, { after: cursor ?? 0 })
-      : readRawLogBackwards(redis, run.id, { before: cursor ?? run.seq + 1 });
+      ? runLog.readRawLogEntries(redis, run.id, { after: cursor ?? 0 })
+      : runLog.readRawLogBackwards(redis, run.id, { before: cursor ?? run.seq + 1 });
   const page: TurnPage = { turns: [], damaged: [], next: undefined };
   let [bytes, last] = [0, 0];
   for await (const { entry, size } of turnsOf(run.id, entries, order)) {
     const count = page.turns.length + page.damaged.length;
     if (count === limit || (count > 0 && bytes + size > mostBytes)) return { ...page, next: last };
     bytes += size;
-    last = entry instanceof Damaged ? seqOfDamaged(entry) : entry.planned.seq;
-    if (entry instanceof Damaged) page.damaged.push(entry);
+    last = entry instanceof runLog.Damaged ? seqOfDamaged(entry) : entry.planned.seq;
+    if (entry instanceof runLog.Damaged) page.damaged.push(entry);
     else page.turns.push({ ...entry, undone: isUndone(undos, entry.planned) });
   }
   return page;
 }
 
 interface Found {
-  entry: Omit<PlannedTurn, 'undone'> | Damaged;
+  entry: Omit<PlannedTurn, 'undone'> | runLog.Damaged;
   size: number;
 }
 
 /** Messages stand before the turn that reads them: a walk back meets the turn first. */
-async function* turnsOf(runId: string, entries: AsyncIterable<RawEntry>, order: 'asc' | 'desc'): AsyncGenerator<Found> {
+async function* turnsOf(
+  runId: string,
+  entries: AsyncIterable<runLog.RawEntry>,
+  order: 'asc' | 'desc',
+): AsyncGenerator<Found> {
   const turn = new OpenTurn();
   for await (const raw of entries) {
     if (isMessage.test(raw.text)) turn.add(await readRaw<'message.received'>(runId, raw), raw.text.length, order);
@@ -84,24 +78,24 @@ async function* turnsOf(runId: string, entries: AsyncIterable<RawEntry>, order: 
   yield* turn.end();
 }
 
-const isPlanned = isOfType('turn\\.planned');
-const isMessage = isOfType('message\\.received');
+const isPlanned = runLog.isOfType('turn\\.planned');
+const isMessage = runLog.isOfType('message\\.received');
 
 /** A turn while its messages are gathered. */
 class OpenTurn {
-  #planned: Logged<'turn.planned'> | Damaged | undefined;
+  #planned: Logged<'turn.planned'> | runLog.Damaged | undefined;
   #messages: Logged<'message.received'>[] = [];
   #size = 0;
 
-  begin(planned: Logged<'turn.planned'> | Damaged, size: number): void {
+  begin(planned: Logged<'turn.planned'> | runLog.Damaged, size: number): void {
     this.#planned = planned;
     this.#size += size;
   }
 
   /** An unreadable message is left to the list of events, which names it. */
-  add(message: Logged<'message.received'> | Damaged, size: number, order: 'asc' | 'desc'): void {
+  add(message: Logged<'message.received'> | runLog.Damaged, size: number, order: 'asc' | 'desc'): void {
     const isBeforePage = order === 'desc' && this.#planned === undefined;
-    if (message instanceof Damaged || isBeforePage) return;
+    if (message instanceof runLog.Damaged || isBeforePage) return;
     if (order === 'asc') this.#messages.push(message);
     else this.#messages.unshift(message);
     this.#size += size;
@@ -111,7 +105,7 @@ class OpenTurn {
     const planned = this.#planned;
     if (planned === undefined) return;
     yield {
-      entry: planned instanceof Damaged ? planned : { planned, messages: this.#messages },
+      entry: planned instanceof runLog.Damaged ? planned : { planned, messages: this.#messages },
       size: this.#size,
     };
     this.#planned = undefined;
@@ -122,15 +116,16 @@ class OpenTurn {
 
 const readRaw = async <Type extends 'turn.planned' | 'message.received'>(
   runId: string,
-  { seq, text }: RawEntry,
-): Promise<Logged<Type> | Damaged> => readEntry(`${runId}:${seq}`, () => fromStored(runId, seq, text) as Logged<Type>);
+  { seq, text }: runLog.RawEntry,
+): Promise<Logged<Type> | runLog.Damaged> =>
+  runLog.readEntry(`${runId}:${seq}`, () => runLog.fromStored(runId, seq, text) as Logged<Type>);
 
-const seqOfDamaged = ({ id }: Damaged): number => Number(id.slice(id.lastIndexOf(':') + 1));
+const seqOfDamaged = ({ id }: runLog.Damaged): number => Number(id.slice(id.lastIndexOf(':') + 1));
 
 async function readUndos({ redis }: Deps, runId: string): Promise<Logged<'run.rewound'>[]> {
-  const events = await readEvents(redis, runId, await rewindsOf(redis, runId));
+  const events = await runLog.readEvents(redis, runId, await runLog.rewindsOf(redis, runId));
   return events.flatMap((event) =>
-    event === undefined || event instanceof Damaged || event.type !== 'run.rewound' ? [] : [event],
+    event === undefined || event instanceof runLog.Damaged || event.type !== 'run.rewound' ? [] : [event],
   );
 }
 

@@ -1,16 +1,4 @@
-import {
-  canonicalJson,
-  type EventOf,
-  type EventType,
-  type ForkedFrom,
-  type Json,
-  type PastCall,
-  type PastCalls,
-  type Payload,
-  type Problem,
-  type SettledStatus,
-  type StepSettled,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState, StepState } from '../domain/index.ts';
 import { fromPayload, fromStored, isOfType, readRawLog } from '../log/index.ts';
@@ -22,7 +10,7 @@ type Deps = Pick<EngineDeps, 'redis' | 'blobs'>;
  * The run's earlier calls, up to the first attempt of a call, from the log: all attempts of the call get the same list. The log is read on
  * the first question of a tool, once per attempt. Runs whose tools never ask pay nothing.
  */
-export function openPast(deps: Deps, run: Pick<RunState, 'id'>, { id }: Pick<StepState, 'id'>): PastCalls {
+export function openPast(deps: Deps, run: Pick<RunState, 'id'>, { id }: Pick<StepState, 'id'>): contract.PastCalls {
   let found: Promise<LoggedPast> | undefined;
   const readPast = (): Promise<LoggedPast> => {
     found ??= pastBefore(deps, { runId: run.id, stepId: id });
@@ -36,12 +24,12 @@ export function openPast(deps: Deps, run: Pick<RunState, 'id'>, { id }: Pick<Ste
       return call && pastCall(deps, call);
     },
     async had({ tool, args }, code) {
-      const wanted = canonicalJson(args ?? null);
+      const wanted = contract.canonicalJson(args ?? null);
       for (const call of await read()) {
         if (call.tool !== tool || call.error?.code !== code) continue;
         // For an edited call only the edited arguments count: the original arguments did not run.
         for (const payload of call.edited ? [call.args] : [call.args, call.written ?? call.args]) {
-          if (canonicalJson(await fromPayload(deps.blobs, payload)) === wanted) return true;
+          if (contract.canonicalJson(await fromPayload(deps.blobs, payload)) === wanted) return true;
         }
       }
       return false;
@@ -80,7 +68,12 @@ function callPart(deps: Deps, call: LoggedCall): PastPart {
     async texts() {
       const { args, value, error } = await pastCall(deps, call);
       // The tool comes last: an excerpt of its name says least.
-      return [...textsOf(args as Json), ...textsOf(value), ...(error === undefined ? [] : [error.message]), tool];
+      return [
+        ...textsOf(args as contract.Json),
+        ...textsOf(value),
+        ...(error === undefined ? [] : [error.message]),
+        tool,
+      ];
     },
   };
 }
@@ -90,19 +83,19 @@ interface LoggedCall {
   id: string;
   turn: number;
   tool: string;
-  args: Payload;
-  written?: Payload | undefined;
+  args: contract.Payload;
+  written?: contract.Payload | undefined;
   /** A person replaced the arguments: `args` ran. */
   edited?: true;
   started_at: string | null;
-  status?: SettledStatus;
-  value?: Payload | undefined;
-  error?: Problem | undefined;
+  status?: contract.SettledStatus;
+  value?: contract.Payload | undefined;
+  error?: contract.Problem | undefined;
 }
 
 const isSettled = ({ status }: LoggedCall): boolean => status !== undefined;
 
-async function pastCall(deps: Deps, call: LoggedCall): Promise<PastCall> {
+async function pastCall(deps: Deps, call: LoggedCall): Promise<contract.PastCall> {
   const { id, tool, args, written = args, status = 'succeeded', value, error, started_at } = call;
   return {
     step_id: id,
@@ -110,7 +103,7 @@ async function pastCall(deps: Deps, call: LoggedCall): Promise<PastCall> {
     args: await fromPayload(deps.blobs, written),
     edited: call.edited && (await fromPayload(deps.blobs, args)),
     status,
-    value: value && ((await fromPayload(deps.blobs, value)) as Json),
+    value: value && ((await fromPayload(deps.blobs, value)) as contract.Json),
     error,
     started_at,
   };
@@ -157,7 +150,7 @@ async function pastBefore(
   return { calls: [...calls.values()], said };
 }
 
-async function inheritedPast(deps: Deps, from: ForkedFrom | undefined): Promise<LoggedPast> {
+async function inheritedPast(deps: Deps, from: contract.ForkedFrom | undefined): Promise<LoggedPast> {
   if (from === undefined) return { calls: [], said: [] };
   const { calls, said } = await pastBefore(deps, { runId: from.run_id, until: from.seq });
   return {
@@ -166,14 +159,16 @@ async function inheritedPast(deps: Deps, from: ForkedFrom | undefined): Promise<
   };
 }
 
-type StepEvent = Extract<EventType, `step.${string}`>;
-type Note<Type extends EventType> = ((calls: Map<string, LoggedCall>, event: EventOf<Type>) => void) | undefined;
+type StepEvent = Extract<contract.EventType, `step.${string}`>;
+type Note<Type extends contract.EventType> =
+  | ((calls: Map<string, LoggedCall>, event: contract.EventOf<Type>) => void)
+  | undefined;
 
-const settle: Note<StepSettled['type']> = (calls, event) => {
+const settle: Note<contract.StepSettled['type']> = (calls, event) => {
   const call = calls.get(event.step_id);
   if (call === undefined) return;
   const { value, error, times } = event.data;
-  const status = event.type.slice('step.'.length) as SettledStatus;
+  const status = event.type.slice('step.'.length) as contract.SettledStatus;
   // The map ends with the call that settled last.
   calls.delete(call.id);
   calls.set(call.id, { ...call, status, value, error, started_at: times?.started_at ?? call.started_at });
@@ -215,7 +210,7 @@ const notes: { [Type in StepEvent | 'run.rewound']: Note<Type> } = {
   },
 };
 const noteOf = new Map(
-  Object.entries(notes).filter((entry): entry is [string, Note<EventType> & {}] => entry[1] !== undefined),
+  Object.entries(notes).filter((entry): entry is [string, Note<contract.EventType> & {}] => entry[1] !== undefined),
 );
 
 /** Most events of a log are no calls. Parsing all events takes ten times as long as filtering their texts. */

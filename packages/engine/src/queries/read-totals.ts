@@ -2,15 +2,7 @@ import { isTerminal, type Tenant } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { runField } from '../domain/fields/run.ts';
 import { timeOfId } from '../domain/index.ts';
-import {
-  approvalIndexOf,
-  countByStanding,
-  firstExpiry,
-  lastEventTimes,
-  listTenants,
-  stateKey,
-  statusIndexOf,
-} from '../log/index.ts';
+import * as runLog from '../log/index.ts';
 
 /** Counts of the whole installation, from indexes, and the status of the runs that stand paused. */
 export interface Totals {
@@ -28,15 +20,15 @@ export interface Totals {
 }
 
 export async function readTotals(redis: Redis): Promise<Totals> {
-  const tenants = await listTenants(redis);
+  const tenants = await runLog.listTenants(redis);
   const sums = await Promise.all(
     tenants.map(async (tenant) => {
-      const pending = approvalIndexOf(tenant);
+      const pending = runLog.approvalIndexOf(tenant);
       const [standings, approvals, [oldest], expiryAt, pausedAt] = await Promise.all([
-        countByStanding(redis, tenant),
+        runLog.countByStanding(redis, tenant),
         redis.zcard(pending),
         redis.zrange(pending, '0', '0'),
-        firstExpiry(redis, tenant),
+        runLog.firstExpiry(redis, tenant),
         longestPaused(redis, tenant),
       ]);
       const oldestAt = oldest === undefined ? Number.POSITIVE_INFINITY : timeOfId(oldest);
@@ -70,10 +62,10 @@ const mostPaused = 200;
 
 /** Infinity: none is paused. The list may name runs that are no longer paused. */
 async function longestPaused(redis: Redis, tenant: Tenant): Promise<number> {
-  const listed = await redis.zrange(statusIndexOf(tenant, 'paused'), '0', String(mostPaused - 1));
-  const reads = listed.map((id) => ['hget', stateKey(id), runField.status.name]);
+  const listed = await redis.zrange(runLog.statusIndexOf(tenant, 'paused'), '0', String(mostPaused - 1));
+  const reads = listed.map((id) => ['hget', runLog.stateKey(id), runField.status.name]);
   const statuses = listed.length === 0 ? [] : ((await redis.pipeline(reads).exec()) ?? []);
   const paused = listed.filter((_, at) => statuses[at]?.[1] === 'paused');
-  const times = paused.length === 0 ? [] : await lastEventTimes(redis, paused);
+  const times = paused.length === 0 ? [] : await runLog.lastEventTimes(redis, paused);
   return Math.min(...times.map((time) => time ?? Number.POSITIVE_INFINITY));
 }

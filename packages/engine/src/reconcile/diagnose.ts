@@ -2,14 +2,7 @@ import { type EventOf, isSettled, isTaskOver, isTerminal } from '@holdpoint/cont
 import type { Job } from 'bullmq';
 import { isPreviewDue } from '../approvals/preview-due.ts';
 import type { WorkerDeps } from '../deps.ts';
-import {
-  isSameBlockage,
-  isWaitingForModel,
-  type RunState,
-  reportOf,
-  type StepState,
-  stepField,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import { lastEventAt, readApproval, readStep, readTask, readTasks, readTurnSteps, stateKey } from '../log/index.ts';
 import { isInBackoff, jobIds, longestNapMs, type StepJob } from '../queues/queues.ts';
 import { isDue } from './ensure-tasks.ts';
@@ -23,7 +16,7 @@ export type Finding = EventOf<'run.repaired'>['data'];
  * writes, or
  * Redis lost a queue.
  */
-export async function diagnose(deps: WorkerDeps, run: RunState): Promise<Finding[]> {
+export async function diagnose(deps: WorkerDeps, run: domain.RunState): Promise<Finding[]> {
   if (!(await isQuiet(deps, run.id))) return [];
   const isOpen = run.status === 'running' || run.status === 'waiting';
   const found: Finding[] = [];
@@ -57,19 +50,21 @@ export async function diagnose(deps: WorkerDeps, run: RunState): Promise<Finding
   } else if (run.parent !== undefined) {
     const task = await readTask(deps.redis, run.parent.run_id, run.parent.task_id);
     const isReported =
-      task === undefined || isTaskOver(task.status) || isSameBlockage(task.report, reportOf(run, deps.now()));
+      task === undefined ||
+      isTaskOver(task.status) ||
+      domain.isSameBlockage(task.report, domain.reportOf(run, deps.now()));
     if (!isReported) found.push({ class: 'wait_not_reported', subject: task.id });
   }
   return found;
 }
 
-const hasTurnJob = async (deps: WorkerDeps, run: RunState): Promise<boolean> =>
+const hasTurnJob = async (deps: WorkerDeps, run: domain.RunState): Promise<boolean> =>
   (await deps.queues.turns.getJob(jobIds.turn(run.id, run.turn + 1))) !== undefined;
 
 /** Whether the job of the due turn sleeps, left by a rewound run or after a lost wake-up. A nap ends without a wake-up. */
-export async function hasOrphanedTurn({ queues }: WorkerDeps, run: RunState): Promise<boolean> {
+export async function hasOrphanedTurn({ queues }: WorkerDeps, run: domain.RunState): Promise<boolean> {
   const isOpen = run.status === 'running' || run.status === 'waiting';
-  const isAtRest = run.closing !== undefined || run.awaits_calls !== undefined || isWaitingForModel(run);
+  const isAtRest = run.closing !== undefined || run.awaits_calls !== undefined || domain.isWaitingForModel(run);
   if (!isOpen || run.restore === 'due' || run.open > 0 || isAtRest) return false;
   const job = await queues.turns.getJob(jobIds.turn(run.id, run.turn + 1));
   if (job === undefined || !(await isAsleep(job))) return false;
@@ -80,7 +75,7 @@ export async function hasOrphanedTurn({ queues }: WorkerDeps, run: RunState): Pr
  * Whether a run sleeps in line although it has a place, or could get a place. Before its first turn a sleeping run has to be in line, so a
  * missing place in line is a fault. Later the run's job may also sleep for its model.
  */
-export async function waitsForFreePlace({ queues, admission }: WorkerDeps, run: RunState): Promise<boolean> {
+export async function waitsForFreePlace({ queues, admission }: WorkerDeps, run: domain.RunState): Promise<boolean> {
   const isNext = run.status === 'queued' || (run.status === 'running' && run.open === 0 && run.restore !== 'due');
   if (admission === undefined || run.parent !== undefined || !isNext) return false;
   const job = await queues.turns.getJob(jobIds.turn(run.id, run.turn + 1));
@@ -89,7 +84,7 @@ export async function waitsForFreePlace({ queues, admission }: WorkerDeps, run: 
   return state === 'stale' || state === 'free' || (state === 'none' && run.status === 'queued');
 }
 
-async function lookAtStep(deps: WorkerDeps, run: RunState, step: StepState): Promise<Finding[]> {
+async function lookAtStep(deps: WorkerDeps, run: domain.RunState, step: domain.StepState): Promise<Finding[]> {
   const job: Job | undefined = await deps.queues.steps.getJob(jobIds.step(step.id));
   const subject = step.id;
   switch (step.status) {
@@ -127,16 +122,16 @@ const isAsleep = async (job: Job): Promise<boolean> => !isInBackoff(job) && (awa
 export async function orphanedJobs(
   deps: WorkerDeps,
   ids: readonly string[],
-): Promise<{ run: RunState; stepId: string }[]> {
+): Promise<{ run: domain.RunState; stepId: string }[]> {
   const jobs = await Promise.all(ids.map((id) => readAsleep(deps, id)));
   const asleep = jobs.filter((job) => job !== undefined);
   // A settled step has no status field (`domain/fields/step.ts`).
   const statuses = await Promise.all(
-    asleep.map(({ run_id, step_id }) => deps.redis.hget(stateKey(run_id), stepField.status(step_id).name)),
+    asleep.map(({ run_id, step_id }) => deps.redis.hget(stateKey(run_id), domain.stepField.status(step_id).name)),
   );
   const over = asleep.filter((_, at) => statuses[at] === null);
   const found = await Promise.all(over.map(({ run_id, step_id }) => readStep(deps.redis, run_id, step_id)));
-  const orphans: { run: RunState; stepId: string }[] = [];
+  const orphans: { run: domain.RunState; stepId: string }[] = [];
   for (const { run, step } of found.filter((one) => one !== undefined)) {
     if (isSettled(step.status) && (await isQuiet(deps, run.id))) orphans.push({ run, stepId: step.id });
   }

@@ -1,17 +1,7 @@
 import { defaultTenant, isSettled, isTerminal } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import { isWaitingForModel, type RunState, runField, type StepState } from '../domain/index.ts';
-import {
-  approvalIndexOf,
-  idleFactsKey,
-  lastEventAt,
-  readApproval,
-  readRun,
-  readSpec,
-  readTasks,
-  readTurnSteps,
-  stateKey,
-} from '../log/index.ts';
+import * as runLog from '../log/index.ts';
 import { jobIds } from '../queues/queues.ts';
 import { isDue } from './ensure-tasks.ts';
 import { isWorkspaceDue } from './release-run.ts';
@@ -47,7 +37,10 @@ const mostMs = 10 * 60_000;
 /** When to look at a run again, judged by its present state. Undefined: the run leaves the index of active runs. */
 export async function readOutlook(deps: WorkerDeps, runId: string): Promise<Outlook | undefined> {
   const now = deps.now();
-  const [run, changedAt = now] = await Promise.all([readRun(deps.redis, runId), lastEventAt(deps.redis, runId)]);
+  const [run, changedAt = now] = await Promise.all([
+    runLog.readRun(deps.redis, runId),
+    runLog.lastEventAt(deps.redis, runId),
+  ]);
   // An entry without its append: `isAbandoned` decides.
   if (run === undefined) return { next: now + graceMs };
   if (isTerminal(run.status) && !isWorkspaceDue(run)) return undefined;
@@ -81,11 +74,11 @@ async function findNeeds(deps: WorkerDeps, run: RunState): Promise<{ facts: Idle
   if (run.publication === 'parked' && run.publish_approval !== undefined) asked.push(run.publish_approval);
   const dues: number[] = [];
   if (isOpen && run.open === 0 && run.awaits_calls !== undefined && run.closing === undefined) {
-    dues.push(Date.parse(run.awaits_calls) + (await readSpec(deps, run)).limits.idle_s * 1000);
+    dues.push(Date.parse(run.awaits_calls) + (await runLog.readSpec(deps, run)).limits.idle_s * 1000);
   } else if (isOpen && run.open === 0 && run.closing === undefined) jobs.push(turnJob);
   if (isOpen && isWaitingForModel(run)) dues.push(Date.parse(run.model_wait?.until ?? ''));
   if (isOpen && run.open > 0) {
-    for (const step of await readTurnSteps(deps.redis, run)) {
+    for (const step of await runLog.readTurnSteps(deps.redis, run)) {
       if (isSettled(step.status) || step.status === 'pending') continue;
       jobs.push(steps.toKey(jobIds.step(step.id)));
       if (isAsked(step)) asked.push(step.approval);
@@ -93,16 +86,16 @@ async function findNeeds(deps: WorkerDeps, run: RunState): Promise<{ facts: Idle
     }
   }
   if (run.open_tasks > 0 && run.status !== 'paused') {
-    const due = (await readTasks(deps.redis, run.id)).filter((task) => isDue(run, task));
+    const due = (await runLog.readTasks(deps.redis, run.id)).filter((task) => isDue(run, task));
     jobs.push(...due.map((task) => tasks.toKey(jobIds.task(task.id))));
   }
-  const approvals = await Promise.all(asked.map((id) => readApproval(deps.redis, run.id, id)));
+  const approvals = await Promise.all(asked.map((id) => runLog.readApproval(deps.redis, run.id, id)));
   const pending = approvals.filter((one) => one?.status === 'pending');
   dues.push(...pending.map((one) => Date.parse(one?.request.expires_at ?? '')));
   return {
     facts: {
       ...{ seq: run.seq, jobs, approvals: pending.map((one) => one?.id ?? '') },
-      index: approvalIndexOf(run.tenant ?? defaultTenant),
+      index: runLog.approvalIndexOf(run.tenant ?? defaultTenant),
     },
     due: Math.min(Number.POSITIVE_INFINITY, ...dues.filter((due) => !Number.isNaN(due))),
   };
@@ -114,13 +107,13 @@ const isAsked = (step: StepState): step is StepState & { approval: string } =>
 /** @returns the runs that changed since their last look, or lost a job or an approval's index entry. Runs without facts are not judged */
 export async function findChanged({ redis }: Pick<WorkerDeps, 'redis'>, ids: readonly string[]): Promise<string[]> {
   if (ids.length === 0) return [];
-  const texts = await redis.hmget(idleFactsKey, ...ids);
+  const texts = await redis.hmget(runLog.idleFactsKey, ...ids);
   const known = ids.flatMap((id, at) => {
     const text = texts[at];
     return text == null ? [] : [{ id, facts: JSON.parse(text) as IdleFacts }];
   });
   const commands = known.flatMap(({ id, facts }) => [
-    ['hget', stateKey(id), runField.seq.name],
+    ['hget', runLog.stateKey(id), runField.seq.name],
     ...facts.jobs.map((key) => ['exists', key]),
     ...facts.approvals.map((approval) => ['zscore', facts.index, approval]),
   ]);

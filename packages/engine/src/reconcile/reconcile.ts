@@ -6,31 +6,9 @@ import { judgeInPlace } from '../approvals/judge-step.ts';
 import { canRunAhead } from '../approvals/preview-call.ts';
 import { isPreviewDue } from '../approvals/preview-due.ts';
 import type { WorkerDeps } from '../deps.ts';
-import {
-  cancelStep,
-  EngineError,
-  finishCancel,
-  finishClosing,
-  type Gate,
-  gateSteps,
-  isAbandoned,
-  isWaitingForModel,
-  type RunEnd,
-  type RunState,
-  releasable,
-  type StepState,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import { judgeTree } from '../fencing/inspect-tree.ts';
-import {
-  append,
-  claimOwner,
-  readApproval,
-  readRun,
-  readSpec,
-  readTurnSteps,
-  untrackActive,
-  untrackApproval,
-} from '../log/index.ts';
+import * as runLog from '../log/index.ts';
 import { isInProgress, leavePlace } from '../places/take-place.ts';
 import { endIfIdle } from './end-idle.ts';
 import { endTasks, ensureTasks } from './ensure-tasks.ts';
@@ -47,9 +25,9 @@ const mostRounds = 50;
  */
 export async function reconcile(deps: WorkerDeps, runId: string, signal: AbortSignal): Promise<void> {
   for (let round = 0; round < mostRounds; round++) {
-    const run = await readRun(deps.redis, runId);
+    const run = await runLog.readRun(deps.redis, runId);
     if (!run) {
-      if (isAbandoned(runId, deps.now())) await untrackActive(deps.redis, runId);
+      if (domain.isAbandoned(runId, deps.now())) await runLog.untrackActive(deps.redis, runId);
       return;
     }
     if ((await advance(deps, run, signal)) === 'settled') {
@@ -57,11 +35,11 @@ export async function reconcile(deps: WorkerDeps, runId: string, signal: AbortSi
       return reportUp(deps, run, signal);
     }
   }
-  throw new EngineError('contended', `other writers kept changing the run ${runId}`);
+  throw new domain.EngineError('contended', `other writers kept changing the run ${runId}`);
 }
 
 /** Reports to the run above. The run above may have to act on the report. */
-async function reportUp(deps: WorkerDeps, { id, status, parent }: RunState, signal: AbortSignal): Promise<void> {
+async function reportUp(deps: WorkerDeps, { id, status, parent }: domain.RunState, signal: AbortSignal): Promise<void> {
   if (parent === undefined || isTerminal(status)) return;
   const isNews = await reportToParent(deps, id);
   // A command may have reported before, and commands do not reconcile: the run above is reconciled here.
@@ -69,7 +47,7 @@ async function reportUp(deps: WorkerDeps, { id, status, parent }: RunState, sign
 }
 
 /** One round. `again`: something was appended, here or by another writer. */
-async function advance(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<'settled' | 'again'> {
+async function advance(deps: WorkerDeps, run: domain.RunState, signal: AbortSignal): Promise<'settled' | 'again'> {
   switch (run.status) {
     case 'queued':
       await deps.queues.addTurn(run, run.turn + 1);
@@ -97,7 +75,7 @@ async function advance(deps: WorkerDeps, run: RunState, signal: AbortSignal): Pr
 }
 
 /** Due work runs soon. A publish that waits for a decision has a sleeping job. */
-async function ensureWorkspaceJob(deps: WorkerDeps, run: RunState): Promise<'settled'> {
+async function ensureWorkspaceJob(deps: WorkerDeps, run: domain.RunState): Promise<'settled'> {
   const approval = run.publication === 'parked' ? await pendingApproval(deps, run, run.publish_approval) : undefined;
   if (approval) await deps.queues.addWorkspace(run.id, approval.expiresAt);
   // The decision may have been made in the meantime, and its wake-up sent too early.
@@ -105,27 +83,27 @@ async function ensureWorkspaceJob(deps: WorkerDeps, run: RunState): Promise<'set
   return 'settled';
 }
 
-async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): Promise<'settled' | 'again'> {
-  const steps = run.open === 0 ? [] : await readTurnSteps(deps.redis, run);
+async function openTurn(deps: WorkerDeps, run: domain.RunState, signal: AbortSignal): Promise<'settled' | 'again'> {
+  const steps = run.open === 0 ? [] : await runLog.readTurnSteps(deps.redis, run);
   if (await settleWaiting(deps, run, steps)) return 'again';
   if (run.open === 0) {
     if (run.closing !== undefined) return close(deps, run, run.closing);
     if (run.awaits_calls !== undefined) return endIfIdle(deps, run);
-    if (isWaitingForModel(run)) await sleepUntilAsked(deps, run);
+    if (domain.isWaitingForModel(run)) await sleepUntilAsked(deps, run);
     else await deps.queues.addTurn(run, run.turn + 1);
     return 'settled';
   }
   if (steps.some((step) => step.status === 'pending')) {
-    const spec = await readSpec(deps, run);
+    const spec = await runLog.readSpec(deps, run);
     const denied = await deniedSteps(deps, run, spec, steps);
-    const ready = releasable(steps, ({ id }) => (denied.has(id) ? 'deny' : 'allow'));
+    const ready = domain.releasable(steps, ({ id }) => (denied.has(id) ? 'deny' : 'allow'));
     const { now, ahead } = await byJob(deps, run, spec, ready);
     if (now.length > 0) {
       await openGates(deps, run, spec, now, signal);
       return 'again';
     }
     for (const { id } of ahead) {
-      await claimOwner(deps.redis, run.id, [id]);
+      await runLog.claimOwner(deps.redis, run.id, [id]);
       await deps.queues.wakeStep(run, id);
     }
   }
@@ -134,7 +112,7 @@ async function openTurn(deps: WorkerDeps, run: RunState, signal: AbortSignal): P
 }
 
 /** The job of the next turn sleeps until the model is asked again. A run that was resumed in the meantime needs its job now. */
-async function sleepUntilAsked(deps: WorkerDeps, run: RunState): Promise<void> {
+async function sleepUntilAsked(deps: WorkerDeps, run: domain.RunState): Promise<void> {
   const turn = run.turn + 1;
   const until = Date.parse(run.model_wait?.until ?? '');
   // A wrong clock may have delayed the job.
@@ -146,9 +124,9 @@ async function sleepUntilAsked(deps: WorkerDeps, run: RunState): Promise<void> {
 }
 
 /** The planner is done. The run ends when no task is open. */
-async function close(deps: WorkerDeps, run: RunState, end: RunEnd): Promise<'settled' | 'again'> {
+async function close(deps: WorkerDeps, run: domain.RunState, end: domain.RunEnd): Promise<'settled' | 'again'> {
   if (run.open_tasks === 0) {
-    await append(deps, run.id, finishClosing(run, end));
+    await runLog.append(deps, run.id, domain.finishClosing(run, end));
     return 'again';
   }
   await endTasks(deps, run);
@@ -157,9 +135,9 @@ async function close(deps: WorkerDeps, run: RunState, end: RunEnd): Promise<'set
 
 async function deniedSteps(
   deps: WorkerDeps,
-  run: RunState,
+  run: domain.RunState,
   spec: RunSpec,
-  steps: readonly StepState[],
+  steps: readonly domain.StepState[],
 ): Promise<ReadonlySet<string>> {
   const pending = steps.filter(({ status }) => status === 'pending');
   const verdicts = await Promise.all(pending.map((step) => judgeStep(deps, run, spec, step)));
@@ -172,11 +150,11 @@ async function deniedSteps(
  */
 async function byJob(
   deps: WorkerDeps,
-  run: RunState,
+  run: domain.RunState,
   spec: RunSpec,
-  ready: readonly StepState[],
-): Promise<{ now: StepState[]; ahead: StepState[] }> {
-  const [now, ahead]: [StepState[], StepState[]] = [[], []];
+  ready: readonly domain.StepState[],
+): Promise<{ now: domain.StepState[]; ahead: domain.StepState[] }> {
+  const [now, ahead]: [domain.StepState[], domain.StepState[]] = [[], []];
   for (const step of ready) {
     const { action, preview } = await judgeStep(deps, run, spec, step);
     (action === 'hold' && preview === 'run' && canRunAhead(step) ? ahead : now).push(step);
@@ -190,15 +168,17 @@ async function byJob(
  */
 export async function openGateAhead(
   deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
+  run: domain.RunState,
+  step: domain.StepState,
   signal: AbortSignal,
 ): Promise<'settled' | 'again'> {
   if ((run.status !== 'running' && run.status !== 'waiting') || run.restore === 'due') return 'settled';
-  const spec = await readSpec(deps, run);
-  const steps = await readTurnSteps(deps.redis, run);
+  const spec = await runLog.readSpec(deps, run);
+  const steps = await runLog.readTurnSteps(deps.redis, run);
   const denied = await deniedSteps(deps, run, spec, steps);
-  const ready = releasable(steps, ({ id }) => (denied.has(id) ? 'deny' : 'allow')).filter(({ id }) => id === step.id);
+  const ready = domain
+    .releasable(steps, ({ id }) => (denied.has(id) ? 'deny' : 'allow'))
+    .filter(({ id }) => id === step.id);
   const { ahead } = await byJob(deps, run, spec, ready);
   if (ahead.length === 0) return 'settled';
   await openGates(deps, run, spec, ahead, signal);
@@ -207,9 +187,9 @@ export async function openGateAhead(
 
 async function openGates(
   deps: WorkerDeps,
-  run: RunState,
+  run: domain.RunState,
   spec: RunSpec,
-  steps: StepState[],
+  steps: domain.StepState[],
   signal: AbortSignal,
 ): Promise<void> {
   // A look and a preview show the files of the tree. On a wrong tree a person would see files other than the files of the decision.
@@ -218,7 +198,7 @@ async function openGates(
   if (looks && (await judgeTree(deps, run)) !== 'sound') return;
   await requestApproval(deps, run, async (open) => {
     const gates = await Promise.all(
-      steps.map(async (step): Promise<Gate> => {
+      steps.map(async (step): Promise<domain.Gate> => {
         const verdict = await judgeInPlace(deps, run, step, signal);
         const { action, reason } = verdict;
         if (action === 'deny') {
@@ -234,23 +214,24 @@ async function openGates(
         return { step, action: 'answer', verdict, ...answer, ...(await open(verdict, 'answered')), ...shown };
       }),
     );
-    return gateSteps(run, gates);
+    return domain.gateSteps(run, gates);
   });
 }
 
 /** Adds the job for a step's state. */
-async function ensureJob(deps: WorkerDeps, run: RunState, step: StepState): Promise<void> {
+async function ensureJob(deps: WorkerDeps, run: domain.RunState, step: domain.StepState): Promise<void> {
   switch (step.status) {
     case 'queued':
     case 'running':
-      await claimOwner(deps.redis, run.id, [step.id]);
+      await runLog.claimOwner(deps.redis, run.id, [step.id]);
       return deps.queues.wakeStep(run, step.id);
     case 'deferred':
       if (await isWaitOver(deps, run, step)) return deps.queues.wakeStep(run, step.id);
       return putToSleep(deps, run, step, Date.parse(step.deferred?.until ?? ''));
     case 'parked':
     case 'indeterminate': {
-      const approval = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
+      const approval =
+        step.approval === undefined ? undefined : await runLog.readApproval(deps.redis, run.id, step.approval);
       const expiresAt = approval === undefined ? undefined : Date.parse(approval.request.expires_at);
       // A wrong clock may have delayed the job.
       const isDue = (expiresAt !== undefined && expiresAt <= deps.now()) || (approval && isPreviewDue(run, approval));
@@ -265,8 +246,8 @@ async function ensureJob(deps: WorkerDeps, run: RunState, step: StepState): Prom
 /** A step that was woken or settled in the meantime gets no other wake-up, so its job is released. */
 async function putToSleep(
   deps: WorkerDeps,
-  run: RunState,
-  { id }: StepState,
+  run: domain.RunState,
+  { id }: domain.StepState,
   notBefore: number | undefined,
 ): Promise<void> {
   await deps.queues.addStep(run, id, notBefore);
@@ -274,20 +255,20 @@ async function putToSleep(
 }
 
 /** Settles the steps that will not run any more. A running attempt settles when its worker receives the cancel. */
-async function closeTurn(deps: WorkerDeps, run: RunState): Promise<'settled' | 'again'> {
+async function closeTurn(deps: WorkerDeps, run: domain.RunState): Promise<'settled' | 'again'> {
   await ensureTasks(deps, run);
   if (run.open === 0) {
     if (run.open_tasks > 0) return 'settled';
-    await append(deps, run.id, finishCancel(run));
+    await runLog.append(deps, run.id, domain.finishCancel(run));
     return 'again';
   }
-  const steps = (await readTurnSteps(deps.redis, run)).filter((step) => !isSettled(step.status));
+  const steps = (await runLog.readTurnSteps(deps.redis, run)).filter((step) => !isSettled(step.status));
   const idle = steps.filter((step) => step.status !== 'running');
   for (const step of idle) {
     const approval = await pendingApproval(deps, run, step.approval);
-    const appended = await append(deps, run.id, cancelStep(step, approval !== undefined));
+    const appended = await runLog.append(deps, run.id, domain.cancelStep(step, approval !== undefined));
     if (!appended.ok) continue;
-    if (step.approval !== undefined) await untrackApproval(deps.redis, step.approval);
+    if (step.approval !== undefined) await runLog.untrackApproval(deps.redis, step.approval);
     await deps.queues.wakeStep(run, step.id);
   }
   if (idle.length > 0) return 'again';

@@ -1,19 +1,7 @@
 import { ForbiddenChange, isSettled, isTerminal, type TaskOutcome } from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
 import type { WorkerDeps } from '../deps.ts';
-import {
-  distrustTree,
-  endTask,
-  failMerge,
-  forbiddenChange,
-  heads,
-  holdForMerge,
-  killedOutcome,
-  type RunState,
-  recordMerge,
-  type TaskResult,
-  type TaskState,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import { guardTree } from '../fencing/inspect-tree.ts';
 import { abortReason, HandBack, type JobContext, type JobEnd, readError } from '../jobs/index.ts';
 import { append, readRun, readSpec, readTasks, readTurnSteps } from '../log/index.ts';
@@ -34,19 +22,23 @@ const mostNamed = 100;
  */
 export async function mergeAgent(
   deps: WorkerDeps,
-  run: RunState,
-  task: TaskState,
+  run: domain.RunState,
+  task: domain.TaskState,
   context: JobContext,
 ): Promise<JobEnd | 'again'> {
   if (run.status === 'canceling' || isTerminal(run.status)) {
     const message = 'Its run ended before its changes were merged. They are in the workspace of the sub-agent.';
-    await append(deps, run.id, endTask(task, { ...task.outcome, ...killedOutcome({ code: 'EKILLED', message }) }));
+    await append(
+      deps,
+      run.id,
+      domain.endTask(task, { ...task.outcome, ...domain.killedOutcome({ code: 'EKILLED', message }) }),
+    );
     return 'again';
   }
   // The worker that began this merge is presumed dead, and the tree may hold a part of the merge.
   if (run.merging === task.id) {
     const detail = `The worker that merged ${task.id} was lost.`;
-    await append(deps, run.id, distrustTree(run, { reason: 'merge_interrupted', detail }));
+    await append(deps, run.id, domain.distrustTree(run, { reason: 'merge_interrupted', detail }));
   }
   const now = await readRun(deps.redis, run.id);
   if (now?.restore === 'due') {
@@ -59,18 +51,18 @@ export async function mergeAgent(
   if (before !== undefined) return sleep(deps, before === 'a merge' ? turnMs : callMs);
   const tree = await guardTree(deps, run, { id: task.id }, context);
   if (tree !== 'sound') return tree === 'moved' ? 'again' : sleep(deps, waitMs);
-  const held = await append(deps, run.id, holdForMerge(run, task));
+  const held = await append(deps, run.id, domain.holdForMerge(run, task));
   if (!held.ok) return sleep(deps, waitMs);
   const holding = { ...run, merging: task.id };
   try {
     const { outcome, snapshot } = await merge(deps, run, task);
-    await append(deps, run.id, recordMerge(holding, { ...task, outcome }, snapshot));
+    await append(deps, run.id, domain.recordMerge(holding, { ...task, outcome }, snapshot));
   } catch (error) {
     if (abortReason(context.signal) === 'shutdown') throw new HandBack();
     const { problem, retryable } = readError(error);
     if (!(error instanceof ForbiddenChange) && retryable && !context.lastTry) throw error;
-    const reason = error instanceof ForbiddenChange ? forbiddenChange(error.paths) : problem;
-    await append(deps, run.id, failMerge(holding, task, reason));
+    const reason = error instanceof ForbiddenChange ? domain.forbiddenChange(error.paths) : problem;
+    await append(deps, run.id, domain.failMerge(holding, task, reason));
   }
   return 'again';
 }
@@ -83,15 +75,15 @@ const sleep = (deps: WorkerDeps, ms: number): JobEnd => ({ kind: 'sleep', until:
  */
 async function mergesBefore(
   deps: WorkerDeps,
-  run: RunState,
-  task: TaskState,
+  run: domain.RunState,
+  task: domain.TaskState,
 ): Promise<'a call' | 'a merge' | undefined> {
   const steps = await readTurnSteps(deps.redis, run);
-  const positionOf = ({ about }: TaskState): number => steps.findIndex(({ id }) => id === about.step_id);
+  const positionOf = ({ about }: domain.TaskState): number => steps.findIndex(({ id }) => id === about.step_id);
   const earlier = steps.slice(0, Math.max(0, positionOf(task)));
   if (earlier.some(({ status }) => !isSettled(status))) return 'a call';
   // Sub-agents of earlier turns come first. Calls that run side by side begin their sub-agents in any order.
-  const orderOf = (one: TaskState): string =>
+  const orderOf = (one: domain.TaskState): string =>
     `${String(positionOf(one) + 1).padStart(6, '0')} ${one.created_at} ${one.id}`;
   const [first] = (await readTasks(deps.redis, run.id))
     .filter(({ about, status }) => about.kind === 'agent' && status === 'capturing')
@@ -99,8 +91,8 @@ async function mergesBefore(
   return first === undefined || first.id === task.id ? undefined : 'a merge';
 }
 
-async function merge(deps: WorkerDeps, run: RunState, task: TaskState) {
-  const ended: TaskOutcome & { status: TaskResult['status'] } = {
+async function merge(deps: WorkerDeps, run: domain.RunState, task: domain.TaskState) {
+  const ended: TaskOutcome & { status: domain.TaskResult['status'] } = {
     exit_code: null,
     ...task.outcome,
     status: 'completed',
@@ -115,7 +107,12 @@ async function merge(deps: WorkerDeps, run: RunState, task: TaskState) {
   const spec = await readSpec(deps, run);
   const message = spec.modes.deterministic ? 'sub-agent' : `sub-agent (${task.id})`;
   return deps.workspaces.withFrozen(run.id, async () => {
-    await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer: heads.task(task.id) });
+    await deps.workspaces.admit({
+      runId: run.id,
+      epoch: run.lease,
+      after: run.head,
+      writer: domain.heads.task(task.id),
+    });
     const given = { from: found.from, spec, message, forbids: forbiddenPaths(spec) };
     const { ours, merged } = await mergeFrozen(deps, run, given);
     switch (merged.status) {

@@ -4,16 +4,7 @@ import { reportEnd } from '../agents/report-end.ts';
 import { requestCancel } from '../commands/steer-run.ts';
 import { wakeRun } from '../commands/submit-run.ts';
 import type { WorkerDeps } from '../deps.ts';
-import {
-  boundBy,
-  createRun,
-  endTask,
-  killedOutcome,
-  type RunState,
-  specOfAgent,
-  startAgent,
-  type TaskState,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import { doneAt, type JobContext, type JobEnd } from '../jobs/index.ts';
 import { append, fromPayload, readRun, readSpec, toPayload, trackRun } from '../log/index.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
@@ -22,8 +13,8 @@ import { traceOfCaller } from '../spans/index.ts';
 /** Creates the run of a sub-agent, cancels the run when its end was requested, and reports its end to the run above. */
 export async function superviseAgent(
   deps: WorkerDeps,
-  run: RunState,
-  task: TaskState,
+  run: domain.RunState,
+  task: domain.TaskState,
   { signal }: JobContext,
 ): Promise<JobEnd> {
   const childId = task.about.child ?? '';
@@ -32,12 +23,12 @@ export async function superviseAgent(
   if (!child) {
     if (isUnwanted) {
       const message = 'It was ended before it had begun.';
-      await append(deps, run.id, endTask(task, killedOutcome({ code: 'EKILLED', message })));
+      await append(deps, run.id, domain.endTask(task, domain.killedOutcome({ code: 'EKILLED', message })));
     } else if (run.status !== 'paused' && run.restore !== 'due') {
       await begin(deps, run, task, childId);
     }
   } else {
-    if (task.status === 'queued') await append(deps, run.id, startAgent(task, deps.workerId));
+    if (task.status === 'queued') await append(deps, run.id, domain.startAgent(task, deps.workerId));
     if (isTerminal(child.status)) await reportEnd(deps, child);
     else await reportToParent(deps, childId);
     if (isUnwanted && !isTerminal(child.status)) await requestCancel(deps, childId, { by: task.kill ?? run.id });
@@ -46,18 +37,22 @@ export async function superviseAgent(
   return doneAt(run);
 }
 
-async function begin(deps: WorkerDeps, run: RunState, task: TaskState, childId: string): Promise<void> {
+async function begin(deps: WorkerDeps, run: domain.RunState, task: domain.TaskState, childId: string): Promise<void> {
   const asked = await fromPayload(deps.blobs, task.about.spec);
   if (!('goal' in asked)) throw new TypeError(`the task ${task.id} has no goal`);
   const theirs = await readSpec(deps, run);
-  const spec = specOfAgent({ ...theirs, ...boundBy(deps.operatorPolicy?.(), theirs) }, asked, task.about.title);
+  const spec = domain.specOfAgent(
+    { ...theirs, ...domain.boundBy(deps.operatorPolicy?.(), theirs) },
+    asked,
+    task.about.title,
+  );
   const snapshot = run.snapshot ?? '';
   const depth = (run.parent?.depth ?? 0) + 1;
   await trackRun(deps.redis, childId, run.tenant);
   const created = await append(
     deps,
     childId,
-    createRun(spec, {
+    domain.createRun(spec, {
       stored: await toPayload(deps.blobs, spec),
       by: run.id,
       tenant: run.tenant,
@@ -66,6 +61,6 @@ async function begin(deps: WorkerDeps, run: RunState, task: TaskState, childId: 
       parent: { run_id: run.id, step_id: task.about.step_id, task_id: task.id, snapshot, depth },
     }),
   );
-  await append(deps, run.id, startAgent(task, deps.workerId));
+  await append(deps, run.id, domain.startAgent(task, deps.workerId));
   if (created.ok) await wakeRun(deps, { id: childId }, 1, { isNew: true });
 }

@@ -1,22 +1,14 @@
 import { isTaskOver, type NewEvent, type NewTask, type Problem } from '@holdpoint/contract';
 import { agentRefused, agentsUsedUp, reportToAll, reserveAgent } from '../agents/index.ts';
 import type { WorkerDeps } from '../deps.ts';
-import {
-  agentsAre,
-  openTasksAre,
-  type RunState,
-  runField,
-  type StepState,
-  type Transition,
-  totalIs,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import { type Appended, append, claimOwner, readRun, readSpec, readTasks, toPayload } from '../log/index.ts';
 import type { TaskTools } from '../ports/index.ts';
 
 /** The event that begins a task. Its append also records the outcome of the requesting step, so the log has both or neither. */
 export async function beginTask(
   deps: WorkerDeps,
-  step: StepState,
+  step: domain.StepState,
   taskId: string,
   { kind, title, spec }: NewTask,
 ): Promise<NewEvent> {
@@ -37,15 +29,15 @@ const mostTries = 50;
  */
 export async function appendWithTask(
   deps: WorkerDeps,
-  run: RunState,
+  run: domain.RunState,
   created: NewEvent,
-  transition: Transition,
+  transition: domain.Transition,
 ): Promise<Appended | { full: Problem }> {
   const { limits } = await readSpec(deps, run);
   const tools = deps.catalog.taskTools(run.header.toolset);
   const isAgent = created.type === 'task.created' && created.data.kind === 'agent';
   if (created.type === 'task.created') await claimOwner(deps.redis, run.id, [created.data.task_id]);
-  let appended: Appended = { ok: false, field: runField.open_tasks.name, actual: null };
+  let appended: Appended = { ok: false, field: domain.runField.open_tasks.name, actual: null };
   if (isAgent) {
     await reportToAll(deps, run.id);
     const now = (await readRun(deps.redis, run.id)) ?? run;
@@ -61,7 +53,10 @@ export async function appendWithTask(
     if (refused !== undefined) return { full: refused };
     const beside = await runsBeside(deps, now, created);
     if (beside !== undefined) return { full: beside };
-    const room = [openTasksAre(now.open_tasks), ...(isAgent ? [agentsAre(now.agents), totalIs(now)] : [])];
+    const room = [
+      domain.openTasksAre(now.open_tasks),
+      ...(isAgent ? [domain.agentsAre(now.agents), domain.totalIs(now)] : []),
+    ];
     appended = await append(deps, run.id, { ...transition, if: [...transition.if, ...room] });
     if (appended.ok || !room.some(({ field }) => !appended.ok && field === appended.field)) return appended;
   }
@@ -78,7 +73,7 @@ const tooMany = (limit: number, { waits, ends }: TaskTools): Problem => ({
  * An approved background command must begin on the shown files, so no other command may be able to write to them at the start. Commands
  * that begin later may run at the same time.
  */
-async function runsBeside(deps: WorkerDeps, run: RunState, created: NewEvent): Promise<Problem | undefined> {
+async function runsBeside(deps: WorkerDeps, run: domain.RunState, created: NewEvent): Promise<Problem | undefined> {
   if (created.type !== 'task.created' || created.data.approved_snapshot === undefined) return undefined;
   const open = (await readTasks(deps.redis, run.id)).filter(
     ({ about, status }) => about.kind === 'shell' && !isTaskOver(status),

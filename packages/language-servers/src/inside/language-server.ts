@@ -2,21 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import {
-  createMessageConnection,
-  ErrorCodes,
-  type MessageConnection,
-  ResponseError,
-  StreamMessageReader,
-  StreamMessageWriter,
-} from 'vscode-jsonrpc/node';
-import type {
-  Diagnostic,
-  InitializeParams,
-  InitializeResult,
-  PublishDiagnosticsParams,
-  ServerCapabilities,
-} from 'vscode-languageserver-protocol';
+import * as node from 'vscode-jsonrpc/node';
+import type * as vscodeLanguageserverProtocol from 'vscode-languageserver-protocol';
 import type { ServerProblem, ServerStart } from '../protocol.ts';
 import { pathOf, readTextFile, uriOf } from './text-file.ts';
 import { TreeChanges } from './tree-changes.ts';
@@ -26,10 +13,10 @@ const maxOpen = 32;
 const maxWords = 2000;
 /** Errors of the connection itself. The others are answers. */
 const ownCodes: ReadonlySet<number> = new Set([
-  ErrorCodes.MessageWriteError,
-  ErrorCodes.MessageReadError,
-  ErrorCodes.PendingResponseRejected,
-  ErrorCodes.ConnectionInactive,
+  node.ErrorCodes.MessageWriteError,
+  node.ErrorCodes.MessageReadError,
+  node.ErrorCodes.PendingResponseRejected,
+  node.ErrorCodes.ConnectionInactive,
 ]);
 
 interface OpenDocument {
@@ -39,7 +26,7 @@ interface OpenDocument {
 
 /** Diagnostics sent by a server without a request. */
 interface Published {
-  items: readonly Diagnostic[];
+  items: readonly vscodeLanguageserverProtocol.Diagnostic[];
   version: number | undefined;
 }
 
@@ -58,14 +45,14 @@ export class NoAnswer extends Error {
 export class LanguageServer {
   readonly #start: ServerStart;
   readonly #process: ChildProcess;
-  readonly #connection: MessageConnection;
+  readonly #connection: node.MessageConnection;
   readonly #documents = new Map<string, OpenDocument>();
   readonly #published = new Map<string, Published>();
   /** Tokens of the server's unfinished work. */
   readonly #work = new Set<string | number>();
   readonly #changes: TreeChanges;
   #heard = () => {};
-  #capabilities: ServerCapabilities = {};
+  #capabilities: vscodeLanguageserverProtocol.ServerCapabilities = {};
   #deadline = 0;
   #words = '';
   /** How the server broke the protocol. */
@@ -98,7 +85,10 @@ export class LanguageServer {
     this.#process.on('close', (code, signal) => {
       this.#end(code === null && this.#broke ? this.#broke : `it ended with ${signal ?? `exit code ${code}`}`);
     });
-    this.#connection = createMessageConnection(new StreamMessageReader(stdout), new StreamMessageWriter(stdin));
+    this.#connection = node.createMessageConnection(
+      new node.StreamMessageReader(stdout),
+      new node.StreamMessageWriter(stdin),
+    );
     // Its last words may still come.
     this.#connection.onError(([error]) => {
       this.#broke ??= error.message;
@@ -113,7 +103,7 @@ export class LanguageServer {
     return this.#hasEnded;
   }
 
-  get capabilities(): ServerCapabilities {
+  get capabilities(): vscodeLanguageserverProtocol.ServerCapabilities {
     return this.#capabilities;
   }
 
@@ -153,7 +143,7 @@ export class LanguageServer {
   }
 
   /** The diagnostics that the server sent for the present text of a document. */
-  async published(path: string): Promise<readonly Diagnostic[]> {
+  async published(path: string): Promise<readonly vscodeLanguageserverProtocol.Diagnostic[]> {
     const uri = uriOf(path);
     const found = () => {
       const published = this.#published.get(uri);
@@ -172,14 +162,14 @@ export class LanguageServer {
   async #initialize(): Promise<void> {
     const { root, options } = this.#start;
     const uri = pathToFileURL(root).href;
-    const params: InitializeParams = {
+    const params: vscodeLanguageserverProtocol.InitializeParams = {
       processId: process.pid,
       rootUri: uri,
       workspaceFolders: [{ uri, name: 'workspace' }],
       initializationOptions: options,
       capabilities: clientCapabilities,
     };
-    const { capabilities } = await this.ask<InitializeResult>('initialize', params);
+    const { capabilities } = await this.ask<vscodeLanguageserverProtocol.InitializeResult>('initialize', params);
     this.#capabilities = capabilities;
     await this.#notify('initialized', {});
   }
@@ -207,7 +197,7 @@ export class LanguageServer {
     );
     connection.onNotification(
       'textDocument/publishDiagnostics',
-      ({ uri, version, diagnostics }: PublishDiagnosticsParams) => {
+      ({ uri, version, diagnostics }: vscodeLanguageserverProtocol.PublishDiagnosticsParams) => {
         this.#published.set(uri, { items: diagnostics, version });
         this.#heard();
       },
@@ -268,7 +258,7 @@ export class LanguageServer {
     ended.catch(() => {});
     // A pipe breaks before the server's last words are read.
     const answered = work().catch((error: unknown) => {
-      if (error instanceof ResponseError && !ownCodes.has(error.code))
+      if (error instanceof node.ResponseError && !ownCodes.has(error.code))
         throw new NoAnswer('EREFUSED', `${name} refused: ${error.message}`);
       return ended;
     });
@@ -297,7 +287,7 @@ const languageIds: Readonly<Record<string, string>> = {
   '.rs': 'rust',
 };
 
-const clientCapabilities: InitializeParams['capabilities'] = {
+const clientCapabilities: vscodeLanguageserverProtocol.InitializeParams['capabilities'] = {
   general: { positionEncodings: ['utf-16'] },
   window: { workDoneProgress: true },
   workspace: {

@@ -1,11 +1,4 @@
-import type {
-  Definition,
-  LocationLink,
-  Location as LspLocation,
-  Position,
-  Range,
-  WorkspaceEdit,
-} from 'vscode-languageserver-protocol';
+import type * as vscodeLanguageserverProtocol from 'vscode-languageserver-protocol';
 import type { FileRename, NamedPlace, Place, ServerReply } from '../protocol.ts';
 import { type LanguageServer, NoAnswer } from './language-server.ts';
 import { lineStarts, linesOf, pathOf, readTextFile, uriOf } from './text-file.ts';
@@ -22,7 +15,11 @@ export async function findPlaces(
 ): Promise<ServerReply> {
   const at = await openAt(server, named);
   const context = ask === 'references' ? { context: { includeDeclaration: true } } : {};
-  type Found = Definition | LocationLink[] | LspLocation[] | null;
+  type Found =
+    | vscodeLanguageserverProtocol.Definition
+    | vscodeLanguageserverProtocol.LocationLink[]
+    | vscodeLanguageserverProtocol.Location[]
+    | null;
   const found = await server.ask<Found>(`textDocument/${ask}`, { ...at, ...context });
   const ranges = [found ?? []].flat().map(rangeOf);
   const lines = new Map<string, string[]>();
@@ -42,7 +39,11 @@ export async function findPlaces(
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** `whole`: the declaration around the name, where the server says. */
-function rangeOf(found: LspLocation | LocationLink): { uri: string; name: Range; whole: Range } {
+function rangeOf(found: vscodeLanguageserverProtocol.Location | vscodeLanguageserverProtocol.LocationLink): {
+  uri: string;
+  name: vscodeLanguageserverProtocol.Range;
+  whole: vscodeLanguageserverProtocol.Range;
+} {
   if ('targetUri' in found) return { uri: found.targetUri, name: found.targetSelectionRange, whole: found.targetRange };
   return { uri: found.uri, name: found.range, whole: found.range };
 }
@@ -53,15 +54,21 @@ export async function renameSymbol(
   { new_name: newName, ...named }: NamedPlace & { new_name: string },
 ): Promise<FileRename[]> {
   const at = await openAt(server, named);
-  const edit = await server.ask<WorkspaceEdit | null>('textDocument/rename', { ...at, newName });
+  const edit = await server.ask<vscodeLanguageserverProtocol.WorkspaceEdit | null>('textDocument/rename', {
+    ...at,
+    newName,
+  });
   const byFile = textEditsOf(edit ?? {});
   if (byFile.size === 0) throw new NoAnswer('ERENAME', `Nothing is named by ${JSON.stringify(named.symbol)} there.`);
   return [...byFile].map(([uri, edits]) => renameIn(uri, edits)).toSorted((a, b) => compare(a.path, b.path));
 }
 
-type Edits = readonly { range: Range; newText: string }[];
+type Edits = readonly { range: vscodeLanguageserverProtocol.Range; newText: string }[];
 
-function textEditsOf({ changes = {}, documentChanges }: WorkspaceEdit): Map<string, Edits> {
+function textEditsOf({
+  changes = {},
+  documentChanges,
+}: vscodeLanguageserverProtocol.WorkspaceEdit): Map<string, Edits> {
   const all = new Map<string, Edits>(documentChanges === undefined ? Object.entries(changes) : []);
   for (const change of documentChanges ?? []) {
     if (!('textDocument' in change))
@@ -81,7 +88,8 @@ function renameIn(uri: string, edits: Edits): FileRename {
   if (path === undefined || file === undefined || path.split('/').includes('node_modules'))
     throw new NoAnswer('ERENAME', `The rename would change ${path ?? uri}, which is no source file of the workspace.`);
   const starts = lineStarts(file.text);
-  const offset = ({ line, character }: Position) => Math.min((starts[line] ?? 0) + character, file.text.length);
+  const offset = ({ line, character }: vscodeLanguageserverProtocol.Position) =>
+    Math.min((starts[line] ?? 0) + character, file.text.length);
   const placed = edits.map(({ range, newText: text }) => ({
     start: offset(range.start),
     end: offset(range.end),

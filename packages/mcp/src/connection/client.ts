@@ -1,12 +1,6 @@
 import type { CommandEnd } from '@holdpoint/contract';
 import type { Conversation, Converse, ConverseKept, Network } from '@holdpoint/tools';
-import {
-  Client,
-  type ClientOptions,
-  ProtocolError,
-  StreamableHTTPClientTransport,
-  type Transport,
-} from '@modelcontextprotocol/client';
+import * as mcp from '@modelcontextprotocol/client';
 import { bounds } from '../bounds.ts';
 import { McpError } from '../errors.ts';
 import { type HttpServer, isHttp, type McpServer, type StdioServer } from '../servers.ts';
@@ -31,7 +25,7 @@ export const answersQuestions = { elicitation: { form: {} } };
 
 /** A connection to a server. */
 export interface Connected {
-  client: Client;
+  client: mcp.Client;
   /** The server reported a change of its tools since the last look. */
   hasOtherTools: boolean;
 }
@@ -62,8 +56,8 @@ interface Work<Result> {
   work(connected: Connected): Promise<Result>;
 }
 
-const clientFor = (protocol: string | undefined): Client =>
-  new Client({ name: 'holdpoint', version: '1.0.0' }, optionsFor(protocol));
+const clientFor = (protocol: string | undefined): mcp.Client =>
+  new mcp.Client({ name: 'holdpoint', version: '1.0.0' }, optionsFor(protocol));
 
 async function overHttp<Result>(
   { url, headers, timeout_s }: HttpServer,
@@ -81,7 +75,7 @@ async function overHttp<Result>(
   }
   let failure: { error: unknown } | undefined;
   const target = new URL(url);
-  const transport = new StreamableHTTPClientTransport(target, {
+  const transport = new mcp.StreamableHTTPClientTransport(target, {
     fetch: guardedFetch(network, {
       url: target,
       timeoutMs: timeout_s * 1000,
@@ -155,7 +149,7 @@ async function overKeptLines<Result>(
     return connected(clientFor(protocol), new LinesTransport(lines), { timeoutMs, signal: never, work });
   };
   // A server in order also answers with errors of the protocol.
-  const isSound = (error: unknown): boolean => ProtocolError.isInstance(error);
+  const isSound = (error: unknown): boolean => mcp.ProtocolError.isInstance(error);
   const said = await converse({ name, pin, argv: [command, ...args], env, open, isSound }, work);
   if (said.talk.status === 'rejected' && signal.aborted) throw said.talk.reason;
   return talkValue(name, network, said);
@@ -185,8 +179,8 @@ const nextOfProgram = (network: boolean): string =>
     : 'Try again, or continue without the server. Its program runs in a sandbox without a network, so it has to be installed on the host: npx, uvx and docker fetch nothing there.';
 
 async function connected<Result>(
-  client: Client,
-  transport: Transport,
+  client: mcp.Client,
+  transport: mcp.Transport,
   { timeoutMs, signal, work }: { timeoutMs: number; signal: AbortSignal; work(connected: Connected): Promise<Result> },
 ): Promise<Result> {
   const connection: Connected = { client, hasOtherTools: false };
@@ -198,7 +192,7 @@ async function connected<Result>(
   return work(connection);
 }
 
-function optionsFor(protocol: string | undefined): ClientOptions {
+function optionsFor(protocol: string | undefined): mcp.ClientOptions {
   const mode = protocol === undefined ? 'auto' : protocol >= statelessSince ? { pin: protocol } : 'legacy';
   return {
     // A server without a handshake may ask in its answers. Others would ask in requests of their own, which end with the connection.

@@ -1,13 +1,4 @@
-import {
-  type AuthorizationServerMetadata,
-  ClientCredentialsProvider,
-  exchangeAuthorization,
-  fetchToken,
-  InsecureTokenEndpointError,
-  OAuthError,
-  type OAuthTokens,
-  refreshAuthorization,
-} from '@modelcontextprotocol/client';
+import * as mcp from '@modelcontextprotocol/client';
 import { McpError } from '../errors.ts';
 import { type Login, tokenSchema } from './login.ts';
 import { oauthFetch, untrusted } from './oauth-fetch.ts';
@@ -21,7 +12,7 @@ export interface OAuthClient {
 
 interface Asked {
   issuer: string;
-  metadata: AuthorizationServerMetadata;
+  metadata: mcp.AuthorizationServerMetadata;
   client: OAuthClient;
   resource: string;
   host: OAuthHost;
@@ -47,7 +38,7 @@ export const redeemCode = (
   code: { code: string; verifier: string; redirect: string; iss?: string | undefined },
 ) =>
   tokensOf(asked, () =>
-    exchangeAuthorization(asked.issuer, {
+    mcp.exchangeAuthorization(asked.issuer, {
       ...sent(asked),
       ...{ authorizationCode: code.code, codeVerifier: code.verifier, redirectUri: code.redirect },
       ...(code.iss !== undefined && { iss: code.iss }),
@@ -55,13 +46,13 @@ export const redeemCode = (
   );
 
 export const refresh = (asked: Asked, refreshToken: string): Promise<Tokens> =>
-  tokensOf(asked, () => refreshAuthorization(asked.issuer, { ...sent(asked), refreshToken }));
+  tokensOf(asked, () => mcp.refreshAuthorization(asked.issuer, { ...sent(asked), refreshToken }));
 
 export function askAsClient(asked: Asked, scope: string | undefined): Promise<Tokens> {
   const { client_id: clientId, client_secret: clientSecret = '' } = asked.client;
-  const provider = new ClientCredentialsProvider({ clientId, clientSecret, expectedIssuer: asked.issuer });
+  const provider = new mcp.ClientCredentialsProvider({ clientId, clientSecret, expectedIssuer: asked.issuer });
   return tokensOf(asked, () =>
-    fetchToken(provider, asked.issuer, { ...sent(asked), ...(scope !== undefined && { scope }) }),
+    mcp.fetchToken(provider, asked.issuer, { ...sent(asked), ...(scope !== undefined && { scope }) }),
   );
 }
 
@@ -71,12 +62,12 @@ const sent = ({ metadata, client, resource, host, signal }: Asked) => ({
 });
 
 /** @throws TokenRefusal, McpError EMCPAUTH, an error of the network */
-async function tokensOf({ issuer, host }: Asked, ask: () => Promise<OAuthTokens>): Promise<Tokens> {
+async function tokensOf({ issuer, host }: Asked, ask: () => Promise<mcp.OAuthTokens>): Promise<Tokens> {
   const answer = await ask().catch((error: unknown) => {
-    if (error instanceof OAuthError)
+    if (error instanceof mcp.OAuthError)
       throw new TokenRefusal(/^[a-z_]{1,60}$/.test(error.code) ? error.code : 'an error');
     if (error instanceof McpError || (error instanceof Error && 'next' in error)) throw error;
-    if (error instanceof InsecureTokenEndpointError) throw untrusted(error.message.slice(0, 300));
+    if (error instanceof mcp.InsecureTokenEndpointError) throw untrusted(error.message.slice(0, 300));
     throw untrusted(`The token endpoint of ${issuer} answered with no tokens.`);
   });
   if (answer.token_type.toLowerCase() !== 'bearer') throw untrusted(`${issuer} issues no bearer tokens.`);

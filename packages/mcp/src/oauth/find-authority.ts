@@ -1,11 +1,4 @@
-import {
-  type AuthorizationServerMetadata,
-  checkResourceAllowed,
-  discoverAuthorizationServerMetadata,
-  discoverOAuthProtectedResourceMetadata,
-  extractWWWAuthenticateParams,
-  IssuerMismatchError,
-} from '@modelcontextprotocol/client';
+import * as mcp from '@modelcontextprotocol/client';
 import { McpError } from '../errors.ts';
 import type { HttpServer } from '../servers.ts';
 import { oauthFetch, secureUrl, untrusted } from './oauth-fetch.ts';
@@ -31,9 +24,9 @@ export async function readResource(
 ): Promise<Resource> {
   const options = metadataUrl === undefined ? {} : { resourceMetadataUrl: secureUrl(metadataUrl) };
   const said = await described(`The server at ${url}`, () =>
-    discoverOAuthProtectedResourceMetadata(url, options, oauthFetch(host, signal)),
+    mcp.discoverOAuthProtectedResourceMetadata(url, options, oauthFetch(host, signal)),
   );
-  if (!checkResourceAllowed({ requestedResource: url, configuredResource: said.resource })) {
+  if (!mcp.checkResourceAllowed({ requestedResource: url, configuredResource: said.resource })) {
     throw untrusted(`The server at ${url} describes another resource: ${said.resource.slice(0, 300)}.`);
   }
   const issuers = said.authorization_servers ?? [];
@@ -64,7 +57,7 @@ export function challengeOf(headers: Readonly<Record<string, string>>): {
   const value = headers['www-authenticate'];
   if (value === undefined) return {};
   const response = new Response(null, { status: 401, headers: { 'www-authenticate': value } });
-  const { resourceMetadataUrl, scope, error } = extractWWWAuthenticateParams(response);
+  const { resourceMetadataUrl, scope, error } = mcp.extractWWWAuthenticateParams(response);
   return {
     ...(resourceMetadataUrl && { metadataUrl: resourceMetadataUrl.href }),
     ...(scope && { scopes: scope.split(' ').filter((one) => one !== '') }),
@@ -80,11 +73,11 @@ export async function readIssuer(
   issuer: string,
   host: Pick<OAuthHost, 'send'>,
   signal: AbortSignal,
-): Promise<AuthorizationServerMetadata> {
+): Promise<mcp.AuthorizationServerMetadata> {
   secureUrl(issuer);
   const fetchFn = oauthFetch(host, signal);
   const metadata = await described(`The authorization server ${issuer}`, () =>
-    discoverAuthorizationServerMetadata(issuer, { fetchFn }),
+    mcp.discoverAuthorizationServerMetadata(issuer, { fetchFn }),
   );
   if (metadata === undefined) throw untrusted(`${issuer} describes no authorization server.`);
   for (const endpoint of [metadata.authorization_endpoint, metadata.token_endpoint, metadata.registration_endpoint]) {
@@ -98,7 +91,7 @@ async function described<Result>(who: string, read: () => Promise<Result>): Prom
     return await read();
   } catch (error) {
     if (error instanceof McpError || (error instanceof Error && 'next' in error)) throw error;
-    if (error instanceof IssuerMismatchError)
+    if (error instanceof mcp.IssuerMismatchError)
       throw untrusted(`${who} describes itself as another issuer: ${String(error.received).slice(0, 300)}.`, error);
     throw untrusted(`${who} does not describe its logins: ${firstLine(error)}`, error);
   }

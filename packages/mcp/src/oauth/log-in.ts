@@ -1,9 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  IssuerMismatchError,
-  startAuthorization,
-  validateAuthorizationResponseIssuer,
-} from '@modelcontextprotocol/client';
+import * as mcp from '@modelcontextprotocol/client';
 import { McpError } from '../errors.ts';
 import { redeemCode, TokenRefusal } from './ask-for-tokens.ts';
 import { chooseClient } from './choose-client.ts';
@@ -48,7 +44,7 @@ async function logInByPerson(of: OAuthServer, person: Person, signal: AbortSigna
   });
   const { redirect } = callback;
   const { client, isOwn } = await chooseClient(of, prepared, { redirect, signal });
-  const { authorizationUrl, codeVerifier: verifier } = await startAuthorization(issuer, {
+  const { authorizationUrl, codeVerifier: verifier } = await mcp.startAuthorization(issuer, {
     ...{ metadata, clientInformation: client, redirectUrl: redirect, state, resource },
     ...(scope !== undefined && { scope }),
   });
@@ -80,9 +76,9 @@ function codeOf(answer: URLSearchParams, { metadata, issuer }: Preparation): { c
     'authorization_response_iss_parameter_supported' in metadata &&
     metadata.authorization_response_iss_parameter_supported === true;
   try {
-    validateAuthorizationResponseIssuer({ iss, expectedIssuer: metadata.issuer, issParameterSupported });
+    mcp.validateAuthorizationResponseIssuer({ iss, expectedIssuer: metadata.issuer, issParameterSupported });
   } catch (error) {
-    if (!(error instanceof IssuerMismatchError)) throw error;
+    if (!(error instanceof mcp.IssuerMismatchError)) throw error;
     throw untrusted(
       `The answer comes from ${iss?.slice(0, 300) ?? 'an unnamed issuer'}, not from ${issuer}. Its code was not used.`,
     );

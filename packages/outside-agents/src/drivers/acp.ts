@@ -1,29 +1,10 @@
-import {
-  type AnyMessage,
-  client,
-  methods,
-  type NewSessionResponse,
-  PROTOCOL_VERSION,
-  type PromptResponse,
-  RequestError,
-  type RequestPermissionRequest,
-} from '@agentclientprotocol/sdk';
+import * as sdk from '@agentclientprotocol/sdk';
 import { z } from 'zod';
 import { readLine } from '../read-line.ts';
-import {
-  type AgentDriver,
-  AgentError,
-  type AgentLines,
-  type AgentStart,
-  type Asked,
-  bridge,
-  home,
-  placeholderKey,
-  serverName,
-} from './driver.ts';
+import * as driver from './driver.ts';
 
 /** An agent that speaks the Agent Client Protocol on its standard input and output. https://agentclientprotocol.com */
-const acpAgent = (start: AgentDriver['start'], cwd = '/workspace'): AgentDriver => ({
+const acpAgent = (start: driver.AgentDriver['start'], cwd = '/workspace'): driver.AgentDriver => ({
   start: (asked) => ({ cwd, ...start(asked) }),
   talk: (lines, asked) => talk(lines, asked, cwd),
 });
@@ -36,10 +17,14 @@ export const opencode = acpAgent(({ modelUrl, address: { provider, model } }) =>
   const settings = {
     ...{ model: named, small_model: named, autoupdate: false, share: 'disabled', enabled_providers: [name] },
     provider: {
-      [name]: { npm, options: { baseURL: `${modelUrl}${path}`, apiKey: placeholderKey }, models: { [model]: {} } },
+      [name]: {
+        npm,
+        options: { baseURL: `${modelUrl}${path}`, apiKey: driver.placeholderKey },
+        models: { [model]: {} },
+      },
     },
-    tools: { '*': false, [`${serverName}_*`]: true },
-    permission: { '*': 'deny', [`${serverName}_*`]: 'allow' },
+    tools: { '*': false, [`${driver.serverName}_*`]: true },
+    permission: { '*': 'deny', [`${driver.serverName}_*`]: 'allow' },
   };
   return {
     argv: ['opencode', 'acp'],
@@ -73,111 +58,121 @@ export const gemini = acpAgent(({ modelUrl, address: { model }, tools }) => {
   const settings = {
     security: { auth: { selectedType: 'gemini-api-key' } },
     // The pattern offers our tools to the model; each name lets its calls through.
-    tools: { core: [`mcp_${serverName}_*`, ...tools.map((name) => `mcp_${serverName}_${name}`)] },
-    mcp: { allowed: [serverName] },
+    tools: { core: [`mcp_${driver.serverName}_*`, ...tools.map((name) => `mcp_${driver.serverName}_${name}`)] },
+    mcp: { allowed: [driver.serverName] },
     hooksConfig: { enabled: false },
     general: { enableAutoUpdate: false, disableAutoUpdate: true },
     privacy: { usageStatisticsEnabled: false },
   };
   return {
     argv: ['gemini', '--acp', '--model', model],
-    env: { GEMINI_API_KEY: placeholderKey, GOOGLE_GEMINI_BASE_URL: modelUrl, GEMINI_CLI_TRUST_WORKSPACE: 'true' },
+    env: {
+      GEMINI_API_KEY: driver.placeholderKey,
+      GOOGLE_GEMINI_BASE_URL: modelUrl,
+      GEMINI_CLI_TRUST_WORKSPACE: 'true',
+    },
     files: { '.gemini/settings.json': JSON.stringify(settings) },
     kept: ['.gemini/tmp', '.gemini/projects.json', '.gemini/history'],
   };
-}, `${home}/work`);
+}, `${driver.home}/work`);
 
 /** Any other agent. It finds the way to its model in the variables of the providers' own clients. */
-export const acp = (command: string): AgentDriver =>
-  acpAgent(({ modelUrl, address: { model } }): AgentStart => {
+export const acp = (command: string): driver.AgentDriver =>
+  acpAgent(({ modelUrl, address: { model } }): driver.AgentStart => {
     return {
       argv: ['/bin/bash', '-c', `exec ${command}`],
       env: {
         ...{
           HOLDPOINT_MODEL: model,
           ANTHROPIC_BASE_URL: modelUrl,
-          ANTHROPIC_API_KEY: placeholderKey,
+          ANTHROPIC_API_KEY: driver.placeholderKey,
           ANTHROPIC_MODEL: model,
         },
-        ...{ OPENAI_BASE_URL: `${modelUrl}/v1`, OPENAI_API_KEY: placeholderKey, OPENAI_MODEL: model },
-        ...{ GEMINI_API_KEY: placeholderKey, GOOGLE_GEMINI_BASE_URL: modelUrl, GEMINI_MODEL: model },
+        ...{ OPENAI_BASE_URL: `${modelUrl}/v1`, OPENAI_API_KEY: driver.placeholderKey, OPENAI_MODEL: model },
+        ...{ GEMINI_API_KEY: driver.placeholderKey, GOOGLE_GEMINI_BASE_URL: modelUrl, GEMINI_MODEL: model },
       },
       files: {},
       kept: ['.acp'],
     };
   });
 
-async function talk(lines: AgentLines, { system, prompt, retold, session }: Asked, cwd: string): Promise<void> {
+async function talk(
+  lines: driver.AgentLines,
+  { system, prompt, retold, session }: driver.Asked,
+  cwd: string,
+): Promise<void> {
   let isReplayed = session !== undefined;
-  const connection = client({ name: serverName })
-    .onRequest(methods.client.session.requestPermission, ({ params }) => ({ outcome: chosen(params) }))
-    .onNotification(methods.client.session.update, ({ params: { update } }) => {
+  const connection = sdk
+    .client({ name: driver.serverName })
+    .onRequest(sdk.methods.client.session.requestPermission, ({ params }) => ({ outcome: chosen(params) }))
+    .onNotification(sdk.methods.client.session.update, ({ params: { update } }) => {
       if (isReplayed || update.sessionUpdate !== 'agent_message_chunk') return;
       if (update.content.type === 'text') lines.onText(update.content.text);
     })
     .connect(messagesOf(lines));
-  const mcpServers = [{ name: serverName, ...bridge, env: [] }];
+  const mcpServers = [{ name: driver.serverName, ...driver.bridge, env: [] }];
   const send = connection.agent;
   try {
-    const { protocolVersion, agentCapabilities } = await send.request(methods.agent.initialize, {
-      protocolVersion: PROTOCOL_VERSION,
+    const { protocolVersion, agentCapabilities } = await send.request(sdk.methods.agent.initialize, {
+      protocolVersion: sdk.PROTOCOL_VERSION,
       clientCapabilities: {},
     });
-    if (protocolVersion !== PROTOCOL_VERSION)
-      throw new AgentError(
-        `It speaks version ${protocolVersion} of the Agent Client Protocol, not ${PROTOCOL_VERSION}.`,
+    if (protocolVersion !== sdk.PROTOCOL_VERSION)
+      throw new driver.AgentError(
+        `It speaks version ${protocolVersion} of the Agent Client Protocol, not ${sdk.PROTOCOL_VERSION}.`,
       );
     const load = async (sessionId: string): Promise<boolean> => {
       if (agentCapabilities?.loadSession !== true) return false;
       // Some agents cannot load a session of an interrupted turn. A new session follows, with the story of the run.
-      return send.request(methods.agent.session.load, { sessionId, cwd, mcpServers }).then(
+      return send.request(sdk.methods.agent.session.load, { sessionId, cwd, mcpServers }).then(
         () => true,
         (error: unknown) => {
-          if (error instanceof RequestError) return false;
+          if (error instanceof sdk.RequestError) return false;
           throw error;
         },
       );
     };
     const loaded = session !== undefined && (await load(session)) ? session : undefined;
     const sessionId =
-      loaded ?? (await send.request<NewSessionResponse>(methods.agent.session.new, { cwd, mcpServers })).sessionId;
+      loaded ??
+      (await send.request<sdk.NewSessionResponse>(sdk.methods.agent.session.new, { cwd, mcpServers })).sessionId;
     isReplayed = false;
     lines.onSession(sessionId);
     const words = loaded !== undefined ? [prompt] : [system, session === undefined ? prompt : retold];
-    const { stopReason } = await send.request<PromptResponse>(methods.agent.session.prompt, {
+    const { stopReason } = await send.request<sdk.PromptResponse>(sdk.methods.agent.session.prompt, {
       sessionId,
       prompt: words.map((text) => ({ type: 'text' as const, text })),
     });
-    if (stopReason !== 'end_turn') throw new AgentError(`It stopped: ${stopReason}.`);
+    if (stopReason !== 'end_turn') throw new driver.AgentError(`It stopped: ${stopReason}.`);
   } catch (error) {
-    if (error instanceof AgentError) throw error;
-    throw new AgentError(wordsOf(error));
+    if (error instanceof driver.AgentError) throw error;
+    throw new driver.AgentError(wordsOf(error));
   } finally {
     connection.close();
   }
 }
 
 function wordsOf(error: unknown): string {
-  if (error instanceof RequestError && error.data !== undefined)
+  if (error instanceof sdk.RequestError && error.data !== undefined)
     return `${error.message}: ${JSON.stringify(error.data)}`;
   return error instanceof Error ? error.message : String(error);
 }
 
 /** A call of our tools is judged where it becomes a step. Everything else is refused. */
-function chosen({ options, toolCall }: RequestPermissionRequest) {
-  const isOurs = `${toolCall.toolCallId} ${toolCall.title ?? ''}`.includes(serverName);
+function chosen({ options, toolCall }: sdk.RequestPermissionRequest) {
+  const isOurs = `${toolCall.toolCallId} ${toolCall.title ?? ''}`.includes(driver.serverName);
   const option = options.find(({ kind }) => kind === (isOurs ? 'allow_once' : 'reject_once'));
   if (option === undefined) return { outcome: 'cancelled' as const };
   return { outcome: 'selected' as const, optionId: option.optionId };
 }
 
 /** The library reads the message itself. */
-const messageSchema = z.custom<AnyMessage>((value) => typeof value === 'object' && value !== null);
+const messageSchema = z.custom<sdk.AnyMessage>((value) => typeof value === 'object' && value !== null);
 
 /** The agent's lines as messages. A line that is no message is left out: programs also print words. */
-function messagesOf({ send, receive }: AgentLines) {
+function messagesOf({ send, receive }: driver.AgentLines) {
   return {
-    readable: new ReadableStream<AnyMessage>({
+    readable: new ReadableStream<sdk.AnyMessage>({
       async pull(controller) {
         for (;;) {
           const line = await receive();
@@ -187,6 +182,6 @@ function messagesOf({ send, receive }: AgentLines) {
         }
       },
     }),
-    writable: new WritableStream<AnyMessage>({ write: (message) => send(JSON.stringify(message)) }),
+    writable: new WritableStream<sdk.AnyMessage>({ write: (message) => send(JSON.stringify(message)) }),
   };
 }

@@ -1,20 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { readLine } from '../read-line.ts';
-import {
-  type AgentDriver,
-  AgentError,
-  type Asked,
-  bridge,
-  callSeconds,
-  home,
-  hooksUrl,
-  placeholderKey,
-  serverName,
-} from './driver.ts';
+import * as driver from './driver.ts';
 
 /** Claude Code by `claude -p`: lines of JSON in and out; its own tools off, or held by its hooks. https://code.claude.com/docs/en/headless */
-export const claudeCode: AgentDriver = {
+export const claudeCode: driver.AgentDriver = {
   start({ modelUrl, address: { model }, system, session, native, tools }) {
     const begin = session === undefined ? ['--session-id', randomUUID()] : ['--resume', session];
     return {
@@ -26,9 +16,9 @@ export const claudeCode: AgentDriver = {
       ],
       env: {
         ...{
-          CLAUDE_CONFIG_DIR: `${home}/.claude`,
+          CLAUDE_CONFIG_DIR: `${driver.home}/.claude`,
           ANTHROPIC_BASE_URL: modelUrl,
-          ANTHROPIC_API_KEY: placeholderKey,
+          ANTHROPIC_API_KEY: driver.placeholderKey,
         },
         ...{
           ANTHROPIC_SMALL_FAST_MODEL: model,
@@ -37,13 +27,17 @@ export const claudeCode: AgentDriver = {
         },
         ...{ CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC: '1', DISABLE_AUTOUPDATER: '1', ENABLE_TOOL_SEARCH: 'false' },
         ...{ CLAUDE_CODE_DISABLE_BACKGROUND_TASKS: '1', CLAUDE_BASH_MAINTAIN_PROJECT_WORKING_DIR: '1' },
-        ...{ MCP_TIMEOUT: '120000', MCP_TOOL_TIMEOUT: String(callSeconds * 1000), MAX_MCP_OUTPUT_TOKENS: '100000' },
+        ...{
+          MCP_TIMEOUT: '120000',
+          MCP_TOOL_TIMEOUT: String(driver.callSeconds * 1000),
+          MAX_MCP_OUTPUT_TOKENS: '100000',
+        },
       },
-      files: { 'servers.json': JSON.stringify({ mcpServers: native ? {} : { [serverName]: bridge } }) },
+      files: { 'servers.json': JSON.stringify({ mcpServers: native ? {} : { [driver.serverName]: driver.bridge } }) },
       kept: ['.claude/projects'],
     };
   },
-  async talk(lines, { prompt, isDeferred }: Asked) {
+  async talk(lines, { prompt, isDeferred }: driver.Asked) {
     if (isDeferred) lines.endInput();
     else {
       const content = [{ type: 'text', text: prompt }];
@@ -51,28 +45,29 @@ export const claudeCode: AgentDriver = {
     }
     for (;;) {
       const line = await lines.receive();
-      if (line === undefined) throw new AgentError('It ended without an answer.');
+      if (line === undefined) throw new driver.AgentError('It ended without an answer.');
       const said = readLine(saidSchema, line);
       if (said === undefined) continue;
       if (said.type === 'system') lines.onSession(said.session_id);
       if (said.type === 'assistant') {
         for (const part of said.message.content) if (part.type === 'text' && part.text) lines.onText(part.text);
       }
-      if (said.type === 'result' && said.is_error) throw new AgentError(said.result ?? said.subtype ?? 'It failed.');
+      if (said.type === 'result' && said.is_error)
+        throw new driver.AgentError(said.result ?? said.subtype ?? 'It failed.');
       if (said.type === 'result') return;
     }
   },
 };
 
 const withOurTools = [
-  ...['--tools', '', '--mcp-config', `${home}/servers.json`, '--allowedTools', `mcp__${serverName}`],
+  ...['--tools', '', '--mcp-config', `${driver.home}/servers.json`, '--allowedTools', `mcp__${driver.serverName}`],
   // A repository may bring hooks.
   ...['--settings', JSON.stringify({ disableAllHooks: true })],
 ];
 
 /** Every call asks our hook first, and a hook without an answer lets nothing run. Settings of the repository and of the home are left out. */
 function withOwnTools(tools: readonly string[]): string[] {
-  const hook = { type: 'http', url: hooksUrl, timeout: callSeconds, onFailure: 'block' };
+  const hook = { type: 'http', url: driver.hooksUrl, timeout: driver.callSeconds, onFailure: 'block' };
   const every = [{ hooks: [hook] }];
   const settings = { hooks: { PreToolUse: every, PostToolUse: every, PostToolUseFailure: every } };
   return [

@@ -1,16 +1,10 @@
-import type {
-  ArithmeticWord,
-  ParameterExpansionPart,
-  SyntaxNode,
-  TestBinaryExpression,
-  TestUnaryExpression,
-} from 'unbash';
+import type * as unbash from 'unbash';
 
 /**
  * The reason why the shell may run a command hidden from the text, when the shell expands `node` (without its children). Bash evaluates the
  * content of variables as code in arithmetic (`x='a[$(id)]'; echo $((x))`), in subscripts, in `${!x}` and in `${x@P}`.
  */
-export function findHazard(node: SyntaxNode): string | undefined {
+export function findHazard(node: unbash.SyntaxNode): string | undefined {
   switch (node.type) {
     case 'ArithmeticWord':
       return arithmeticHazard(node);
@@ -41,11 +35,11 @@ export function findHazard(node: SyntaxNode): string | undefined {
   }
 }
 
-function arithmeticHazard({ value }: ArithmeticWord): string | undefined {
+function arithmeticHazard({ value }: unbash.ArithmeticWord): string | undefined {
   return isNumber(value) ? undefined : 'arithmetic evaluates what a variable contains';
 }
 
-function expansionHazard({ prefix, index, operation }: ParameterExpansionPart): string | undefined {
+function expansionHazard({ prefix, index, operation }: unbash.ParameterExpansionPart): string | undefined {
   if (prefix === '!' && operation?.type !== 'Names') return 'an indirect expansion evaluates what a variable contains';
   if (index && !isNumber(index.value) && index.value !== '@' && index.value !== '*')
     return 'a subscript is evaluated as arithmetic';
@@ -59,14 +53,14 @@ function expansionHazard({ prefix, index, operation }: ParameterExpansionPart): 
   return undefined;
 }
 
-function testUnaryHazard({ operator, operand }: TestUnaryExpression): string | undefined {
+function testUnaryHazard({ operator, operand }: unbash.TestUnaryExpression): string | undefined {
   if (operator !== '-v' && operator !== '-R') return undefined;
   return isName(operand.text) ? undefined : 'a test of a variable evaluates its subscript';
 }
 
 const numericOperators = new Set(['-eq', '-ne', '-lt', '-le', '-gt', '-ge']);
 
-function testBinaryHazard({ operator, left, right }: TestBinaryExpression): string | undefined {
+function testBinaryHazard({ operator, left, right }: unbash.TestBinaryExpression): string | undefined {
   if (!numericOperators.has(operator) || (isNumber(left.value) && isNumber(right.value))) return undefined;
   return 'a numeric test evaluates what a variable contains';
 }

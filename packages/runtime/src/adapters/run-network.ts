@@ -1,15 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { isIP } from 'node:net';
 import type { SecretScope } from '@holdpoint/contract';
-import {
-  createAuthority,
-  createGuard,
-  EgressError,
-  EgressProxy,
-  type InjectedHeader,
-  openGuardedFetch,
-  openInjectedHeaders,
-} from '@holdpoint/egress';
+import * as egress from '@holdpoint/egress';
 import type { ExecutionContext } from '@holdpoint/engine/worker';
 import { SecretError, type Secrets } from '@holdpoint/secrets';
 import type { Network } from '@holdpoint/tools';
@@ -18,7 +10,7 @@ import type { Network } from '@holdpoint/tools';
 export interface CallNetwork extends AsyncDisposable {
   network: Network;
   /** Opens a proxy with a token of its own, closed together with this network. */
-  openProxy(): EgressProxy;
+  openProxy(): egress.EgressProxy;
 }
 
 /**
@@ -42,11 +34,11 @@ export async function openCallNetwork(
   const own = (reaches ?? []).filter((rule) => isRule(rule, operator.allowAddresses));
   const rules = [...network.allow, ...own, ...granted.filter(isName)];
   if (rules.length === 0) return undefined;
-  const guard = createGuard({ rules, allowAddresses: operator.allowAddresses });
-  const headers = openInjectedHeaders(headersOf(scope, operator.secrets));
-  const injected = headers.isEmpty ? {} : { injected: { headers, authority: await createAuthority() } };
-  const guarded = openGuardedFetch({ guard, onConnection, headers });
-  const proxies: EgressProxy[] = [];
+  const guard = egress.createGuard({ rules, allowAddresses: operator.allowAddresses });
+  const headers = egress.openInjectedHeaders(headersOf(scope, operator.secrets));
+  const injected = headers.isEmpty ? {} : { injected: { headers, authority: await egress.createAuthority() } };
+  const guarded = egress.openGuardedFetch({ guard, onConnection, headers });
+  const proxies: egress.EgressProxy[] = [];
   return {
     network: {
       hosts: network.allow,
@@ -62,7 +54,12 @@ export async function openCallNetwork(
       },
     },
     openProxy() {
-      const proxy = new EgressProxy({ guard, token: randomBytes(32).toString('base64url'), onConnection, ...injected });
+      const proxy = new egress.EgressProxy({
+        guard,
+        token: randomBytes(32).toString('base64url'),
+        onConnection,
+        ...injected,
+      });
       proxies.push(proxy);
       return proxy;
     },
@@ -75,10 +72,10 @@ export async function openCallNetwork(
 /** The run's own rules were checked at its submission. */
 function isRule(rule: string, allowAddresses: readonly string[]): boolean {
   try {
-    createGuard({ rules: [rule], allowAddresses });
+    egress.createGuard({ rules: [rule], allowAddresses });
     return true;
   } catch (error) {
-    if (error instanceof EgressError && error.code === 'ERULEINVALID') return false;
+    if (error instanceof egress.EgressError && error.code === 'ERULEINVALID') return false;
     throw error;
   }
 }
@@ -87,7 +84,7 @@ function isRule(rule: string, allowAddresses: readonly string[]): boolean {
 const isName = (target: string): boolean => isIP(target.replace(/:\d+$/, '').replace(/^\[|\]$/g, '')) === 0;
 
 /** The values are read when a request is sent. */
-const headersOf = ({ tenant, secrets: uses }: SecretScope, secrets: Secrets): InjectedHeader[] =>
+const headersOf = ({ tenant, secrets: uses }: SecretScope, secrets: Secrets): egress.InjectedHeader[] =>
   uses.flatMap(({ name, as }) => {
     if (!('header' in as)) return [];
     const { host, name: header, value, plain_http: plainHttp } = as.header;

@@ -1,11 +1,4 @@
-import {
-  type CommandEnd,
-  longestTail,
-  type ProcessLimits,
-  type ShellSpec,
-  type Validator,
-  type ValidatorResult,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { abortReason, type Executor, type PrepareEnd, type TaskContext, type TaskEnd } from '@holdpoint/engine/worker';
 import type { Command, Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
@@ -25,7 +18,7 @@ interface Deps {
 export async function runTask(
   { sandbox, secrets, allowAddresses }: Deps,
   workspace: WorkspaceMount,
-  { command, cwd, env, timeout_ms, input }: ShellSpec,
+  { command, cwd, env, timeout_ms, input }: contract.ShellSpec,
   { taskId, wallMs, limits, network, scope, seed, output, inputs, onConnection, onBegun, signal }: TaskContext,
 ): Promise<TaskEnd> {
   await using way = await openCallNetwork({ network, scope, onConnection }, { allowAddresses, secrets });
@@ -77,14 +70,14 @@ export async function runPrepare(
     egress: proxy,
     streams: 'combined',
     watch,
-    kept_bytes: 2 * longestTail,
+    kept_bytes: 2 * contract.longestTail,
     tmp_bytes: prepareTmpBytes,
     limits: { ...limits, wall_ms: wallMs },
     ...splitSignal(signal),
   });
   const { end, stdout, duration_ms } = withRefusals(ran, { proxy, to: 'stdout', watch });
   const { status, exit_code, detail } = judgeValidator(end);
-  const output = stdout.text.slice(-longestTail);
+  const output = stdout.text.slice(-contract.longestTail);
   return { succeeded: status === 'passed', exit_code, detail, output, duration_ms };
 }
 
@@ -100,7 +93,7 @@ function abortAtEnd(): { signal: AbortSignal } & Disposable {
   return { signal: controller.signal, [Symbol.dispose]: () => controller.abort() };
 }
 
-function judgeTask(end: CommandEnd): TaskEnd {
+function judgeTask(end: contract.CommandEnd): TaskEnd {
   switch (end.status) {
     case 'exited': {
       const { exit_code, signal } = end;
@@ -127,9 +120,9 @@ function judgeTask(end: CommandEnd): TaskEnd {
 export async function runValidator(
   sandbox: Sandbox,
   workspace: WorkspaceMount,
-  { command, name, timeout_s }: Validator,
-  { limits, ...rest }: Pick<Command, 'filter' | 'signal'> & { limits: Partial<ProcessLimits> },
-): Promise<ValidatorResult> {
+  { command, name, timeout_s }: contract.Validator,
+  { limits, ...rest }: Pick<Command, 'filter' | 'signal'> & { limits: Partial<contract.ProcessLimits> },
+): Promise<contract.ValidatorResult> {
   const { end, stdout, stderr, duration_ms, capabilities } = await sandbox.run({
     workspace,
     argv: ['/bin/bash', '-c', command],
@@ -151,7 +144,7 @@ export async function runValidator(
 
 const longestName = 100;
 
-function judgeValidator(end: CommandEnd): Pick<ValidatorResult, 'status' | 'exit_code' | 'detail'> {
+function judgeValidator(end: contract.CommandEnd): Pick<contract.ValidatorResult, 'status' | 'exit_code' | 'detail'> {
   switch (end.status) {
     case 'exited': {
       const { exit_code, signal } = end;
@@ -170,7 +163,7 @@ function judgeValidator(end: CommandEnd): Pick<ValidatorResult, 'status' | 'exit
 }
 
 /** Why a command over its limits was killed; half a sentence. */
-function quotaText({ quota, limit }: Extract<CommandEnd, { status: 'quota' }>): string {
+function quotaText({ quota, limit }: Extract<contract.CommandEnd, { status: 'quota' }>): string {
   if (quota === 'disk') return `it wrote most while the free space of the disk fell towards ${limit} bytes`;
   return `it passed its ${quota} limit of ${limit}`;
 }

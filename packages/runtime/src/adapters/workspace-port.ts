@@ -1,11 +1,4 @@
-import {
-  type FileDiff,
-  isUnstorable,
-  mostChangesNamed,
-  type PublishPlan,
-  type SecretScope,
-  type SecretUse,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import type { MadeWorkspace, WorkspacePort } from '@holdpoint/engine/worker';
 import type { Sandbox } from '@holdpoint/sandbox';
 import type { Redactor, Secrets } from '@holdpoint/secrets';
@@ -44,7 +37,7 @@ export function createWorkspacePort(
     async differenceFrom({ decided: from, ...input }) {
       const taken = await takeSnapshot(input);
       if (taken.id === from) return undefined;
-      const difference = { runId: input.runId, from, to: taken.id, most: mostChangesNamed };
+      const difference = { runId: input.runId, from, to: taken.id, most: contract.mostChangesNamed };
       return { ...toTaken(taken), ...(await workspaces.compare(difference)) };
     },
     killAll: (runId) => sandbox.killAll(runId),
@@ -60,7 +53,7 @@ export function createWorkspacePort(
       return { unknown, repositories };
     },
     async contentOf({ runId, from, to, whole = false }) {
-      const most = whole ? mostNamedOfWhole : mostChangesNamed;
+      const most = whole ? mostNamedOfWhole : contract.mostChangesNamed;
       const { changes, total } = await workspaces.compare({ runId, from, to, most });
       const { files } = await workspaces.diff({ runId, from, to, includeIgnored: whole });
       assertReadable(files);
@@ -90,7 +83,7 @@ export function createWorkspacePort(
       const conflicts = plan.conflicts.map(({ path, reason, detail, versions }) => {
         return { path, reason, detail, resolvable: versions !== undefined };
       });
-      const unpublishable = plan.left_out.filter(isUnstorable).map(({ path }) => path ?? 'other files');
+      const unpublishable = plan.left_out.filter(contract.isUnstorable).map(({ path }) => path ?? 'other files');
       const found = await findSecrets(workspaces, redactor, { runId: call.runId, plan });
       return redactor.json({ candidate, digest, conflicts, unpublishable, plan, secrets: found });
     },
@@ -115,8 +108,8 @@ export function createWorkspacePort(
 }
 
 /** Names of the secrets no snapshot of a run may contain. */
-function keptOutOfFiles({ secrets }: SecretScope): string[] {
-  const names = (uses: readonly SecretUse[]) => new Set(uses.map(({ name }) => name));
+function keptOutOfFiles({ secrets }: contract.SecretScope): string[] {
+  const names = (uses: readonly contract.SecretUse[]) => new Set(uses.map(({ name }) => name));
   const inFiles = names(secrets.filter(({ as }) => 'placeholder' in as && as.placeholder === 'files'));
   return [...names(secrets).difference(inFiles)];
 }
@@ -125,7 +118,7 @@ function keptOutOfFiles({ secrets }: SecretScope): string[] {
 async function findSecrets(
   workspaces: Workspaces,
   redactor: Redactor,
-  { runId, plan: { candidate: snapshot, files } }: { runId: string; plan: PublishPlan },
+  { runId, plan: { candidate: snapshot, files } }: { runId: string; plan: contract.PublishPlan },
 ): Promise<{ path: string; names: string[] }[]> {
   if (redactor.isEmpty) return [];
   const found: { path: string; names: string[] }[] = [];
@@ -148,7 +141,7 @@ const longestWhole = 1024 * 1024;
 const mostNamedOfWhole = 1000;
 
 /** Refuses to show a change for a decision while the content of a changed file is lost. */
-function assertReadable(files: readonly FileDiff[]): void {
+function assertReadable(files: readonly contract.FileDiff[]): void {
   const lost = files.find(({ unreadable }) => unreadable !== undefined);
   if (lost !== undefined)
     throw new WorkspaceError(
@@ -157,7 +150,7 @@ function assertReadable(files: readonly FileDiff[]): void {
     );
 }
 
-function patchOf(files: readonly FileDiff[], longest: number): { patch: string; cut: boolean } {
+function patchOf(files: readonly contract.FileDiff[], longest: number): { patch: string; cut: boolean } {
   let patch = '';
   for (const { path, status, hunks, omitted } of files) {
     if (omitted) return { patch, cut: true };

@@ -1,19 +1,11 @@
-import {
-  type AgentKind,
-  givenLimitsSchema,
-  type KindOrigin,
-  kindNameSchema,
-  narrowedShape,
-  nearestNames,
-  type OfKind,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { grantProblems, readYaml } from '@holdpoint/policy';
 import { plain } from '@holdpoint/readable';
 import { z } from 'zod';
 
 /** A document about a kind of sub-agent, not parsed yet. */
 export interface KindDocument {
-  origin: KindOrigin;
+  origin: contract.KindOrigin;
   /** Path for people: relative to the workspace, or the name in the operator's folder. */
   file: string;
   text: string;
@@ -21,16 +13,16 @@ export interface KindDocument {
   isForeign: boolean;
 }
 
-export type ParsedKind = { ok: true; kind: AgentKind } | { ok: false; of: OfKind; error: string };
+export type ParsedKind = { ok: true; kind: contract.AgentKind } | { ok: false; of: contract.OfKind; error: string };
 
 const shape = {
-  name: kindNameSchema.optional(),
+  name: contract.kindNameSchema.optional(),
   description: z.string().trim().min(1).max(2000),
   tools: z.union([z.string().max(5000), z.array(z.string().max(100)).max(200)]).optional(),
   model: z.string().min(1).max(200).optional(),
-  ...narrowedShape,
-  limits: givenLimitsSchema.optional(),
-  max_turns: givenLimitsSchema.shape.max_turns,
+  ...contract.narrowedShape,
+  limits: contract.givenLimitsSchema.optional(),
+  max_turns: contract.givenLimitsSchema.shape.max_turns,
 };
 const known = Object.keys(shape);
 /** The YAML parser takes quadratic time for keys: 20 ms for this much, 2.5 s for 70 KB. */
@@ -98,7 +90,7 @@ export const oneLine = (text: string): string =>
 function issueText(issue: z.core.$ZodIssue): string {
   if (issue.code === 'unrecognized_keys' && issue.path.length === 0) {
     const [key = ''] = issue.keys;
-    return `there is no key ${key}. Nearest: ${nearestNames(key, known, 1).join('')}`;
+    return `there is no key ${key}. Nearest: ${contract.nearestNames(key, known, 1).join('')}`;
   }
   return `${issue.path.join('.')}: ${issue.message}`;
 }

@@ -1,11 +1,4 @@
-import {
-  type AbortReason,
-  capDelay,
-  HandBack,
-  type JobContext,
-  type JobEnd,
-  type WorkerDeps,
-} from '@holdpoint/engine/worker';
+import * as engine from '@holdpoint/engine/worker';
 import { DelayedError, type Job, WaitingError } from 'bullmq';
 import type { InJob } from '../traces/trace-jobs.ts';
 import type { EarlyFinish } from './early-finish.ts';
@@ -14,12 +7,12 @@ import { HandlerStuck, type StuckHandlers } from './stuck-handlers.ts';
 
 /** The handler of a queue's jobs, and how missed wake-ups reach the jobs. */
 export interface JobKind<Data> {
-  handle(deps: WorkerDeps, data: Data, context: JobContext): Promise<JobEnd>;
+  handle(deps: engine.WorkerDeps, data: Data, context: engine.JobContext): Promise<engine.JobEnd>;
   /** @param seen sequence number of the run when the handler acted on the run */
-  wakeMissed(deps: WorkerDeps, data: Data, seen: number): Promise<void>;
-  mayStillSleep?(deps: WorkerDeps, data: Data, end: { seen?: number }): Promise<boolean>;
+  wakeMissed(deps: engine.WorkerDeps, data: Data, seen: number): Promise<void>;
+  mayStillSleep?(deps: engine.WorkerDeps, data: Data, end: { seen?: number }): Promise<boolean>;
   /** Adds the job once more. Only handlers of a kind with `again` may end their job before they return. */
-  again?(deps: WorkerDeps, data: Data): Promise<void>;
+  again?(deps: engine.WorkerDeps, data: Data): Promise<void>;
   /** Set for jobs of steps: a handler may add the next step's job, and the end of the handler's own job fetches the added job. */
   takesNextStep?: boolean;
 }
@@ -32,7 +25,7 @@ const leavingMs = 200;
  * be lost, so the job looks at the log once more after the move, and is promoted when the run needs the job.
  */
 export function processor<Data extends { run_id: string }>(
-  deps: WorkerDeps,
+  deps: engine.WorkerDeps,
   { handle, mayStillSleep, again, takesNextStep }: JobKind<Data>,
   options: {
     running: Set<Job<Data>>;
@@ -50,7 +43,7 @@ export function processor<Data extends { run_id: string }>(
     slots: SharedSlots<Data>;
   },
 ) {
-  const run = async (job: Job<Data>, token: string | undefined, context: JobContext): Promise<void> => {
+  const run = async (job: Job<Data>, token: string | undefined, context: engine.JobContext): Promise<void> => {
     if (options.isHeld?.()) {
       await job.moveToWait(token);
       throw new WaitingError();
@@ -60,7 +53,7 @@ export function processor<Data extends { run_id: string }>(
     const work = () => handle(deps, job.data, context);
     const end = await (inJob === undefined ? work() : inJob(job.queueName, job.data, work)).catch(
       async (error: unknown) => {
-        if (!(error instanceof HandBack)) throw error;
+        if (!(error instanceof engine.HandBack)) throw error;
         await job.moveToWait(token);
         throw new WaitingError();
       },
@@ -71,7 +64,7 @@ export function processor<Data extends { run_id: string }>(
     }
     // BullMQ compares the end of the delay with the wall clock of this process, which may be wrong: without the conversion of `end.until`,
     // a clock running ahead would bring the job back at once.
-    await job.moveToDelayed(Date.now() + capDelay(end.until - deps.now()), token);
+    await job.moveToDelayed(Date.now() + engine.capDelay(end.until - deps.now()), token);
     if (mayStillSleep && !(await mayStillSleep(deps, job.data, end))) {
       await job.promote().catch((error: unknown) => deps.logger.debug({ job: job.id, err: error }, 'already awake'));
     }
@@ -93,7 +86,7 @@ export function processor<Data extends { run_id: string }>(
     if (former !== undefined && !options.finishing.hasBegun(former.job)) {
       // The job lost its lock and came again to the same worker. BullMQ renews a single lock and aborts a single signal per job id: two
       // handlers side by side would take the lock and the work from each other.
-      former.leave.abort('lock-lost' satisfies AbortReason);
+      former.leave.abort('lock-lost' satisfies engine.AbortReason);
       await job.moveToDelayed(Date.now() + leavingMs, token);
       throw new DelayedError();
     }
@@ -101,7 +94,7 @@ export function processor<Data extends { run_id: string }>(
     inside.set(job.id, mine);
     const call = new AbortController();
     options.calls.set(job, call);
-    const context: JobContext = {
+    const context: engine.JobContext = {
       canceled: call.signal,
       signal: signal === undefined ? mine.leave.signal : AbortSignal.any([signal, mine.leave.signal]),
       lastTry: job.attemptsMade + 1 >= (job.opts.attempts ?? 1),

@@ -1,25 +1,7 @@
 import { queueNames, TraceIds } from '@holdpoint/engine';
 import { type Follower, startTelemetryFollower } from '@holdpoint/engine/following';
 import type { Connections } from '@holdpoint/engine/redis';
-import {
-  type AbortReason,
-  backoffOf,
-  handleStep,
-  handleTask,
-  handleTurn,
-  handleWorkspace,
-  mayPublicationSleep,
-  mayStillSleep,
-  mayTurnSleep,
-  queuePrefix,
-  type StepJob,
-  startAudit,
-  type TaskJob,
-  type TurnJob,
-  type WorkerDeps,
-  type WorkspaceJob,
-  wakeMissed,
-} from '@holdpoint/engine/worker';
+import * as engine from '@holdpoint/engine/worker';
 import type { Telemetry, Worker, WorkerOptions } from 'bullmq';
 import type { RuntimeConfig } from '../runtime-config.ts';
 import type { InJob } from '../traces/trace-jobs.ts';
@@ -65,7 +47,7 @@ export interface RunningWorkers {
 interface Start {
   /** Makes the secrets of a tenant unreadable in audit records. @default nothing is a secret */
   redact?: (text: string, tenant: string) => string;
-  deps: WorkerDeps;
+  deps: engine.WorkerDeps;
   config: Pick<
     RuntimeConfig,
     'steps' | 'turns' | 'runs' | 'tasks' | 'lockMs' | 'stalledMs' | 'sweepMs' | 'maintenanceMs' | 'dataDir'
@@ -123,7 +105,7 @@ export async function startQueueWorkers({
 }: Start): Promise<RunningWorkers> {
   const options = (concurrency: number): WorkerOptions => ({
     connection: connections.worker(),
-    prefix: queuePrefix,
+    prefix: engine.queuePrefix,
     concurrency,
     ...lockOf(config.lockMs),
     stalledInterval: config.stalledMs,
@@ -131,7 +113,7 @@ export async function startQueueWorkers({
     maxStalledCount: 1_000_000,
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
-    settings: { backoffStrategy: (made, _type, error) => backoffOf(made, error, Math.random) },
+    settings: { backoffStrategy: (made, _type, error) => engine.backoffOf(made, error, Math.random) },
     ...(queueTelemetry && { telemetry: queueTelemetry }),
   });
 
@@ -143,29 +125,44 @@ export async function startQueueWorkers({
 
   const intake = new Intake();
   const isHeld = (worker: Worker): boolean => intake.holds(worker);
-  const turns = openWorker<TurnJob>(
+  const turns = openWorker<engine.TurnJob>(
     deps,
     queueNames.turns,
-    logged<TurnJob>(
-      { handle: handleTurn, wakeMissed: wakeMissed.turn, mayStillSleep: mayTurnSleep, again: turnAgain },
+    logged<engine.TurnJob>(
+      {
+        handle: engine.handleTurn,
+        wakeMissed: engine.wakeMissed.turn,
+        mayStillSleep: engine.mayTurnSleep,
+        again: turnAgain,
+      },
       traceIds,
     ),
     { ...options(turnSlots(config)), isHeld, inJob, stuck: stuckOf(queueNames.turns, turnSlots(config)) },
   );
-  const steps = openWorker<StepJob>(
+  const steps = openWorker<engine.StepJob>(
     deps,
     queueNames.steps,
-    logged<StepJob>(
-      { handle: handleStep, wakeMissed: wakeMissed.step, mayStillSleep, again: stepAgain, takesNextStep: true },
+    logged<engine.StepJob>(
+      {
+        handle: engine.handleStep,
+        wakeMissed: engine.wakeMissed.step,
+        mayStillSleep: engine.mayStillSleep,
+        again: stepAgain,
+        takesNextStep: true,
+      },
       traceIds,
     ),
     { ...options(config.steps), isHeld, inJob, stuck: stuckOf(queueNames.steps, config.steps) },
   );
-  const workspaces = openWorker<WorkspaceJob>(
+  const workspaces = openWorker<engine.WorkspaceJob>(
     deps,
     queueNames.workspaces,
-    logged<WorkspaceJob>(
-      { handle: handleWorkspace, wakeMissed: wakeMissed.workspace, mayStillSleep: mayPublicationSleep },
+    logged<engine.WorkspaceJob>(
+      {
+        handle: engine.handleWorkspace,
+        wakeMissed: engine.wakeMissed.workspace,
+        mayStillSleep: engine.mayPublicationSleep,
+      },
       traceIds,
     ),
     {
@@ -174,10 +171,10 @@ export async function startQueueWorkers({
       ...{ inJob, stuck: stuckOf(queueNames.workspaces, workspaceSlots) },
     },
   );
-  const tasks = openWorker<TaskJob>(
+  const tasks = openWorker<engine.TaskJob>(
     deps,
     queueNames.tasks,
-    logged<TaskJob>({ handle: handleTask, wakeMissed: wakeMissed.task }, traceIds),
+    logged<engine.TaskJob>({ handle: engine.handleTask, wakeMissed: engine.wakeMissed.task }, traceIds),
     { ...options(config.tasks), isHeld, inJob, stuck: stuckOf(queueNames.tasks, config.tasks) },
   );
   const opened = [turns, steps, workspaces, tasks];
@@ -197,13 +194,19 @@ export async function startQueueWorkers({
     worker.on('stalled', () => onStalled(worker.name));
     // BullMQ does not abort a job after losing the job's lock. Another worker has the job now, so this worker must stop.
     worker.on('lockRenewalFailed', (ids) => {
-      for (const id of ids) worker.cancelJob(id, 'lock-lost' satisfies AbortReason);
+      for (const id of ids) worker.cancelJob(id, 'lock-lost' satisfies engine.AbortReason);
     });
   }
   await Promise.all(all.map((worker) => worker.waitUntilReady()));
   const periodic = startPeriodic(deps, config);
   const reviews = startReviews(deps);
-  const audit = startAudit({ ...deps, redact, dataDir: config.dataDir, subscriber: connections.subscriber, onLosses });
+  const audit = engine.startAudit({
+    ...deps,
+    redact,
+    dataDir: config.dataDir,
+    subscriber: connections.subscriber,
+    onLosses,
+  });
   const following = { ...deps, subscriber: connections.subscriber };
   const follower = openFollower && startTelemetryFollower({ ...following, open: openFollower });
 
@@ -226,7 +229,7 @@ export async function startQueueWorkers({
     held: () => intake.reasons(),
     isFollower: () => follower?.isHolder() ?? false,
     cancelRun(runId) {
-      const reason: AbortReason = 'canceled';
+      const reason: engine.AbortReason = 'canceled';
       for (const job of turns.running) if (job.data.run_id === runId) turns.worker.cancelJob(String(job.id), reason);
       for (const job of steps.running) if (job.data.run_id === runId) steps.worker.cancelJob(String(job.id), reason);
       for (const job of tasks.running) if (job.data.run_id === runId) tasks.worker.cancelJob(String(job.id), reason);
@@ -236,7 +239,8 @@ export async function startQueueWorkers({
     },
     killTask(taskId) {
       for (const job of tasks.running) {
-        if (job.data.task_id === taskId) tasks.worker.cancelJob(String(job.id), 'canceled' satisfies AbortReason);
+        if (job.data.task_id === taskId)
+          tasks.worker.cancelJob(String(job.id), 'canceled' satisfies engine.AbortReason);
       }
     },
     hold: () =>
@@ -250,7 +254,7 @@ export async function startQueueWorkers({
       await periodic.stop();
       await reviews.stop();
       const deadline = setTimeout(() => {
-        for (const worker of all) worker.cancelAllJobs('shutdown' satisfies AbortReason);
+        for (const worker of all) worker.cancelAllJobs('shutdown' satisfies engine.AbortReason);
       }, drainMs);
       await Promise.all(all.map((worker) => worker.close()));
       clearTimeout(deadline);
@@ -261,8 +265,8 @@ export async function startQueueWorkers({
   };
 }
 
-const turnAgain = ({ queues }: WorkerDeps, { run_id: id, turn }: TurnJob): Promise<void> =>
+const turnAgain = ({ queues }: engine.WorkerDeps, { run_id: id, turn }: engine.TurnJob): Promise<void> =>
   queues.wakeTurn({ id }, turn);
 
-const stepAgain = ({ queues }: WorkerDeps, { run_id: id, step_id }: StepJob): Promise<void> =>
+const stepAgain = ({ queues }: engine.WorkerDeps, { run_id: id, step_id }: engine.StepJob): Promise<void> =>
   queues.wakeStep({ id }, step_id);

@@ -1,20 +1,13 @@
-import {
-  type ModelAnswer,
-  ModelError,
-  type ModelImage,
-  type ModelMessage,
-  mostRequestBytes,
-  type Sight,
-} from '@holdpoint/models';
+import * as models from '@holdpoint/models';
 
 export interface ImageSource {
-  sight: Sight;
+  sight: models.Sight;
   /** The bytes of a kept image. Rejects when they are lost. */
   read: (sha256: string) => Promise<Buffer>;
 }
 
 interface Asking extends ImageSource {
-  messages: readonly ModelMessage[];
+  messages: readonly models.ModelMessage[];
   model: string;
 }
 
@@ -28,8 +21,8 @@ const mostKnown = 10_000;
  */
 export async function askWithImages(
   asking: Asking,
-  ask: (messages: readonly ModelMessage[]) => Promise<ModelAnswer>,
-): Promise<ModelAnswer> {
+  ask: (messages: readonly models.ModelMessage[]) => Promise<models.ModelAnswer>,
+): Promise<models.ModelAnswer> {
   const shown = await loadImages(asking);
   const keys = shown.flatMap(keptIn).map(({ kept }) => keyOf(asking.model, kept.sha256));
   try {
@@ -52,26 +45,26 @@ function remember(set: Set<string>, keys: readonly string[]): void {
 }
 
 const isAboutImages = (error: unknown): boolean =>
-  error instanceof ModelError &&
+  error instanceof models.ModelError &&
   error.code === 'EMODELREQUEST' &&
   /image|picture|media|pdf|document|file/i.test(error.message);
 
-type Kept = ModelImage & { kept: NonNullable<ModelImage['kept']> };
+type Kept = models.ModelImage & { kept: NonNullable<models.ModelImage['kept']> };
 
-const isKept = (image: ModelImage): image is Kept => image.kept !== undefined;
+const isKept = (image: models.ModelImage): image is Kept => image.kept !== undefined;
 
-const keptIn = (message: ModelMessage): Kept[] =>
+const keptIn = (message: models.ModelMessage): Kept[] =>
   message.role === 'tool' ? message.results.flatMap(({ images = [] }) => images.filter(isKept)) : [];
 
 /** The messages with the bytes of their images, the latest first, as far as one request carries them. The same bytes each time. */
-async function loadImages({ messages, model, sight, read }: Asking): Promise<readonly ModelMessage[]> {
+async function loadImages({ messages, model, sight, read }: Asking): Promise<readonly models.ModelMessage[]> {
   const images = messages
     .flatMap(keptIn)
     .filter((image) => sees(sight, image))
     .reverse();
   if (images.length === 0) return messages;
-  const loaded = new Map<Kept, ModelImage | string>();
-  let left = mostRequestBytes;
+  const loaded = new Map<Kept, models.ModelImage | string>();
+  let left = models.mostRequestBytes;
   for (const image of images) {
     const { sha256, bytes } = image.kept;
     if (refused.has(keyOf(model, sha256))) loaded.set(image, image.text ?? unreadable);
@@ -83,10 +76,10 @@ async function loadImages({ messages, model, sight, read }: Asking): Promise<rea
   return messages.map((message) => withLoaded(message, loaded));
 }
 
-const sees = ({ images, pdf }: Sight, { pages }: Pick<ModelImage, 'pages'>): boolean =>
+const sees = ({ images, pdf }: models.Sight, { pages }: Pick<models.ModelImage, 'pages'>): boolean =>
   pages === undefined ? images : pdf;
 
-async function loadOne(image: Kept, read: Asking['read']): Promise<ModelImage | string> {
+async function loadOne(image: Kept, read: Asking['read']): Promise<models.ModelImage | string> {
   const content = await read(image.kept.sha256).catch(() => undefined);
   return content === undefined ? (image.text ?? lost) : { ...image, data: content.toString('base64') };
 }
@@ -95,7 +88,10 @@ const unreadable =
   '[The image is not shown: the provider of the model could not read it. Make it again in another format with a command.]';
 const lost = '[The image is not shown: its bytes are lost. Read the file again.]';
 
-function withLoaded(message: ModelMessage, loaded: ReadonlyMap<ModelImage, ModelImage | string>): ModelMessage {
+function withLoaded(
+  message: models.ModelMessage,
+  loaded: ReadonlyMap<models.ModelImage, models.ModelImage | string>,
+): models.ModelMessage {
   if (keptIn(message).length === 0 || message.role !== 'tool') return message;
   const results = message.results.map(({ images, ...result }) => {
     const shown = images?.map((image) => loaded.get(image) ?? image) ?? [];

@@ -1,14 +1,6 @@
 import { hasNetwork } from '@holdpoint/contract';
 import type { PastConversation, Planner, PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
-import {
-  type ModelAnswer,
-  ModelError,
-  type ModelFacts,
-  type ModelTool,
-  sightOf,
-  tokensOf,
-  tokensOfTools,
-} from '@holdpoint/models';
+import * as models from '@holdpoint/models';
 import type { Secrets } from '@holdpoint/secrets';
 import type { Registry } from '@holdpoint/tools';
 import { usageOf } from '../adapters/model-usage.ts';
@@ -28,7 +20,7 @@ import { openTodos } from './notices/open-todos.ts';
 interface Deps extends InstructionSources, AskingDeps {
   secrets: Secrets;
   /** Facts about a model. */
-  describe: (model: string) => ModelFacts;
+  describe: (model: string) => models.ModelFacts;
   now: () => number;
   asking: AskDeps;
 }
@@ -76,7 +68,7 @@ interface Known {
   history: PastConversation;
   system: string;
   request: BuiltRequest;
-  tools: readonly ModelTool[];
+  tools: readonly models.ModelTool[];
   instead: true | undefined;
   hasOther: boolean;
   signal: AbortSignal;
@@ -90,7 +82,7 @@ async function decide(
 ): Promise<PlannerDecision> {
   const redactor = deps.secrets.redactor(input.scope.tenant);
   const facts = deps.describe(input.model);
-  const sight = sightOf(facts);
+  const sight = models.sightOf(facts);
   const budget = budgetOf(input, facts, history.compactions);
   const { goal } = input.spec;
   const options = goal.planner === 'model' ? goal.options : undefined;
@@ -100,7 +92,7 @@ async function decide(
   };
   const shortening = {
     ...{ model: deps.model, registry: deps.registry, workspaces: deps.workspaces, redactor, now: deps.now },
-    usageOf: (answer: Pick<ModelAnswer, 'model' | 'usage'>) => usageOf(answer, deps.prices),
+    usageOf: (answer: Pick<models.ModelAnswer, 'model' | 'usage'>) => usageOf(answer, deps.prices),
   };
   if (request.tokens * request.scale > budget.request * parts.full) {
     const compacted = await compact(shortening, {
@@ -121,7 +113,7 @@ async function decide(
       ...{ history, request, system, tools, taskTools, budget, redactor, instead, hasOther, sight, signal },
     });
   } catch (error) {
-    if (!(error instanceof ModelError) || error.code !== 'EMODELCONTEXT') throw error;
+    if (!(error instanceof models.ModelError) || error.code !== 'EMODELCONTEXT') throw error;
     const shown = learnFrom(error, input.model, request);
     const smaller = budgetOf(input, { ...facts, window: shown.learned.window }, []);
     const given = {
@@ -141,8 +133,8 @@ async function decide(
   }
 }
 
-function sentTokens(system: string, tools: readonly ModelTool[], fixed: number): SentTokens {
-  const [ofTools, instructions] = [Math.ceil(tokensOfTools(tools)), Math.ceil(tokensOf(system))];
+function sentTokens(system: string, tools: readonly models.ModelTool[], fixed: number): SentTokens {
+  const [ofTools, instructions] = [Math.ceil(models.tokensOfTools(tools)), Math.ceil(models.tokensOf(system))];
   return { tools: ofTools, instructions, rest: Math.max(0, Math.ceil(fixed) - ofTools - instructions) };
 }
 
@@ -150,7 +142,7 @@ function sentTokens(system: string, tools: readonly ModelTool[], fixed: number):
 function requestTo({ registry, describe }: Deps, input: PlannerInput, history: PastConversation) {
   const tools = toolsOf(registry, input);
   const system = history.instructed?.system ?? '';
-  const sight = sightOf(describe(input.model));
+  const sight = models.sightOf(describe(input.model));
   return { tools, request: buildRequest(registry, input, history, { system, tools, sight }) };
 }
 
@@ -169,14 +161,14 @@ function noticesFor(deps: Deps, input: PlannerInput, history: PastConversation, 
 }
 
 /** By the versions of a toolset, which are another object once its tools are others. */
-const toolLists = new WeakMap<object, Map<string, readonly ModelTool[]>>();
+const toolLists = new WeakMap<object, Map<string, readonly models.ModelTool[]>>();
 
 /** The same list for all requests of a run to a model. */
-export function toolsOf(registry: Registry, { spec, unattended, model }: PlannerInput): readonly ModelTool[] {
+export function toolsOf(registry: Registry, { spec, unattended, model }: PlannerInput): readonly models.ModelTool[] {
   const { toolset, tools, settings } = spec;
   const network = hasNetwork(spec.network);
   const versions = registry.versions(toolset);
-  const known = toolLists.get(versions) ?? new Map<string, readonly ModelTool[]>();
+  const known = toolLists.get(versions) ?? new Map<string, readonly models.ModelTool[]>();
   toolLists.set(versions, known);
   // A run that names its tools is offered all of them.
   const remembers = !unattended && spec.goal.planner === 'model' && spec.goal.context?.memory === true;

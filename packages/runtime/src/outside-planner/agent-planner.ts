@@ -1,14 +1,6 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import {
-  isSettled,
-  type Json,
-  nativeToolset,
-  outsideAgentName,
-  outsideAgents,
-  type Problem,
-  readsOnly,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import type { PastTurn, Planner, PlannerDecision, PlannerInput, WorkspacePort } from '@holdpoint/engine/worker';
 import { describeFailure, type ModelAnswer, type ModelSettings, providerAddressOf } from '@holdpoint/models';
 import {
@@ -140,7 +132,7 @@ async function takeTurn(
       signal,
       onText: (text) => shown.onDelta({ type: 'text', text }),
       whyOver: (used) => whyOver(deps, input, used),
-      holds: ({ tool, args }) => input.wouldHold({ tool, args: args as Json }),
+      holds: ({ tool, args }) => input.wouldHold({ tool, args: args as contract.Json }),
     });
     const decision = await decide(deps, input, { turn, past: turns, hasNews });
     if (decision.kind === 'calls' && !turn.isOver) deps.agents.keep(input.runId, agent);
@@ -173,7 +165,7 @@ async function withLeftOver<Decision extends { message: string }>(
 function endedCalls({ registry, secrets }: Deps, { spec, scope }: PlannerInput, turns: readonly PastTurn[]) {
   const redactor = secrets.redactor(scope.tenant);
   return turns.flatMap((turn) => {
-    const over = new Set(turn.steps.flatMap(({ call_id, status }) => (isSettled(status) ? [call_id] : [])));
+    const over = new Set(turn.steps.flatMap(({ call_id, status }) => (contract.isSettled(status) ? [call_id] : [])));
     return resultsOf(registry, spec, turn, freshCap).flatMap((result) =>
       over.has(result.id) ? [[result.id, redactor.json(result)] as const] : [],
     );
@@ -182,7 +174,7 @@ function endedCalls({ registry, secrets }: Deps, { spec, scope }: PlannerInput, 
 
 /** A fork may narrow what its run can do. Nothing but the sandbox holds the own tools of an agent. */
 const isNarrowed = ({ permissions, modes }: PlannerInput['spec']): boolean =>
-  permissions !== undefined || readsOnly(modes) || modes.dry_run || modes.deterministic;
+  permissions !== undefined || contract.readsOnly(modes) || modes.dry_run || modes.deterministic;
 const tooNarrow =
   'An agent with its own tools cannot be held to permissions or modes. Fork the run without them, or submit it without :native.';
 
@@ -232,7 +224,7 @@ export async function begin(
   const { spec, model } = input;
   const { goal } = spec;
   if (goal.planner !== 'model' || goal.outside_agent === undefined) throw new TypeError('the run has no outside agent');
-  const native = nativeToolset(goal.outside_agent) !== undefined;
+  const native = contract.nativeToolset(goal.outside_agent) !== undefined;
   const mount = await mountOf(deps, input, { native });
   const own = (await sandbox.runtimes(mount)).find(({ isOwn }) => isOwn);
   const told = retell(registry, spec, goal.prompt, turns);
@@ -352,11 +344,11 @@ export function whyOver(
   return over && `The run has used its limit ${over.limit} (${over.most}).`;
 }
 
-export function reasonOf({ spec: { goal } }: PlannerInput, { message, code }: AgentError): Problem {
+export function reasonOf({ spec: { goal } }: PlannerInput, { message, code }: AgentError): contract.Problem {
   const agent = goal.planner === 'model' ? (goal.outside_agent ?? '') : '';
   if (message === 'ENOENT') {
-    const known = outsideAgentName(agent);
-    const name = known && outsideAgents[known].package;
+    const known = contract.outsideAgentName(agent);
+    const name = known && contract.outsideAgents[known].package;
     return {
       code: 'EAGENTMISSING',
       message: `The program of the agent ${agent} is not in the sandbox of the run.`,

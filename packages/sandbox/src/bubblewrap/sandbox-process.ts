@@ -3,16 +3,7 @@ import type { SourceFolder } from '@holdpoint/contract';
 import { identify, isAlive, type ProcessIdentity } from '@holdpoint/process';
 import { SandboxError } from '../errors.ts';
 import { childrenOf, killProcess, killProcesses, parentOf, signalOfExitCode } from '../kill.ts';
-import {
-  type FreezeLocks,
-  isUndisturbed,
-  type ProcessRecords,
-  preferForOom,
-  processesOfNamespace,
-  terminateDescendants,
-  untilClosed,
-  untilGone,
-} from '../process/index.ts';
+import * as processes from '../process/index.ts';
 import type { TreeEnd, TreeRequest } from '../tree.ts';
 import { endOf, type LaunchEvent, type LaunchFailure, type LaunchState, nextState } from './launch-state.ts';
 import { findOrphans } from './orphans.ts';
@@ -39,8 +30,8 @@ type Condition =
   | 'command';
 
 export interface SandboxProcessDeps {
-  records: ProcessRecords;
-  freezeLocks: FreezeLocks;
+  records: processes.ProcessRecords;
+  freezeLocks: processes.FreezeLocks;
 }
 
 export interface SandboxProcessInput {
@@ -139,7 +130,7 @@ export class SandboxProcess {
     const [first, bwrap] = [this.#firstProcess, this.#bwrap];
     if (!this.isSpare || !first || !bwrap || !this.#records.has(this.#workspaceId, bwrap)) return false;
     const [waiting] = childrenOf(first.pid);
-    return waiting !== undefined && [bwrap, first, waiting].every(isUndisturbed);
+    return waiting !== undefined && [bwrap, first, waiting].every(processes.isUndisturbed);
   }
 
   /** Gives the sandbox its command. Call `assign` once. */
@@ -169,7 +160,7 @@ export class SandboxProcess {
 
   terminate(): boolean {
     this.#isTerminated = true;
-    if (this.#firstProcess && this.#state === 'running') return terminateDescendants(this.#firstProcess);
+    if (this.#firstProcess && this.#state === 'running') return processes.terminateDescendants(this.#firstProcess);
     const isOver = this.#state === 'killed' || this.#state === 'ended';
     this.kill();
     return !isOver;
@@ -180,7 +171,7 @@ export class SandboxProcess {
   }
 
   processes(): number[] {
-    return this.#firstProcess ? processesOfNamespace(this.#firstProcess) : [];
+    return this.#firstProcess ? processes.processesOfNamespace(this.#firstProcess) : [];
   }
 
   /** Waits for the end of the sandbox, then removes its remains. */
@@ -196,7 +187,7 @@ export class SandboxProcess {
     if (this.#exitCode === null) {
       const known = [this.#firstProcess, this.#bwrap].filter((one) => one !== null);
       killProcesses(known);
-      await untilGone(known);
+      await processes.untilGone(known);
     }
     if (!this.#firstProcess) {
       // A bubblewrap killed from outside during the set-up may leave a process behind, waiting for ever and holding the worker's pipes.
@@ -204,7 +195,7 @@ export class SandboxProcess {
     }
     for (const stream of [stdin, control]) stream?.destroy();
     // The starter may have reported the end before the worker read the exit code.
-    await Promise.all([this.#statusClosed.promise, untilClosed(stdout), untilClosed(stderr)]);
+    await Promise.all([this.#statusClosed.promise, processes.untilClosed(stdout), processes.untilClosed(stderr)]);
     const exitCode = this.#exitCode;
     return endOf({
       failure: this.#failure,
@@ -366,7 +357,7 @@ export class SandboxProcess {
       this.#listener = null;
     }
     // All these processes exist by now. Children started before the first call did not inherit the setting.
-    for (const { pid } of [this.#firstProcess, ...childrenOf(this.#firstProcess.pid)]) preferForOom(pid);
+    for (const { pid } of [this.#firstProcess, ...childrenOf(this.#firstProcess.pid)]) processes.preferForOom(pid);
     this.#chain.control.end(assignment.command);
     assignment.onBegun?.();
   }

@@ -1,12 +1,4 @@
-import {
-  type FileContent,
-  FileError,
-  type FileStat,
-  type GlobQuery,
-  type PathFacts,
-  type WorkspaceFiles,
-  type WriteExpectation,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { SandboxError } from '../errors.ts';
 import type { OperationName, Operations } from '../inside/tool-host/protocol.ts';
 import type { Connection, OnPart } from './connection.ts';
@@ -23,7 +15,7 @@ const maxEntries = 10_000;
 const defaultEntries = 10_000;
 const defaultMatches = 1000;
 
-export function toolHostFiles(connect: Connect): WorkspaceFiles {
+export function toolHostFiles(connect: Connect): contract.WorkspaceFiles {
   const call = async <Name extends OperationName>(
     operation: Name,
     path: string,
@@ -35,11 +27,11 @@ export function toolHostFiles(connect: Connect): WorkspaceFiles {
       return (await call('resolve', path, { path }, signal)).path;
     },
 
-    async stat(path, { follow = true } = {}, signal): Promise<FileStat> {
+    async stat(path, { follow = true } = {}, signal): Promise<contract.FileStat> {
       return await call('stat', path, { path, follow }, signal);
     },
 
-    async read(path, options = {}, signal): Promise<FileContent> {
+    async read(path, options = {}, signal): Promise<contract.FileContent> {
       const max_bytes = checkCount(path, 'max_bytes', options.max_bytes ?? defaultReadBytes, maxTransferBytes);
       const offset = checkCount(path, 'offset', options.offset ?? 0, Number.MAX_SAFE_INTEGER);
       const { output, data } = await request(connect, {
@@ -51,7 +43,7 @@ export function toolHostFiles(connect: Connect): WorkspaceFiles {
 
     async write(path, data, options, signal) {
       if (data.length > maxTransferBytes) {
-        throw new FileError(
+        throw new contract.FileError(
           'EFBIG',
           path,
           `${path}: one write takes at most ${maxTransferBytes} bytes, not ${data.length}.`,
@@ -72,7 +64,7 @@ export function toolHostFiles(connect: Connect): WorkspaceFiles {
       return await call('list', path, { path, limit, recursive, hidden }, signal);
     },
 
-    async glob(query: GlobQuery, signal) {
+    async glob(query: contract.GlobQuery, signal) {
       const cwd = query.cwd ?? '.';
       const limit = checkCount(cwd, 'limit', query.limit ?? defaultMatches, maxEntries);
       const offset = checkCount(cwd, 'offset', query.offset ?? 0, Number.MAX_SAFE_INTEGER);
@@ -97,8 +89,10 @@ export function toolHostFiles(connect: Connect): WorkspaceFiles {
   };
 }
 
-const withPaths = (paths: readonly string[], facts: readonly { bytes: number; mtime_ms: number }[]): PathFacts[] =>
-  paths.map((path, index) => ({ path, ...(facts[index] ?? { bytes: 0, mtime_ms: 0 }) }));
+const withPaths = (
+  paths: readonly string[],
+  facts: readonly { bytes: number; mtime_ms: number }[],
+): contract.PathFacts[] => paths.map((path, index) => ({ path, ...(facts[index] ?? { bytes: 0, mtime_ms: 0 }) }));
 
 /** Operations not to repeat: the second attempt could find the changes of the first. */
 const changing: ReadonlySet<OperationName> = new Set(['write', 'makeDirectory', 'remove', 'move']);
@@ -135,7 +129,7 @@ export async function attempt<Name extends OperationName>(
   const reply = await connection.request(call.operation, call.input, call);
   if ('refused' in reply) {
     const { code, message } = reply.refused;
-    throw new FileError(code, call.path, `${call.path}: ${message}`);
+    throw new contract.FileError(code, call.path, `${call.path}: ${message}`);
   }
   const output = parseOutput(call.operation, reply.output);
   if (!output) throw connection.violate(`the reply to ${call.operation} has another shape`);
@@ -144,12 +138,12 @@ export async function attempt<Name extends OperationName>(
 
 function checkCount(path: string, name: string, value: number, max: number): number {
   if (Number.isSafeInteger(value) && value >= 0 && value <= max) return value;
-  throw new FileError('EINVAL', path, `${name} is ${value}; it must be an integer from 0 to ${max}.`);
+  throw new contract.FileError('EINVAL', path, `${name} is ${value}; it must be an integer from 0 to ${max}.`);
 }
 
-function checkExpectation(path: string, expect: WriteExpectation): WriteExpectation {
+function checkExpectation(path: string, expect: contract.WriteExpectation): contract.WriteExpectation {
   if ('sha256' in expect && !/^[0-9a-f]{64}$/.test(expect.sha256)) {
-    throw new FileError('EINVAL', path, `${JSON.stringify(expect.sha256)} is not a sha256 in lower-case hex.`);
+    throw new contract.FileError('EINVAL', path, `${JSON.stringify(expect.sha256)} is not a sha256 in lower-case hex.`);
   }
   return expect;
 }

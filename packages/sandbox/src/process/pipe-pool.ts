@@ -1,15 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
-  accessSync,
-  chmodSync,
-  closeSync,
-  constants,
-  openSync,
-  rmSync,
-  statfsSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import type { PassedFile } from '../starter/protocol.ts';
@@ -88,7 +78,7 @@ export class PipePool {
   /** The worker writes, the program reads. */
   input(): Pipe {
     const file = passed(this.#take(), 'read');
-    const ours = openSync(`/proc/self/fd/${file.fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
+    const ours = fs.openSync(`/proc/self/fd/${file.fd}`, fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
     return { stream: new Socket({ fd: ours, readable: false, writable: true }), file };
   }
 
@@ -100,9 +90,9 @@ export class PipePool {
   filled(data: Buffer): PassedFile {
     if (data.length > chunkBytes) return this.#file(data);
     const file = passed(this.#take(), 'read');
-    const ours = openSync(`/proc/self/fd/${file.fd}`, constants.O_WRONLY | constants.O_NONBLOCK);
-    writeSync(ours, data);
-    closeSync(ours);
+    const ours = fs.openSync(`/proc/self/fd/${file.fd}`, fs.constants.O_WRONLY | fs.constants.O_NONBLOCK);
+    fs.writeSync(ours, data);
+    fs.closeSync(ours);
     return file;
   }
 
@@ -117,9 +107,9 @@ export class PipePool {
     const directory = makeStdioDirectory(this.#directory);
     try {
       const path = join(directory, 'data');
-      writeFileSync(path, data);
-      chmodSync(path, 0o444);
-      return passed(openSync(path, constants.O_RDONLY), 'read');
+      fs.writeFileSync(path, data);
+      fs.chmodSync(path, 0o444);
+      return passed(fs.openSync(path, fs.constants.O_RDONLY), 'read');
     } finally {
       remove(directory);
     }
@@ -132,14 +122,14 @@ export class PipePool {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const fd of [...this.#free.splice(0), ...this.#lasting.splice(0)]) closeSync(fd);
+    for (const fd of [...this.#free.splice(0), ...this.#lasting.splice(0)]) fs.closeSync(fd);
     await this.settled();
   }
 
   #opened(): { ours: number; file: PassedFile } {
     const ours = this.#take();
     // Open on both sides from the beginning: a stream without a writer could end before the program starts.
-    return { ours, file: passed(openSync(`/proc/self/fd/${ours}`, constants.O_WRONLY), 'write') };
+    return { ours, file: passed(fs.openSync(`/proc/self/fd/${ours}`, fs.constants.O_WRONLY), 'write') };
   }
 
   #take(): number {
@@ -183,7 +173,7 @@ export class PipePool {
   }
 
   #open(paths: readonly string[]): void {
-    for (const path of paths) this.#free.push(openSync(path, constants.O_RDONLY | constants.O_NONBLOCK));
+    for (const path of paths) this.#free.push(fs.openSync(path, fs.constants.O_RDONLY | fs.constants.O_NONBLOCK));
   }
 }
 
@@ -191,8 +181,8 @@ export class PipePool {
 function memoryDirectory(): string | null {
   const path = '/dev/shm';
   try {
-    accessSync(path, constants.W_OK | constants.X_OK);
-    return statfsSync(path).type === tmpfsMagic ? path : null;
+    fs.accessSync(path, fs.constants.W_OK | fs.constants.X_OK);
+    return fs.statfsSync(path).type === tmpfsMagic ? path : null;
   } catch {
     return null;
   }
@@ -200,4 +190,4 @@ function memoryDirectory(): string | null {
 
 const batchIn = (directory: string) => Array.from({ length: batchSize }, (_, index) => join(directory, String(index)));
 
-const remove = (directory: string) => rmSync(directory, { recursive: true, force: true });
+const remove = (directory: string) => fs.rmSync(directory, { recursive: true, force: true });

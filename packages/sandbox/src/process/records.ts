@@ -4,15 +4,7 @@ import { dirname, join } from 'node:path';
 import { bootId, type ProcessIdentity } from '@holdpoint/process';
 import { z } from 'zod';
 import { SandboxError, type TreeRequest } from '../tree.ts';
-import {
-  isMissing,
-  listNames,
-  removeEmpty,
-  removeFile,
-  renameIfThere,
-  workspaceDirectory,
-  writeInto,
-} from './state-files.ts';
+import * as stateFiles from './state-files.ts';
 
 const identitySchema = z.strictObject({ pid: z.int().positive(), start: z.int().nonnegative() });
 const recordSchema = z.strictObject({
@@ -57,9 +49,9 @@ export class ProcessRecords {
     start: () => Started,
   ): { started: Started; announcement: string } {
     const name = `${process.pid}-${randomUUID()}.starting`;
-    const announcement = join(workspaceDirectory(this.#stateDir, workspace.id), name);
+    const announcement = join(stateFiles.workspaceDirectory(this.#stateDir, workspace.id), name);
     // Readers need only the label, so an announcement without a label is an empty file.
-    if (label === null) this.#unlessUnusable(() => writeInto(announcement, ''));
+    if (label === null) this.#unlessUnusable(() => stateFiles.writeInto(announcement, ''));
     else this.#write(announcement, { label });
     try {
       return { started: start(), announcement };
@@ -71,8 +63,8 @@ export class ProcessRecords {
 
   /** False when `killAll` came first. The caller must then kill the started tree. */
   withdraw(announcement: string): boolean {
-    const wasThere = removeFile(announcement);
-    removeEmpty(dirname(announcement));
+    const wasThere = stateFiles.removeFile(announcement);
+    stateFiles.removeEmpty(dirname(announcement));
     return wasThere;
   }
 
@@ -93,7 +85,7 @@ export class ProcessRecords {
       this.withdraw(announcement);
       throw error;
     }
-    return removeFile(announcement);
+    return stateFiles.removeFile(announcement);
   }
 
   /**
@@ -126,7 +118,7 @@ export class ProcessRecords {
       }
       return true;
     } catch (error) {
-      if (isMissing(error)) return false;
+      if (stateFiles.isMissing(error)) return false;
       throw unusable(this.#stateDir, error);
     }
   }
@@ -139,9 +131,9 @@ export class ProcessRecords {
   /** Removes the record of an ended tree. `killed`: whether `killAll` had claimed the tree. */
   remove(workspaceId: string, first: ProcessIdentity): { killed: boolean } {
     const path = this.#path(workspaceId, first);
-    const own = removeFile(path);
-    if (!own) removeFile(claimedPath(path));
-    removeEmpty(dirname(path));
+    const own = stateFiles.removeFile(path);
+    if (!own) stateFiles.removeFile(claimedPath(path));
+    stateFiles.removeEmpty(dirname(path));
     return { killed: !own };
   }
 
@@ -156,8 +148,9 @@ export class ProcessRecords {
   }
 
   #labelled(workspaceId: string, counts: (lines: readonly string[]) => boolean): ProcessIdentity[][] {
-    const directory = workspaceDirectory(this.#stateDir, workspaceId);
-    return listNames(directory)
+    const directory = stateFiles.workspaceDirectory(this.#stateDir, workspaceId);
+    return stateFiles
+      .listNames(directory)
       .filter((name) => name.endsWith('.json'))
       .flatMap((name) => {
         const text = readText(join(directory, name));
@@ -172,23 +165,23 @@ export class ProcessRecords {
    * @param label only records with this label
    */
   claim(workspaceId: string, label?: string): ProcessIdentity[][] {
-    const directory = workspaceDirectory(this.#stateDir, workspaceId);
+    const directory = stateFiles.workspaceDirectory(this.#stateDir, workspaceId);
     const trees: ProcessIdentity[][] = [];
-    for (const name of listNames(directory)) {
+    for (const name of stateFiles.listNames(directory)) {
       const path = join(directory, name);
-      if (name.endsWith('.starting') && this.#matches(path, label)) removeFile(path);
+      if (name.endsWith('.starting') && this.#matches(path, label)) stateFiles.removeFile(path);
       if (!name.endsWith('.json') && !name.endsWith('.killed')) continue;
       const record = this.#read(path);
       if (record === 'ended') continue;
       if (record === 'stale') {
-        removeFile(path);
+        stateFiles.removeFile(path);
         continue;
       }
       if (label !== undefined && record.label !== label) continue;
-      if (name.endsWith('.json')) renameIfThere(path, claimedPath(path));
+      if (name.endsWith('.json')) stateFiles.renameIfThere(path, claimedPath(path));
       trees.push(record.processes);
     }
-    removeEmpty(directory);
+    stateFiles.removeEmpty(directory);
     return trees;
   }
 
@@ -211,7 +204,7 @@ export class ProcessRecords {
   #write(path: string, data: object, mark = ''): void {
     const temporary = `${path}.${process.pid}.new`;
     this.#unlessUnusable(() => {
-      writeInto(temporary, `${mark}${this.#line(data)}`);
+      stateFiles.writeInto(temporary, `${mark}${this.#line(data)}`);
       renameSync(temporary, path);
     });
   }
@@ -227,13 +220,13 @@ export class ProcessRecords {
         write();
         return;
       } catch (error) {
-        if (!isMissing(error) || tries === 5) throw unusable(this.#stateDir, error);
+        if (!stateFiles.isMissing(error) || tries === 5) throw unusable(this.#stateDir, error);
       }
     }
   }
 
   #path(workspaceId: string, { pid, start }: ProcessIdentity): string {
-    return join(workspaceDirectory(this.#stateDir, workspaceId), `${pid}-${start}.json`);
+    return join(stateFiles.workspaceDirectory(this.#stateDir, workspaceId), `${pid}-${start}.json`);
   }
 
   #matches(announcement: string, label: string | undefined): boolean {
@@ -266,7 +259,7 @@ function readText(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');
   } catch (error) {
-    if (isMissing(error)) return null;
+    if (stateFiles.isMissing(error)) return null;
     throw error;
   }
 }

@@ -7,22 +7,15 @@ import { outputsFolder } from '@holdpoint/contract';
 import { identify, isAlive } from '@holdpoint/process';
 import { gitEnvironment } from '../git-environment.ts';
 import { killGroup, signalOfExitCode } from '../kill.ts';
-import {
-  type FreezeLocks,
-  freezeDescendants,
-  type ProcessRecords,
-  sendSignal,
-  thawDescendants,
-  untilClosed,
-} from '../process/index.ts';
+import * as processes from '../process/index.ts';
 import type { Driver, Tree, TreeEnd, TreeRequest } from '../tree.ts';
 
 /** Time for output in the pipes to arrive. Usually the output arrives much sooner. */
 const drainMs = 500;
 
 export interface UnsandboxedDeps {
-  records: ProcessRecords;
-  freezeLocks: FreezeLocks;
+  records: processes.ProcessRecords;
+  freezeLocks: processes.FreezeLocks;
   /** Whether the worker is root. Commands then at least run as the workspace's owner. */
   root: boolean;
   node: string;
@@ -49,13 +42,13 @@ export function unsandboxedDriver(deps: UnsandboxedDeps): Driver {
     findOrphans: () => [], // a process outside its group looks like any other process
     async freeze(trees) {
       const leaders = trees.flatMap(([leader]) => (leader && isAlive(leader) ? [leader] : []));
-      for (const { pid } of leaders) sendSignal(-pid, 'SIGSTOP');
-      await freezeDescendants(leaders);
+      for (const { pid } of leaders) processes.sendSignal(-pid, 'SIGSTOP');
+      await processes.freezeDescendants(leaders);
     },
     async thaw(trees) {
       const leaders = trees.flatMap(([leader]) => (leader && isAlive(leader) ? [leader] : []));
-      thawDescendants(leaders);
-      for (const { pid } of leaders) sendSignal(-pid, 'SIGCONT');
+      processes.thawDescendants(leaders);
+      for (const { pid } of leaders) processes.sendSignal(-pid, 'SIGCONT');
     },
     node: deps.node,
     ripgrep: deps.ripgrep,
@@ -122,8 +115,8 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
   }
   // The command has begun already, so the driver must stop the command. In a sandbox the command waits before its beginning.
   if (request.label !== null && deps.freezeLocks.isLocked(workspace.id)) {
-    sendSignal(-pid, 'SIGSTOP');
-    if (!deps.freezeLocks.isLocked(workspace.id)) sendSignal(-pid, 'SIGCONT');
+    processes.sendSignal(-pid, 'SIGSTOP');
+    if (!deps.freezeLocks.isLocked(workspace.id)) processes.sendSignal(-pid, 'SIGCONT');
   }
   if (!overtaken) request.onBegun?.();
   const exited = new Promise<TreeEnd>((resolve) =>
@@ -140,7 +133,7 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
     killGroup(pid); // its background processes
     // A process outside the group may keep the streams open for ever.
     const timer = setTimeout(() => [stdout, stderr].map((stream) => stream.destroy()), drainMs);
-    await Promise.all([untilClosed(stdout), untilClosed(stderr)]);
+    await Promise.all([processes.untilClosed(stdout), processes.untilClosed(stderr)]);
     clearTimeout(timer);
     const killed = identity !== null && deps.records.remove(workspace.id, identity).killed;
     return killed || overtaken ? { status: 'taken_over' } : end;
@@ -152,7 +145,7 @@ function start(deps: UnsandboxedDeps, request: TreeRequest): Tree {
     ...uncounted,
     terminate() {
       const isRunning = identity !== null && isAlive(identity);
-      sendSignal(-pid, 'SIGTERM');
+      processes.sendSignal(-pid, 'SIGTERM');
       return isRunning;
     },
     kill: () => killGroup(pid),

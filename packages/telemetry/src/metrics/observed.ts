@@ -2,14 +2,7 @@ import type { MetricKey } from '@holdpoint/contract';
 import { metric } from '@holdpoint/contract/names';
 import type { HrTime } from '@opentelemetry/api';
 import { emptyResource } from '@opentelemetry/resources';
-import {
-  AggregationTemporality,
-  type CollectionResult,
-  type DataPoint,
-  DataPointType,
-  type MetricData,
-  type MetricProducer,
-} from '@opentelemetry/sdk-metrics';
+import * as sdkMetrics from '@opentelemetry/sdk-metrics';
 import type { Reading } from './metrics.ts';
 
 type Read = () => readonly Reading<MetricKey>[] | Promise<readonly Reading<MetricKey>[]>;
@@ -18,7 +11,7 @@ type Read = () => readonly Reading<MetricKey>[] | Promise<readonly Reading<Metri
  * Values read at each collection. The SDK's own observable instruments repeat every label set ever seen: a run paused yesterday would be
  * shown for ever. Here a value missing in the reading is absent.
  */
-export class Observed implements MetricProducer {
+export class Observed implements sdkMetrics.MetricProducer {
   readonly #reads: { key: MetricKey; read: Read }[] = [];
   readonly #scope: { name: string };
   readonly #began = now();
@@ -31,9 +24,9 @@ export class Observed implements MetricProducer {
     this.#reads.push({ key, read });
   }
 
-  async collect(): Promise<CollectionResult> {
+  async collect(): Promise<sdkMetrics.CollectionResult> {
     const errors: unknown[] = [];
-    const points = new Map<MetricKey, DataPoint<number>[]>();
+    const points = new Map<MetricKey, sdkMetrics.DataPoint<number>[]>();
     await Promise.all(
       this.#reads.map(async ({ key, read }) => {
         try {
@@ -53,17 +46,17 @@ export class Observed implements MetricProducer {
   }
 }
 
-function dataOf(key: MetricKey, dataPoints: DataPoint<number>[]): MetricData {
+function dataOf(key: MetricKey, dataPoints: sdkMetrics.DataPoint<number>[]): sdkMetrics.MetricData {
   const { name, unit, description, kind } = metric[key];
   const base = {
     // 1: ValueType.DOUBLE, a `const enum` in the declarations alone.
     descriptor: { name, unit, description, valueType: 1 },
-    aggregationTemporality: AggregationTemporality.CUMULATIVE,
+    aggregationTemporality: sdkMetrics.AggregationTemporality.CUMULATIVE,
     dataPoints,
   };
   return kind === 'counter'
-    ? { ...base, dataPointType: DataPointType.SUM, isMonotonic: true }
-    : { ...base, dataPointType: DataPointType.GAUGE };
+    ? { ...base, dataPointType: sdkMetrics.DataPointType.SUM, isMonotonic: true }
+    : { ...base, dataPointType: sdkMetrics.DataPointType.GAUGE };
 }
 
 function now(): HrTime {

@@ -2,14 +2,7 @@ import type { Metric, MetricKey } from '@holdpoint/contract';
 import { metric } from '@holdpoint/contract/names';
 import type { Attributes, Counter, Histogram } from '@opentelemetry/api';
 import { ExportResultCode } from '@opentelemetry/core';
-import {
-  AggregationTemporality,
-  type IMetricReader,
-  MeterProvider,
-  type MetricProducer,
-  MetricReader,
-  PeriodicExportingMetricReader,
-} from '@opentelemetry/sdk-metrics';
+import * as sdkMetrics from '@opentelemetry/sdk-metrics';
 import { resourceOf, type Service } from '../resource.ts';
 import type { OtlpSetting } from '../settings/metrics.ts';
 import { stopWithin } from '../stop-within.ts';
@@ -40,7 +33,7 @@ export async function openMetrics({ service, otlp, thread, stopMs = 3000 }: Metr
     opened.count('dropped', { signal: 'metrics', reason: 'not_sent' }, points);
   const sent = otlp && (await openOtlpReader(thread, otlp, { metricProducers: [observed], onDropped }));
   const readers = [scraped, ...(sent === undefined ? [] : [sent])];
-  const provider = new MeterProvider({ resource: resourceOf(service), readers });
+  const provider = new sdkMetrics.MeterProvider({ resource: resourceOf(service), readers });
   const meter = provider.getMeter(meterName);
   const counters = new Map<CounterKey, Counter>();
   const histograms = new Map<HistogramKey, Histogram>();
@@ -95,7 +88,7 @@ const withValues = (labels: Readonly<Record<string, string | undefined>>): Attri
   Object.fromEntries(Object.entries(labels).filter(([, value]) => value !== undefined));
 
 /** Collects on request only. */
-class ScrapeReader extends MetricReader {
+class ScrapeReader extends sdkMetrics.MetricReader {
   protected async onForceFlush(): Promise<void> {}
   protected async onShutdown(): Promise<void> {}
 }
@@ -104,11 +97,11 @@ class ScrapeReader extends MetricReader {
 async function openOtlpReader(
   thread: TelemetryThread,
   { intervalMs }: OtlpSetting,
-  { metricProducers, onDropped }: { metricProducers: MetricProducer[]; onDropped(points: number): void },
-): Promise<IMetricReader> {
+  { metricProducers, onDropped }: { metricProducers: sdkMetrics.MetricProducer[]; onDropped(points: number): void },
+): Promise<sdkMetrics.IMetricReader> {
   thread.onDropped('metrics', onDropped);
   const temporalities = await thread.ask<Temporalities>('temporalities', undefined);
-  return new PeriodicExportingMetricReader({
+  return new sdkMetrics.PeriodicExportingMetricReader({
     exporter: {
       export({ scopeMetrics }, done) {
         thread.ask<boolean>('points', scopeMetrics).then(
@@ -116,7 +109,7 @@ async function openOtlpReader(
           (error: Error) => done({ code: ExportResultCode.FAILED, error }),
         );
       },
-      selectAggregationTemporality: (type) => temporalities[type] ?? AggregationTemporality.CUMULATIVE,
+      selectAggregationTemporality: (type) => temporalities[type] ?? sdkMetrics.AggregationTemporality.CUMULATIVE,
       forceFlush: async () => undefined,
       shutdown: async () => undefined,
     },

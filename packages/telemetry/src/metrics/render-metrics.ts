@@ -1,11 +1,6 @@
 import { prometheusLabel, prometheusName } from '@holdpoint/contract/names';
 import type { Attributes } from '@opentelemetry/api';
-import {
-  DataPointType,
-  type HistogramMetricData,
-  type MetricData,
-  type ResourceMetrics,
-} from '@opentelemetry/sdk-metrics';
+import * as sdkMetrics from '@opentelemetry/sdk-metrics';
 import type { Exemplar, Exemplars } from './exemplars.ts';
 import type { Scrape } from './metrics.ts';
 
@@ -14,7 +9,7 @@ import type { Scrape } from './metrics.ts';
  * reads exemplars from OpenMetrics alone.
  */
 export function renderMetrics(
-  { resource, scopeMetrics }: ResourceMetrics,
+  { resource, scopeMetrics }: sdkMetrics.ResourceMetrics,
   { accept = '', exemplars }: { accept?: string | undefined; exemplars: Exemplars },
 ): Scrape {
   const isOpen = /application\/openmetrics-text/i.test(accept);
@@ -26,8 +21,9 @@ export function renderMetrics(
     if (family === undefined || written.has(family.name)) continue;
     written.add(family.name);
     lines.push(...(isOpen ? openHead(family, data) : head(family, data)));
-    if (data.dataPointType === DataPointType.HISTOGRAM) histogram(lines, family.name, data, isOpen, exemplars);
-    else if (data.dataPointType !== DataPointType.EXPONENTIAL_HISTOGRAM) {
+    if (data.dataPointType === sdkMetrics.DataPointType.HISTOGRAM)
+      histogram(lines, family.name, data, isOpen, exemplars);
+    else if (data.dataPointType !== sdkMetrics.DataPointType.EXPONENTIAL_HISTOGRAM) {
       for (const { attributes, value } of data.dataPoints) {
         const exemplar =
           isOpen && family.type === 'counter' ? exemplars.of(data.descriptor.name, attributes)[0] : undefined;
@@ -47,21 +43,22 @@ interface Family {
   type: 'counter' | 'gauge' | 'histogram';
 }
 
-function familyOf(data: MetricData): Family | undefined {
+function familyOf(data: sdkMetrics.MetricData): Family | undefined {
   const { name, unit } = data.descriptor;
-  const isCounter = data.dataPointType === DataPointType.SUM && data.isMonotonic;
-  if (data.dataPointType === DataPointType.EXPONENTIAL_HISTOGRAM) return undefined;
-  const type = data.dataPointType === DataPointType.HISTOGRAM ? 'histogram' : isCounter ? 'counter' : 'gauge';
+  const isCounter = data.dataPointType === sdkMetrics.DataPointType.SUM && data.isMonotonic;
+  if (data.dataPointType === sdkMetrics.DataPointType.EXPONENTIAL_HISTOGRAM) return undefined;
+  const type =
+    data.dataPointType === sdkMetrics.DataPointType.HISTOGRAM ? 'histogram' : isCounter ? 'counter' : 'gauge';
   return { name: prometheusName({ name, unit, kind: type }), type };
 }
 
-const head = ({ name, type }: Family, { descriptor }: MetricData): string[] => [
+const head = ({ name, type }: Family, { descriptor }: sdkMetrics.MetricData): string[] => [
   `# HELP ${name} ${escapeHelp(descriptor.description)}`,
   `# TYPE ${name} ${type}`,
 ];
 
 /** A counter's family has no `_total`, and a unit must be the end of the family's name. */
-function openHead({ name, type }: Family, { descriptor }: MetricData): string[] {
+function openHead({ name, type }: Family, { descriptor }: sdkMetrics.MetricData): string[] {
   const family = type === 'counter' ? name.replace(/_total$/, '') : name;
   const unit = /_(seconds|bytes)$/.exec(family)?.[1];
   return [
@@ -82,7 +79,7 @@ const target = (attributes: Attributes, isOpen: boolean): string[] => {
 function histogram(
   lines: string[],
   name: string,
-  data: HistogramMetricData,
+  data: sdkMetrics.HistogramMetricData,
   isOpen: boolean,
   exemplars: Exemplars,
 ): void {

@@ -1,15 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '@holdpoint/process/thread';
 import type { Logger } from 'pino';
-import {
-  type Dropped,
-  errorOf,
-  type Line,
-  type PlainError,
-  type Posted,
-  type Reply,
-  type ThreadSettings,
-} from './messages.ts';
+import * as messages from './messages.ts';
 
 /** The thread of a process for sending telemetry. The thread starts with the first request, and again after its death. */
 export interface TelemetryThread {
@@ -21,9 +13,9 @@ export interface TelemetryThread {
   /** Called with the events of the thread. */
   on<Data>(event: string, listen: (data: Data) => void): void;
   /** Is called with how many of a signal no receiver got. */
-  onDropped(signal: Dropped['signal'], listen: (items: number, error: Error | undefined) => void): void;
+  onDropped(signal: messages.Dropped['signal'], listen: (items: number, error: Error | undefined) => void): void;
   /** Writes the lines of the thread to this log. Until then they are left out. */
-  logTo(logger: Pick<Logger, Line['level']>): void;
+  logTo(logger: Pick<Logger, messages.Line['level']>): void;
   /** Ends the thread, even in the middle of work. The caller has flushed the remaining data before. */
   stop(): Promise<void>;
 }
@@ -37,23 +29,23 @@ interface Waiting {
 const heapMb = 256;
 
 /** Everything between the end of a span and the receiver is the work of this thread, so no receiver can hold up the event loop. */
-export function openTelemetryThread(settings: ThreadSettings): TelemetryThread {
+export function openTelemetryThread(settings: messages.ThreadSettings): TelemetryThread {
   const waiting = new Map<number, Waiting>();
   const listeners = new Map<string, ((data: unknown) => void)[]>();
   let worker: Worker | undefined;
   let lastId = 0;
 
-  const receive = (reply: Reply): void => {
+  const receive = (reply: messages.Reply): void => {
     if ('event' in reply) {
       for (const listen of listeners.get(reply.event) ?? []) listen(reply.data);
       return;
     }
     const asked = waiting.get(reply.id);
-    if ('error' in reply) asked?.reject(errorOf(reply.error));
+    if ('error' in reply) asked?.reject(messages.errorOf(reply.error));
     else asked?.resolve(reply.output);
   };
   const start = (): Worker => {
-    const started = startThread<Reply>(new URL('../inside/thread.ts', import.meta.url), {
+    const started = startThread<messages.Reply>(new URL('../inside/thread.ts', import.meta.url), {
       ...{ name: 'the thread of the telemetry', data: settings, env: 'inherited', heapMb, youngMb: 16 },
       onMessage: receive,
       onEnd: (error) => {
@@ -76,13 +68,13 @@ export function openTelemetryThread(settings: ThreadSettings): TelemetryThread {
       const id = ++lastId;
       const { promise, resolve, reject } = Promise.withResolvers<unknown>();
       const cancel = (): void => {
-        worker?.postMessage({ canceled: id } satisfies Posted);
+        worker?.postMessage({ canceled: id } satisfies messages.Posted);
         reject(signal?.reason);
       };
       waiting.set(id, { resolve, reject });
       signal?.addEventListener('abort', cancel);
       try {
-        worker.postMessage({ id, name, input } satisfies Posted);
+        worker.postMessage({ id, name, input } satisfies messages.Posted);
         return (await promise) as Output;
       } finally {
         waiting.delete(id);
@@ -90,13 +82,16 @@ export function openTelemetryThread(settings: ThreadSettings): TelemetryThread {
       }
     },
     onDropped(signal, listen) {
-      on<Dropped>('dropped', ({ signal: of, items, error }) => {
-        if (of === signal) listen(items, error && errorOf(error));
+      on<messages.Dropped>('dropped', ({ signal: of, items, error }) => {
+        if (of === signal) listen(items, error && messages.errorOf(error));
       });
     },
     logTo(logger) {
-      on<Line>('line', ({ level, fields: { err, ...fields }, message }) => {
-        logger[level]({ ...fields, ...(err !== undefined && { err: errorOf(err as PlainError) }) }, message);
+      on<messages.Line>('line', ({ level, fields: { err, ...fields }, message }) => {
+        logger[level](
+          { ...fields, ...(err !== undefined && { err: messages.errorOf(err as messages.PlainError) }) },
+          message,
+        );
       });
     },
     async stop() {

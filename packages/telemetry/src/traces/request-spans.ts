@@ -1,21 +1,13 @@
 import type { TraceContext } from '@holdpoint/contract';
-import {
-  type Context,
-  ROOT_CONTEXT,
-  type SpanContext,
-  SpanKind,
-  SpanStatusCode,
-  type Tracer,
-  trace,
-} from '@opentelemetry/api';
+import * as otel from '@opentelemetry/api';
 import { parseTraceParent, TraceState } from '@opentelemetry/core';
 import type { RequestSpan } from './traces.ts';
 
 /** A span of a request to a server, in the trace of its caller if the request names a trace. */
-export function openRequestSpan(tracer: Tracer, method: string, caller: TraceContext | undefined): RequestSpan {
+export function openRequestSpan(tracer: otel.Tracer, method: string, caller: TraceContext | undefined): RequestSpan {
   const span = tracer.startSpan(
     method,
-    { kind: SpanKind.SERVER, attributes: { 'http.request.method': method } },
+    { kind: otel.SpanKind.SERVER, attributes: { 'http.request.method': method } },
     contextOf(caller),
   );
   return {
@@ -32,15 +24,15 @@ export function openRequestSpan(tracer: Tracer, method: string, caller: TraceCon
     end({ route, status }) {
       if (route !== undefined) span.updateName(`${method} ${route}`).setAttribute('http.route', route);
       span.setAttribute('http.response.status_code', status);
-      if (status >= 500) span.setAttribute('error.type', String(status)).setStatus({ code: SpanStatusCode.ERROR });
+      if (status >= 500) span.setAttribute('error.type', String(status)).setStatus({ code: otel.SpanStatusCode.ERROR });
       span.end();
     },
   };
 }
 
-function contextOf(caller: TraceContext | undefined): Context {
-  const parent: SpanContext | null = caller === undefined ? null : parseTraceParent(caller.traceparent);
-  if (parent === null) return ROOT_CONTEXT;
+function contextOf(caller: TraceContext | undefined): otel.Context {
+  const parent: otel.SpanContext | null = caller === undefined ? null : parseTraceParent(caller.traceparent);
+  if (parent === null) return otel.ROOT_CONTEXT;
   const traceState = caller?.tracestate === undefined ? {} : { traceState: new TraceState(caller.tracestate) };
-  return trace.setSpanContext(ROOT_CONTEXT, { ...parent, ...traceState, isRemote: true });
+  return otel.trace.setSpanContext(otel.ROOT_CONTEXT, { ...parent, ...traceState, isRemote: true });
 }

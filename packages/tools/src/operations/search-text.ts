@@ -1,15 +1,7 @@
 import type { CapturedStream, CommandResult, ToolOutcome } from '@holdpoint/contract';
 import type { ToolContext } from '../tool.ts';
 import { cutShort, type Failure, failure } from './cut-short.ts';
-import {
-  type GrepMatch,
-  type GrepOutput,
-  parseCounts,
-  parseFiles,
-  parseMatches,
-  parseStats,
-  type SearchTotals,
-} from './grep-output.ts';
+import * as grepOutput from './grep-output.ts';
 import { ripgrepFlags, type TextQuery } from './ripgrep-flags.ts';
 
 /** Searches the contents of files by regular expression with ripgrep. */
@@ -51,7 +43,7 @@ export type FoundText<Mode extends TextQuery['output_mode'] = TextQuery['output_
   /** Whether `items` are only the first ones. */
   cut: boolean;
   /** Null when the search did not end. */
-  totals: SearchTotals | null;
+  totals: grepOutput.SearchTotals | null;
   timed_out: boolean;
   /** Binary files with a match. */
   binary: string[];
@@ -60,7 +52,7 @@ export type FoundText<Mode extends TextQuery['output_mode'] = TextQuery['output_
 };
 
 interface FoundItem {
-  content: GrepMatch;
+  content: grepOutput.GrepMatch;
   files: string;
   count: { path: string; matches: number };
 }
@@ -85,7 +77,7 @@ export async function findText<Mode extends TextQuery['output_mode']>(
   if (end.status !== 'exited' && !flooded && !(timedOut && partial)) {
     return { result, found: { ...cutShort(end, 'The search'), value: undefined } };
   }
-  const totals = parseStats(stdout.text);
+  const totals = grepOutput.parseStats(stdout.text);
   if (end.status === 'exited' && (end.exit_code > 2 || end.signal !== null)) return { result, found: broken(stderr) };
   if (end.status === 'exited' && end.exit_code === 2 && totals === null) {
     return { result, found: refused(stderr, query) };
@@ -109,20 +101,23 @@ const isIncomplete = ({ end, stdout }: CommandResult): boolean =>
 
 const maxWarnings = 20;
 
-function parse(output: string, query: TextQuery): GrepOutput<FoundItem[TextQuery['output_mode']]> {
+function parse(output: string, query: TextQuery): grepOutput.GrepOutput<FoundItem[TextQuery['output_mode']]> {
   switch (query.output_mode) {
     case 'content':
-      return sorted(parseMatches(output, query), ({ path }) => path);
+      return sorted(grepOutput.parseMatches(output, query), ({ path }) => path);
     case 'files':
-      return sorted(parseFiles(output), (path) => path);
+      return sorted(grepOutput.parseFiles(output), (path) => path);
     case 'count':
-      return sorted(parseCounts(output), ({ path }) => path);
+      return sorted(grepOutput.parseCounts(output), ({ path }) => path);
     default:
       return query.output_mode satisfies never;
   }
 }
 
-const sorted = <Item>({ items, binary }: GrepOutput<Item>, pathOf: (item: Item) => string): GrepOutput<Item> => ({
+const sorted = <Item>(
+  { items, binary }: grepOutput.GrepOutput<Item>,
+  pathOf: (item: Item) => string,
+): grepOutput.GrepOutput<Item> => ({
   items: inPathOrder(items, pathOf),
   binary: inPathOrder(binary, (path) => path),
 });

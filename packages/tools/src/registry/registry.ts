@@ -1,18 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  type CallDescription,
-  FileError,
-  type Json,
-  type Modes,
-  type Preview,
-  type Problem,
-  type SecretUse,
-  type Settings,
-  type SettledCall,
-  type ToolOutcome,
-  type ToolsetRules,
-  touchesSchema,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { ToolsError } from '../errors.ts';
 import type { ResultText } from '../result-text/result-text.ts';
 import { TextWorkError } from '../text-work/text-work.ts';
@@ -48,28 +35,28 @@ export interface Registry {
   /** The tools of `list`, as a request to the model of a run has them. @throws ToolsError `EUNKNOWNTOOLSET` */
   offer(toolset: string, run: Parameters<Registry['list']>[1]): OfferedTool[];
   /** The tools in the form of a provider or an MCP client. @throws ToolsError `EUNKNOWNTOOLSET`, `EUNKNOWNFORM` */
-  inForm(toolset: string, form: string): readonly Json[];
+  inForm(toolset: string, form: string): readonly contract.Json[];
   /** The version of each tool: 12 hex digits of a hash of its interface. @throws ToolsError `EUNKNOWNTOOLSET` */
   versions(toolset: string): Record<string, string>;
   /** The toolset's rules for its own calls, under the settings and modes of a run. The same object for the same rules. */
-  rules(toolset: string, settings: unknown, modes?: Modes): ToolsetRules;
+  rules(toolset: string, settings: unknown, modes?: contract.Modes): contract.ToolsetRules;
   /** Returns mistakes of a model as data: `EUNKNOWNTOOLSET`, `EUNKNOWNTOOL`, `EINVALIDARGS`. */
-  describe(call: ToolCall & Partial<RunFacts>): CallDescription;
+  describe(call: ToolCall & Partial<RunFacts>): contract.CallDescription;
   /**
    * Runs a call. Validates the arguments again, because a decision may have edited them. Errors of use to the planner become an outcome,
    * including a `FileError` of the sandbox. An aborted call is `killed`. `beside`: the call defers on its background command, and settles at
    * the end of the command.
    * @throws every other error, for example a `SandboxError`: the infrastructure failed, and the queue retries
    */
-  execute(call: ToolCall & { context: ToolContext; beside?: true | undefined }): Promise<ToolOutcome>;
+  execute(call: ToolCall & { context: ToolContext; beside?: true | undefined }): Promise<contract.ToolOutcome>;
   /** The result of a settled call by the contract of its toolset. Never throws. */
-  present(toolset: string, call: SettledCall): Json;
+  present(toolset: string, call: contract.SettledCall): contract.Json;
   /** The text of a settled call for a model; undefined where the contract of the toolset has a form of its own. Never throws. */
   render(toolset: string, call: PresentedCall): ResultText | undefined;
   /** The content of an outcome for a model, before the outcome is recorded; undefined as for `render`. Never throws. */
   outcomeText(
     toolset: string,
-    made: { tool: string; outcome: Exclude<ToolOutcome, { status: 'deferred' }> },
+    made: { tool: string; outcome: Exclude<contract.ToolOutcome, { status: 'deferred' }> },
   ): OutcomeText | undefined;
   /** Most bytes of a result of the tool for a model, in the words of its author. */
   resultBytes(toolset: string, tool: string): number | undefined;
@@ -78,12 +65,12 @@ export interface Registry {
   /** The settings with all defaults, or the mistakes in the settings. @throws ToolsError `EUNKNOWNTOOLSET` */
   checkSettings(
     toolset: string,
-    settings: Settings,
-  ): { ok: true; settings: Settings } | { ok: false; errors: ArgumentIssue[] };
+    settings: contract.Settings,
+  ): { ok: true; settings: contract.Settings } | { ok: false; errors: ArgumentIssue[] };
   /** Permissions of a run without permissions of its own, protected paths in addition to the run's paths, and tools that run a shell. */
   grants(toolset: string): { permissions?: readonly string[]; protected: readonly string[]; shells: readonly string[] };
   /** The value made from a person's answer to a question. */
-  answer(call: ToolCall, words: string): { value: Json } | { error: Problem };
+  answer(call: ToolCall, words: string): { value: contract.Json } | { error: contract.Problem };
   /** Text for a model before its prompt. @param has whether the run has a tool of the toolset. @default it has all */
   instructions(toolset: string, has?: (tool: string) => boolean): string | undefined;
   /** Whether each call of the tool has a whole list in its arguments: the last call is enough. */
@@ -101,11 +88,11 @@ export interface Registry {
   /** Rules of the network for the call alone; undefined when the tool has none. */
   reaches(call: ToolCall & { settings: unknown }): readonly string[] | undefined;
   /** Secrets of the operator for the requests of the tool's calls. */
-  sends(toolset: string, tool: string): readonly SecretUse[];
+  sends(toolset: string, tool: string): readonly contract.SecretUse[];
   /** The text for a person's decision, in the words of the contract; null without a text. Any text: the content may be hostile. */
   approvalText(call: ToolCall): string | null;
   /** The preview for a person's decision; null when the tool shows only its arguments. Changes nothing. */
-  preview(call: ToolCall & { context: ToolContext }): Promise<Preview | null>;
+  preview(call: ToolCall & { context: ToolContext }): Promise<contract.Preview | null>;
 }
 
 /** @throws ToolsError `EINVALIDTOOL` when two toolsets have the same name */
@@ -124,7 +111,7 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
     const { settings } = named(toolset) ?? {};
     return settings === undefined
       ? context
-      : { ...context, settings: filledSettings(known(toolset), context.settings as Json) };
+      : { ...context, settings: filledSettings(known(toolset), context.settings as contract.Json) };
   };
   const fillsPlaceholders = (toolset: string) =>
     toolsets.some(({ name, placeholders = false }) => name === toolset && placeholders);
@@ -160,13 +147,13 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
         typeof tool.effect === 'function'
           ? tool.effect(args, { network: call.network ?? false, settings: call.settings })
           : tool.effect;
-      const touches = touchesSchema.parse(tool.touches?.(args) ?? {});
+      const touches = contract.touchesSchema.parse(tool.touches?.(args) ?? {});
       const { risk, gate, sequential } = tool;
       const looks = typeof tool.asks === 'function' || undefined;
       const reaches = tool.reaches && true;
       // A task keeps its command in the log, and has the network of the run.
       const beside = (tool.beside && !reaches && !fillsPlaceholders(call.toolset)) || undefined;
-      return { ok: true, args: args as Json, effect, risk, gate, sequential, touches, beside, looks, reaches };
+      return { ok: true, args: args as contract.Json, effect, risk, gate, sequential, touches, beside, looks, reaches };
     },
 
     async execute(call) {
@@ -199,7 +186,7 @@ export function createRegistry(toolsets: readonly Toolset[], options: { log?: De
       const { tool, args } = found;
       const { paths = [] } = tool.touches?.(args) ?? {};
       const files = paths.flatMap(({ path, access, written }) => (access === 'read' ? [] : [written ?? path]));
-      return text({ tool: tool.name, args: call.args as Json, label: tool.label ?? tool.risk, files });
+      return text({ tool: tool.name, args: call.args as contract.Json, label: tool.label ?? tool.risk, files });
     },
 
     present: (toolset, call) => presentCall(named(toolset), call, log),
@@ -287,20 +274,20 @@ function versionOf(tool: Tool): string {
     .slice(0, 12);
 }
 
-const noPersonError = (tool: Tool): Problem => ({
+const noPersonError = (tool: Tool): contract.Problem => ({
   code: 'ENOPERSON',
   message: `${tool.name} cannot be used here: a sub-agent cannot ask a person.`,
   next: 'Decide it yourself, or say in your last message what has to be decided.',
 });
 
-function isData(error: unknown): error is FileError | TextWorkError {
-  return error instanceof FileError || error instanceof TextWorkError;
+function isData(error: unknown): error is contract.FileError | TextWorkError {
+  return error instanceof contract.FileError || error instanceof TextWorkError;
 }
 
-function asData({ code, message, next }: FileError | TextWorkError): Problem {
+function asData({ code, message, next }: contract.FileError | TextWorkError): contract.Problem {
   return { code, message, next };
 }
 
-function killed({ tool }: ToolCall): ToolOutcome {
+function killed({ tool }: ToolCall): contract.ToolOutcome {
   return { status: 'killed', error: { code: 'EKILLED', message: `${tool} was stopped before it finished.` } };
 }

@@ -8,22 +8,14 @@ import { changedRepositories } from '../left-out/changed-repositories.ts';
 import { findLeftOut, submoduleFolders } from '../left-out/find-left-out.ts';
 import { summarise } from '../left-out/summarise.ts';
 import { manifestOf } from '../read/list-unknown.ts';
-import {
-  isSameSkip,
-  preparedSnapshot,
-  type RunFolder,
-  requireRecord,
-  runFolder,
-  type Skipped,
-  type WorkspaceRecord,
-} from '../run-folder/index.ts';
+import * as folders from '../run-folder/index.ts';
 import { createSelection } from '../source/selection.ts';
 import { applyChanges, type Change, createObjectWriter, type Folder } from '../store/objects/index.ts';
 import { assertSnapshot, loadSnapshot, readManifests } from '../tree/index.ts';
 
 /** A comparison of two snapshots for a person, without the changes left out of a publish. */
 export interface Review {
-  folder: RunFolder;
+  folder: folders.RunFolder;
   from: string;
   /** The newer snapshot, or a copy of its tree without the left out changes. */
   to: string;
@@ -47,8 +39,8 @@ export async function reviewChanges(
   request: DiffRequest,
   damaged: ReadonlySet<string> = new Set(),
 ): Promise<Review> {
-  const folder = runFolder(deps.dataDir, request.runId);
-  const record = requireRecord(folder);
+  const folder = folders.runFolder(deps.dataDir, request.runId);
+  const record = folders.requireRecord(folder);
   const { from, to } = request;
   for (const id of [from, to]) assertSnapshot(folder, id);
   const isWanted = within(request.path);
@@ -99,21 +91,32 @@ export function within(path: string | undefined): (path: string) => boolean {
   return (other) => isWithin(other, text) || isWithin(other, plain);
 }
 
-async function newlySkipped(deps: Deps, folder: RunFolder, { from, to }: DiffRequest): Promise<Map<string, Skipped>> {
+async function newlySkipped(
+  deps: Deps,
+  folder: folders.RunFolder,
+  { from, to }: DiffRequest,
+): Promise<Map<string, folders.Skipped>> {
   const [before, after] = await readManifests(deps, { folder, state: deps.states.of(folder), ids: [from, to] });
-  return new Map([...(after?.skipped ?? [])].filter(([path, skip]) => !isSameSkip(before?.skipped.get(path), skip)));
+  return new Map(
+    [...(after?.skipped ?? [])].filter(([path, skip]) => !folders.isSameSkip(before?.skipped.get(path), skip)),
+  );
 }
 
 /** Whether a changed path is new to the source or excluded by its globs. */
 async function mayLeaveOut(
   deps: Deps,
-  input: { folder: RunFolder; record: WorkspaceRecord; request: DiffRequest; changes: readonly Change[] },
+  input: {
+    folder: folders.RunFolder;
+    record: folders.WorkspaceRecord;
+    request: DiffRequest;
+    changes: readonly Change[];
+  },
 ): Promise<boolean> {
   const { folder, record, request, changes } = input;
   const { source } = record;
   if (source.type === 'empty' || changes.length === 0) return false;
   const selection = createSelection(source);
-  if (changes.some(({ path }) => !selection.has(path)) || preparedSnapshot(folder) !== undefined) return true;
+  if (changes.some(({ path }) => !selection.has(path)) || folders.preparedSnapshot(folder) !== undefined) return true;
   const isInSubmodule = submoduleFolders(record);
   if (changes.some(({ path }) => isInSubmodule(path))) return true;
   if (source.type !== 'git' || request.includeIgnored === true) return false;

@@ -1,17 +1,4 @@
-import {
-  type BigIntStats,
-  chmodSync,
-  closeSync,
-  constants,
-  type Dirent,
-  existsSync,
-  fchmodSync,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  statSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { errnoOf } from '../errors.ts';
 
 /**
@@ -28,27 +15,27 @@ export interface Directory {
   [Symbol.dispose](): void;
 }
 
-const throughDescriptors = process.platform === 'linux' && existsSync('/proc/self/fd');
+const throughDescriptors = process.platform === 'linux' && fs.existsSync('/proc/self/fd');
 /** Linux; Node has no constant for the flag. */
 const O_PATH = 0o10000000;
-const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
+const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
 
 /** Opens the top of a tree. Follows links in the path, because the path belongs to the host. */
 export function openTop(path: string | Buffer): Directory {
-  return wrap(openSync(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK), Buffer.from(path));
+  return wrap(fs.openSync(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK), Buffer.from(path));
 }
 
 /** Opens the top of a run's tree. The owner may have denied access to the top. */
 export function openTree(path: string): Directory {
-  const mode = statSync(path).mode & 0o777;
-  if ((mode & 0o700) !== 0o700) chmodSync(path, mode | 0o700);
+  const mode = fs.statSync(path).mode & 0o777;
+  if ((mode & 0o700) !== 0o700) fs.chmodSync(path, mode | 0o700);
   return openTop(path);
 }
 
 /** Opens a child directory. Throws ENOTDIR or ELOOP when the child is anything else, ENOENT when there is none. */
 export function openChild(parent: Directory, name: string): Directory {
   const path = parent.at(name);
-  return wrap(openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK), path);
+  return wrap(fs.openSync(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_NONBLOCK), path);
 }
 
 /**
@@ -58,11 +45,11 @@ export function openChild(parent: Directory, name: string): Directory {
 export function openForOwner(parent: Directory, name: string): Directory {
   const mode = statIn(parent, name)?.mode ?? 0n;
   if ((mode & 0o700n) === 0o700n || process.getuid?.() === 0) return openChild(parent, name);
-  const fd = openSync(parent.at(name), (throughDescriptors ? O_PATH : O_RDONLY) | O_DIRECTORY | O_NOFOLLOW);
+  const fd = fs.openSync(parent.at(name), (throughDescriptors ? O_PATH : O_RDONLY) | O_DIRECTORY | O_NOFOLLOW);
   try {
-    chmodSync(throughDescriptors ? `/proc/self/fd/${fd}` : parent.at(name), Number(mode & 0o777n) | 0o700);
+    fs.chmodSync(throughDescriptors ? `/proc/self/fd/${fd}` : parent.at(name), Number(mode & 0o777n) | 0o700);
   } finally {
-    closeSync(fd);
+    fs.closeSync(fd);
   }
   return openChild(parent, name);
 }
@@ -79,11 +66,11 @@ export const deniesOwner = (mode: bigint, needed: bigint): boolean =>
 export function openDeniedFile(parent: Directory, name: string): number | undefined {
   return withOwn(parent, name, (path, { mode, isFile }) => {
     if (!isFile) return undefined;
-    chmodSync(path, mode | 0o400);
+    fs.chmodSync(path, mode | 0o400);
     try {
-      return openSync(path, O_RDONLY | O_NONBLOCK);
+      return fs.openSync(path, O_RDONLY | O_NONBLOCK);
     } finally {
-      chmodSync(path, mode);
+      fs.chmodSync(path, mode);
     }
   });
 }
@@ -91,10 +78,10 @@ export function openDeniedFile(parent: Directory, name: string): number | undefi
 export function openDeniedFolder(parent: Directory, name: string): Directory | undefined {
   return withOwn(parent, name, (path, { mode, isFolder }) => {
     if (!isFolder) return undefined;
-    chmodSync(path, mode | 0o500);
-    const opened = wrap(openSync(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK), parent.at(name));
+    fs.chmodSync(path, mode | 0o500);
+    const opened = wrap(fs.openSync(path, O_RDONLY | O_DIRECTORY | O_NONBLOCK), parent.at(name));
     const close = () => {
-      fchmodSync(opened.fd, mode);
+      fs.fchmodSync(opened.fd, mode);
       opened[Symbol.dispose]();
     };
     return { ...opened, [Symbol.dispose]: close };
@@ -109,18 +96,18 @@ function withOwn<T>(
   if (!throughDescriptors) return undefined;
   let fd: number;
   try {
-    fd = openSync(parent.at(name), O_PATH | O_NOFOLLOW);
+    fd = fs.openSync(parent.at(name), O_PATH | O_NOFOLLOW);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT' || errnoOf(error) === 'EACCES') return undefined;
     throw error;
   }
   try {
-    const status = fstatSync(fd);
+    const status = fs.fstatSync(fd);
     if (status.uid !== process.getuid?.()) return undefined;
     const kind = { isFile: status.isFile(), isFolder: status.isDirectory() };
     return open(`/proc/self/fd/${fd}`, { mode: status.mode & 0o7777, ...kind });
   } finally {
-    closeSync(fd);
+    fs.closeSync(fd);
   }
 }
 
@@ -142,7 +129,7 @@ export function openChain(top: Directory, names: readonly string[]): Directory |
 
 /** Names of the children, as bytes in `latin1`. */
 export function namesIn(directory: Directory): string[] {
-  return readdirSync(directory.self, { encoding: 'latin1' as BufferEncoding });
+  return fs.readdirSync(directory.self, { encoding: 'latin1' as BufferEncoding });
 }
 
 export type EntryKind = 'file' | 'folder' | 'link' | 'other';
@@ -150,18 +137,18 @@ export type EntryKind = 'file' | 'folder' | 'link' | 'other';
 /** Names and kinds of the children, read together: a `stat` of each of 10,000 takes 50 ms. */
 export function entriesIn(directory: Directory): { name: string; kind: EntryKind }[] {
   const options = { encoding: 'latin1' as BufferEncoding, withFileTypes: true } as const;
-  return readdirSync(directory.self, options).map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
+  return fs.readdirSync(directory.self, options).map((entry) => ({ name: entry.name, kind: kindOf(entry) }));
 }
 
-function kindOf(entry: Dirent): EntryKind {
+function kindOf(entry: fs.Dirent): EntryKind {
   if (entry.isFile()) return 'file';
   if (entry.isDirectory()) return 'folder';
   return entry.isSymbolicLink() ? 'link' : 'other';
 }
 
 /** Status of a child, not following links; undefined for a missing child. */
-export function statIn(directory: Directory, name: string): BigIntStats | undefined {
-  return lstatSync(directory.at(name), { bigint: true, throwIfNoEntry: false });
+export function statIn(directory: Directory, name: string): fs.BigIntStats | undefined {
+  return fs.lstatSync(directory.at(name), { bigint: true, throwIfNoEntry: false });
 }
 
 function wrap(fd: number, path: Buffer): Directory {
@@ -170,7 +157,7 @@ function wrap(fd: number, path: Buffer): Directory {
     fd,
     self,
     at: (name) => Buffer.concat([self, slash, Buffer.from(name, 'latin1')]),
-    [Symbol.dispose]: () => closeSync(fd),
+    [Symbol.dispose]: () => fs.closeSync(fd),
   };
 }
 

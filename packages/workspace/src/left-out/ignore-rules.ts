@@ -1,14 +1,4 @@
-import {
-  closeSync,
-  constants,
-  fstatSync,
-  mkdirSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { join as joinPath } from 'node:path';
 import { type Deps, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../deps.ts';
 import { type BytePath, join } from '../files/index.ts';
@@ -90,10 +80,10 @@ async function openIgnoreRules(deps: RuleDeps, input: RuleInput): Promise<Ignore
   const findRule = await ruleFinder(deps, input);
   const origin = await openOrigin(deps, record);
   const shared = sharedRules(origin);
-  const scratch = mkdtempSync(joinPath(deps.dataDir, 'git', 'tmp-rules-'));
+  const scratch = fs.mkdtempSync(joinPath(deps.dataDir, 'git', 'tmp-rules-'));
   const [work, excludes] = [joinPath(scratch, 'work'), joinPath(scratch, 'exclude')];
-  mkdirSync(work);
-  writeFileSync(excludes, shared);
+  fs.mkdirSync(work);
+  fs.writeFileSync(excludes, shared);
   const placed = new Set<BytePath>();
   let bytes = shared.length;
   let hasRules = /^[^#\r\n]/m.test(shared.toString('latin1'));
@@ -126,7 +116,7 @@ async function openIgnoreRules(deps: RuleDeps, input: RuleInput): Promise<Ignore
       const rows = stdout.toString('latin1').split('\0').slice(0, -1);
       return new Set(rows.map((row) => row.slice(2)));
     },
-    [Symbol.dispose]: () => rmSync(scratch, { recursive: true, force: true }),
+    [Symbol.dispose]: () => fs.rmSync(scratch, { recursive: true, force: true }),
   };
 }
 
@@ -193,7 +183,7 @@ async function placeRules(
 
 function placeRule(work: string, folder: BytePath, content: Buffer): void {
   const at = makeFolder(work, folder);
-  if (at !== undefined) writeFileSync(Buffer.concat([at, Buffer.from('/.gitignore')]), content);
+  if (at !== undefined) fs.writeFileSync(Buffer.concat([at, Buffer.from('/.gitignore')]), content);
 }
 
 /** Undefined when the path is too long; git cannot read rules there either. */
@@ -201,7 +191,7 @@ function makeFolder(work: string, folder: BytePath): Buffer | undefined {
   const at = Buffer.concat([Buffer.from(`${work}/`), Buffer.from(folder, 'latin1')]);
   // PATH_MAX, minus the name of a rule file.
   if (at.length > 4080) return undefined;
-  mkdirSync(at, { recursive: true });
+  fs.mkdirSync(at, { recursive: true });
   return at;
 }
 
@@ -210,16 +200,16 @@ function sharedRules(repository: Repository | undefined): Buffer {
   if (repository === undefined) return Buffer.alloc(0);
   let fd: number;
   try {
-    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
-    fd = openSync(joinPath(repository.common, 'info', 'exclude'), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
+    fd = fs.openSync(joinPath(repository.common, 'info', 'exclude'), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   } catch {
     return Buffer.alloc(0);
   }
   try {
-    const status = fstatSync(fd);
-    return status.isFile() && status.size <= mostBytes ? readFileSync(fd) : Buffer.alloc(0);
+    const status = fs.fstatSync(fd);
+    return status.isFile() && status.size <= mostBytes ? fs.readFileSync(fd) : Buffer.alloc(0);
   } finally {
-    closeSync(fd);
+    fs.closeSync(fd);
   }
 }
 

@@ -1,18 +1,6 @@
 import { type BigIntStats, fstatSync, mkdirSync, readlinkSync, rmdirSync, symlinkSync } from 'node:fs';
 import { errnoOf } from '../errors.ts';
-import {
-  type BytePath,
-  type Directory,
-  type EntryKind,
-  entriesIn,
-  isDotGit,
-  join,
-  openChild,
-  openTop,
-  setFolderOwner,
-  setLinkOwner,
-  statIn,
-} from '../files/index.ts';
+import * as files from '../files/index.ts';
 import { assertUsablePath, countBytes, countEntry, fileDone, type ImportContext } from '../source/import-context.ts';
 import { emptyFolder, type Folder, modes, type ObjectWriter } from '../store/objects/index.ts';
 import { isPrivate, keptBits, specialKind } from '../tree/index.ts';
@@ -26,18 +14,18 @@ export interface Copy extends ImportContext {
   /** Stores the targets of links. */
   readonly content: Pick<ObjectWriter, 'blob'>;
   /** The content of a source file with this status, if known for sure. Asked only when nothing is written. */
-  readonly known?: (path: BytePath, status: BigIntStats) => string | undefined;
+  readonly known?: (path: files.BytePath, status: BigIntStats) => string | undefined;
   /** Records the status of a stored file: see `statusFields`. */
-  readonly learn: (path: BytePath, status: BigInt64Array, oid: string) => void;
+  readonly learn: (path: files.BytePath, status: BigInt64Array, oid: string) => void;
 }
 
 /** The files of a source, as they were copied. */
 export interface Copied {
   readonly root: Folder;
   /** Permission bits different from git's own. */
-  readonly permissions: Map<BytePath, number>;
+  readonly permissions: Map<files.BytePath, number>;
   /** Files copied and not stored: too large, or changed during the copy. */
-  readonly unstored: BytePath[];
+  readonly unstored: files.BytePath[];
   /** Regular files, and their bytes. */
   files: number;
   bytes: number;
@@ -58,8 +46,8 @@ export const newCopied = (): Copied => ({
  */
 export async function copyDirectory(copy: Copy, input: { from: string; to: string | undefined }): Promise<Copied> {
   const walk: Walk = { copy, copied: newCopied(), batch: newBatch(), tasks: [], optional: [], failure: undefined };
-  const from = openTop(input.from);
-  const to = input.to === undefined ? undefined : openTop(input.to);
+  const from = files.openTop(input.from);
+  const to = input.to === undefined ? undefined : files.openTop(input.to);
   try {
     await walkFolder(walk, { from, to, path: '', folder: walk.copied.root, uses: 1 });
   } catch (error) {
@@ -81,14 +69,14 @@ interface Walk {
   /** Batches in the course of copying. Never rejected. */
   readonly tasks: Promise<void>[];
   /** Folders made in case the selection includes a file inside. */
-  readonly optional: { parent: Folder; name: string; path: BytePath }[];
+  readonly optional: { parent: Folder; name: string; path: files.BytePath }[];
   failure: { error: unknown } | undefined;
 }
 
 interface Pair {
-  from: Directory;
-  to: Directory | undefined;
-  path: BytePath;
+  from: files.Directory;
+  to: files.Directory | undefined;
+  path: files.BytePath;
   folder: Folder;
   /** The walk, and each batch with files of the folder. */
   uses: number;
@@ -157,9 +145,9 @@ function sendBatch(walk: Walk): void {
 
 async function walkEntries(walk: Walk, pair: Pair): Promise<void> {
   const { copy } = walk;
-  for (const { name, kind } of entriesIn(pair.from)) {
-    if (isDotGit(name)) continue;
-    const path = join(pair.path, name);
+  for (const { name, kind } of files.entriesIn(pair.from)) {
+    if (files.isDotGit(name)) continue;
+    const path = files.join(pair.path, name);
     if (kind === 'folder' ? copy.selection.excludes(path) : !copy.selection.has(path)) continue;
     assertUsablePath(path);
     countEntry(copy);
@@ -173,7 +161,11 @@ async function walkEntries(walk: Walk, pair: Pair): Promise<void> {
   }
 }
 
-async function walkEntry(walk: Walk, pair: Pair, { name, kind }: { name: string; kind: EntryKind }): Promise<void> {
+async function walkEntry(
+  walk: Walk,
+  pair: Pair,
+  { name, kind }: { name: string; kind: files.EntryKind },
+): Promise<void> {
   switch (kind) {
     case 'folder':
       return walkChild(walk, pair, name);
@@ -205,8 +197,8 @@ function fromSource<T>(copy: Copy, path: string, read: () => T): T | undefined {
 
 async function walkChild(walk: Walk, pair: Pair, name: string): Promise<void> {
   const { copy } = walk;
-  const path = join(pair.path, name);
-  const from = fromSource(copy, path, () => openChild(pair.from, name));
+  const path = files.join(pair.path, name);
+  const from = fromSource(copy, path, () => files.openChild(pair.from, name));
   if (from === undefined) return;
   const status = fstatSync(from.fd);
   const isWithout = BigInt(status.ino) === copy.without.ino && BigInt(status.dev) === copy.without.dev;
@@ -221,12 +213,12 @@ async function walkChild(walk: Walk, pair: Pair, name: string): Promise<void> {
 }
 
 function makeFolder(
-  parent: Directory,
+  parent: files.Directory,
   { name, owner, bits }: { name: string; owner: ImportContext['owner']; bits: number },
-): Directory {
+): files.Directory {
   mkdirSync(parent.at(name), 0o700);
-  const made = openChild(parent, name);
-  setFolderOwner(made.fd, owner, bits);
+  const made = files.openChild(parent, name);
+  files.setFolderOwner(made.fd, owner, bits);
   return made;
 }
 
@@ -244,11 +236,11 @@ function removeIfUnused({ parent, name, path }: Walk['optional'][number], top: s
 
 function copyLink({ copy }: Walk, pair: Pair, name: string): void {
   const read = () => readlinkSync(pair.from.at(name), { encoding: 'buffer' });
-  const target = fromSource(copy, join(pair.path, name), read);
+  const target = fromSource(copy, files.join(pair.path, name), read);
   if (target === undefined) return;
   if (pair.to !== undefined) {
     symlinkSync(target, pair.to.at(name));
-    setLinkOwner(pair.to.at(name), copy.owner);
+    files.setLinkOwner(pair.to.at(name), copy.owner);
   }
   pair.folder.entries.set(name, { mode: modes.symlink, oid: copy.content.blob(target) });
   fileDone(copy);
@@ -257,8 +249,8 @@ function copyLink({ copy }: Walk, pair: Pair, name: string): void {
 /** Takes a file from the stat cache of the source. */
 function isKnown({ copy, copied }: Walk, pair: Pair, name: string): boolean {
   if (copy.known === undefined) return false;
-  const path = join(pair.path, name);
-  const status = fromSource(copy, path, () => statIn(pair.from, name));
+  const path = files.join(pair.path, name);
+  const status = fromSource(copy, path, () => files.statIn(pair.from, name));
   const oid = status?.isFile() === true ? copy.known(path, status) : undefined;
   if (status === undefined || oid === undefined) return false;
   const mode = Number(status.mode);
@@ -289,7 +281,7 @@ function noteResult(
   { path: above, folder }: Pair,
   { result, index, name }: { result: CopyResult; index: number; name: string },
 ): void {
-  const path = join(above, name);
+  const path = files.join(above, name);
   const fate = result.fates[index] ?? 'gone';
   const { [index]: oid = '' } = result.oids;
   const { [index]: mode = 0 } = result.modes;
@@ -314,7 +306,7 @@ function noteResult(
 
 function noteFile(
   copied: Copied,
-  at: { folder: Folder; name: string; path: BytePath },
+  at: { folder: Folder; name: string; path: files.BytePath },
   { mode, size, oid }: { mode: number; size: number; oid: string },
 ): void {
   const isExecutable = (mode & 0o100) !== 0;
@@ -326,15 +318,15 @@ function noteFile(
 
 function notePermissions(
   { permissions }: Copied,
-  { path, kind, mode }: { path: BytePath; kind: 'file' | 'executable' | 'folder'; mode: number },
+  { path, kind, mode }: { path: files.BytePath; kind: 'file' | 'executable' | 'folder'; mode: number },
 ): void {
   const bits = keptBits(mode, kind);
   if (isPrivate(bits, kind)) permissions.set(path, bits);
 }
 
 function noteSpecial(copy: Copy, pair: Pair, name: string): void {
-  const path = join(pair.path, name);
-  const status = fromSource(copy, path, () => statIn(pair.from, name));
+  const path = files.join(pair.path, name);
+  const status = fromSource(copy, path, () => files.statIn(pair.from, name));
   const special = status && specialKind(status);
   if (special !== undefined) copy.skipped.set(path, special);
 }

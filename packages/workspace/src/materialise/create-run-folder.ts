@@ -4,16 +4,7 @@ import { join } from 'node:path';
 import { type Deps, errnoOf, unlessMissing } from '../deps.ts';
 import { removeTrees } from '../drivers/trees.ts';
 import { syncPath } from '../files/index.ts';
-import {
-  belongsToDeadProcess,
-  folderAt,
-  makingFolder,
-  type RunFolder,
-  readRecord,
-  runFolder,
-  temporaryPath,
-  type WorkspaceRecord,
-} from '../run-folder/index.ts';
+import * as folders from '../run-folder/index.ts';
 
 /**
  * Builds a run's folder aside and renames it into `runs/`. When two processes build the same run, one of them possibly frozen for long,
@@ -24,10 +15,10 @@ import {
 export async function createRunFolder(
   deps: Deps,
   runId: string,
-  build: (folder: RunFolder) => Promise<WorkspaceRecord>,
-): Promise<{ folder: RunFolder; record: WorkspaceRecord }> {
-  mkdirSync(makingFolder(deps.dataDir), { recursive: true, mode: 0o700 });
-  const aside = folderAt(temporaryPath(deps, runId), runId, 1);
+  build: (folder: folders.RunFolder) => Promise<folders.WorkspaceRecord>,
+): Promise<{ folder: folders.RunFolder; record: folders.WorkspaceRecord }> {
+  mkdirSync(folders.makingFolder(deps.dataDir), { recursive: true, mode: 0o700 });
+  const aside = folders.folderAt(folders.temporaryPath(deps, runId), runId, 1);
   deps.states.drop(runId);
   try {
     const record = await build(aside);
@@ -43,9 +34,9 @@ export async function createRunFolder(
 
 /** Removes the unfinished builds of dead processes of this host, for any run. A frozen process removes its own build at its resumption. */
 export async function removeAbandonedBuilds(deps: Deps): Promise<void> {
-  const making = makingFolder(deps.dataDir);
+  const making = folders.makingFolder(deps.dataDir);
   const names = await readdir(making).catch(unlessMissing([]));
-  for (const name of names.filter(belongsToDeadProcess)) await removeBuild(deps, join(making, name));
+  for (const name of names.filter(folders.belongsToDeadProcess)) await removeBuild(deps, join(making, name));
 }
 
 async function removeBuild(deps: Deps, path: string): Promise<void> {
@@ -54,21 +45,21 @@ async function removeBuild(deps: Deps, path: string): Promise<void> {
   });
 }
 
-async function renameIntoRuns(deps: Deps, aside: RunFolder, record: WorkspaceRecord) {
+async function renameIntoRuns(deps: Deps, aside: folders.RunFolder, record: folders.WorkspaceRecord) {
   for (;;) {
-    const folder = runFolder(deps.dataDir, aside.runId);
-    const existing = readRecord(folder);
+    const folder = folders.runFolder(deps.dataDir, aside.runId);
+    const existing = folders.readRecord(folder);
     if (existing !== undefined) return { folder, record: existing };
     try {
       renameSync(aside.path, folder.path);
     } catch (error) {
       if (errnoOf(error) !== 'ENOTEMPTY' && errnoOf(error) !== 'EEXIST') throw error;
       // Either another process was faster, and the next round finds its record, or the folder has no record and is garbage.
-      if (readRecord(folder) === undefined) await removeTrees(folder.path);
+      if (folders.readRecord(folder) === undefined) await removeTrees(folder.path);
       continue;
     }
     await syncPath(join(deps.dataDir, 'runs'));
     deps.onPoint('place.placed');
-    return { folder: runFolder(deps.dataDir, aside.runId), record };
+    return { folder: folders.runFolder(deps.dataDir, aside.runId), record };
   }
 }

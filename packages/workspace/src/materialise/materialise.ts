@@ -4,40 +4,15 @@ import { isRemote, type Source, sourceFoldersOf } from '@holdpoint/contract';
 import type { Call, Deps, Materialised, Owner } from '../deps.ts';
 import { assertFreeSpace, openTree, syncPath } from '../files/index.ts';
 import { baseCommitContent, createBaseObjects, createRepository } from '../repository/index.ts';
-import {
-  preparedSnapshot,
-  type RunFolder,
-  readRecord,
-  runFolder,
-  skippedPaths,
-  toSkips,
-  type WorkspaceRecord,
-  writeRecord,
-} from '../run-folder/index.ts';
+import * as folders from '../run-folder/index.ts';
 import { commitTree } from '../snapshots/snapshot.ts';
 import { makeMountPoints, topOf } from '../source/folders/index.ts';
 import type { FoundSource } from '../source/git/found-source.ts';
 import { markShallow } from '../source/git/take-commit.ts';
 import { openSourcePool } from '../source/pool/source-pool.ts';
-import {
-  countChanges,
-  createObjectWriter,
-  emptyFolders,
-  type ObjectWriter,
-  PackStream,
-  writeRef,
-} from '../store/objects/index.ts';
+import * as objectStore from '../store/objects/index.ts';
 import { createShadow, syncShadow } from '../store/shadow.ts';
-import {
-  compact,
-  type LoadedSnapshot,
-  loadSnapshot,
-  noteObjects,
-  scanRepositories,
-  startScan,
-  storeRepositories,
-  withLeftOut,
-} from '../tree/index.ts';
+import * as trees from '../tree/index.ts';
 import { findSource } from './check-source.ts';
 import { createRunFolder } from './create-run-folder.ts';
 import type { Fill } from './fill.ts';
@@ -51,14 +26,14 @@ import { type Filled, fillTree } from './fill-tree.ts';
  * snapshot before anything runs.
  */
 export async function materialise(deps: Deps, input: Call<'materialise'>): Promise<Materialised> {
-  const folder = runFolder(deps.dataDir, input.runId);
-  const made = readRecord(folder);
+  const folder = folders.runFolder(deps.dataDir, input.runId);
+  const made = folders.readRecord(folder);
   if (made !== undefined) return describe(deps, folder, made);
 
   using watches = new DisposableStack();
   const found = await findSource(deps, { ...input, watches });
   const owner = await deps.allocateOwner(input.runId);
-  let first: LoadedSnapshot | undefined;
+  let first: trees.LoadedSnapshot | undefined;
   const placed = await createRunFolder(deps, input.runId, async (aside) => {
     const record = await make(deps, { ...input, folder: aside, found, owner });
     first = deps.states.of(aside).snapshots.find(({ id }) => id === record.base);
@@ -73,19 +48,24 @@ export async function materialise(deps: Deps, input: Call<'materialise'>): Promi
     : describe(deps, placed.folder, placed.record);
 }
 
-type MakeInput = Call<'materialise'> & { folder: RunFolder; found: FoundSource; owner: Owner };
+type MakeInput = Call<'materialise'> & { folder: folders.RunFolder; found: FoundSource; owner: Owner };
 
 /** Makes the folder of the run and waits until the folder is on disk. */
-async function make(deps: Deps, place: MakeInput): Promise<WorkspaceRecord> {
+async function make(deps: Deps, place: MakeInput): Promise<folders.WorkspaceRecord> {
   const { folder, tenant, source, found } = place;
   mkdirSync(folder.path, { recursive: true, mode: 0o711 });
   await createShadow(folder);
   deps.onPoint('materialise.folder');
-  using small = new PackStream(folder.shadow);
-  using large = new PackStream(folder.shadow);
+  using small = new objectStore.PackStream(folder.shadow);
+  using large = new objectStore.PackStream(folder.shadow);
   const assertSpace = () => assertFreeSpace(deps);
-  const writerOf = (packs?: { small: PackStream; large: PackStream }) => {
-    return createObjectWriter({ gitDir: folder.shadow, known: new Set(), assertSpace, ...(packs && { packs }) });
+  const writerOf = (packs?: { small: objectStore.PackStream; large: objectStore.PackStream }) => {
+    return objectStore.createObjectWriter({
+      gitDir: folder.shadow,
+      known: new Set(),
+      assertSpace,
+      ...(packs && { packs }),
+    });
   };
   const pool = openSourcePool(deps, { tenant, source, found, clock: folder.clock });
   const fill: Fill = { ...place, tenant, content: writerOf({ small, large }), pool, skipped: new Map() };
@@ -100,7 +80,7 @@ async function make(deps: Deps, place: MakeInput): Promise<WorkspaceRecord> {
   });
   place.signal?.throwIfAborted();
   await syncShadow(folder);
-  await writeRecord(folder, record);
+  await folders.writeRecord(folder, record);
   deps.onPoint('materialise.record');
   await syncPath(folder.path);
   return record;
@@ -116,14 +96,16 @@ const isWhole = (source: Source): boolean => source.type !== 'git' || (!source.i
 
 async function takeFirstSnapshot(
   deps: Deps,
-  input: { fill: Fill; writer: ObjectWriter },
+  input: { fill: Fill; writer: objectStore.ObjectWriter },
   filled: Filled,
-): Promise<{ record: WorkspaceRecord; baseCommit: string }> {
+): Promise<{ record: folders.WorkspaceRecord; baseCommit: string }> {
   const { fill, writer } = input;
   const { folder, found, signal } = fill;
   const { root, tree, commit: source, history } = filled;
   const state = deps.states.of(folder);
-  const leftOut = toSkips(new Map([...fill.skipped].map(([path, reason]) => [path, { reason, bytes: 0, mtime: '0' }])));
+  const leftOut = folders.toSkips(
+    new Map([...fill.skipped].map(([path, reason]) => [path, { reason, bytes: 0, mtime: '0' }])),
+  );
   const seconds = Math.floor((fill.createdAt ?? deps.now()) / 1000);
   if (source !== undefined) writer.commit(source);
   const baseCommit = writer.commit(baseCommitContent({ tree, seconds, source, history }));
@@ -135,11 +117,11 @@ async function takeFirstSnapshot(
   const boundary = history?.boundary.filter((id) => id !== replaced) ?? [];
   const ownedBy = deps.isRoot ? fill.owner : undefined;
   await createRepository({ tree: folder.tree, root, source: fill.source, baseCommit, boundary, owner: ownedBy });
-  const scan = startScan(deps, { folder, state, content: writer, signal });
+  const scan = trees.startScan(deps, { folder, state, content: writer, signal });
   scan.hidden.add('.git');
   using top = openTree(folder.tree);
-  const repositoriesFound = await scanRepositories(scan, { top, previous: undefined });
-  const repositories = await storeRepositories(state, {
+  const repositoriesFound = await trees.scanRepositories(scan, { top, previous: undefined });
+  const repositories = await trees.storeRepositories(state, {
     writer,
     found: repositoriesFound,
     previous: undefined,
@@ -148,16 +130,16 @@ async function takeFirstSnapshot(
   });
   const manifest = {
     repositories,
-    skipped: withLeftOut(filled.unstored, { root, leftOut }),
-    empty: emptyFolders(root),
-    permissions: compact(root, filled.permissions),
+    skipped: trees.withLeftOut(filled.unstored, { root, leftOut }),
+    empty: objectStore.emptyFolders(root),
+    permissions: trees.compact(root, filled.permissions),
   };
   const message = 'materialised';
   const base = await commitTree(deps, { folder, state, writer, root, manifest, parent: null, message, seconds });
-  if (found.type === 'git') await writeRef(folder.shadow, 'refs/holdpoint/base', found.commit);
-  noteObjects(root, state.known);
+  if (found.type === 'git') await objectStore.writeRef(folder.shadow, 'refs/holdpoint/base', found.commit);
+  trees.noteObjects(root, state.known);
   await state.stats.save(state.known);
-  const record: WorkspaceRecord = {
+  const record: folders.WorkspaceRecord = {
     format: 1,
     run_id: folder.runId,
     source: fill.source,
@@ -183,20 +165,32 @@ function originOf(source: Source, found: FoundSource): string | null {
   return isRemote(source) ? source.url : found.repository.gitDir;
 }
 
-export async function describe(deps: Deps, folder: RunFolder, record: WorkspaceRecord): Promise<Materialised> {
+export async function describe(
+  deps: Deps,
+  folder: folders.RunFolder,
+  record: folders.WorkspaceRecord,
+): Promise<Materialised> {
   const state = deps.states.of(folder);
-  return toMaterialised(folder, record, await loadSnapshot(deps, { folder, state, id: record.start ?? record.base }));
+  return toMaterialised(
+    folder,
+    record,
+    await trees.loadSnapshot(deps, { folder, state, id: record.start ?? record.base }),
+  );
 }
 
-function toMaterialised(folder: RunFolder, record: WorkspaceRecord, first: LoadedSnapshot): Materialised {
-  const prepared = preparedSnapshot(folder);
+function toMaterialised(
+  folder: folders.RunFolder,
+  record: folders.WorkspaceRecord,
+  first: trees.LoadedSnapshot,
+): Materialised {
+  const prepared = folders.preparedSnapshot(folder);
   return {
     id: first.id,
     base: prepared ?? record.base,
     prepared: prepared !== undefined,
     parent: record.start === undefined ? null : first.parent,
-    files_changed: countChanges(undefined, first.root),
-    skipped: skippedPaths(first.manifest),
+    files_changed: objectStore.countChanges(undefined, first.root),
+    skipped: folders.skippedPaths(first.manifest),
     owner: record.owner,
     files: record.files,
     bytes: record.bytes,

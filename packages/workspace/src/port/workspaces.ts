@@ -1,21 +1,5 @@
 import type { Readable } from 'node:stream';
-import type {
-  ChangedRepository,
-  Conflict,
-  ConflictLines,
-  FileCounts,
-  FileDiff,
-  LeftOut,
-  LfsPointers,
-  PreparedFrom,
-  Published,
-  PublishPlan,
-  PublishTarget,
-  Resolution,
-  Source,
-  SourceFolder,
-  UnknownContent,
-} from '@holdpoint/contract';
+import type * as contract from '@holdpoint/contract';
 
 export { errnoOf, WorkspaceError } from '../errors.ts';
 
@@ -72,7 +56,7 @@ export interface Materialised extends Snapshot {
   /** Submodules of a git source: empty folders in the workspace, never followed. */
   submodules: { path: string; commit: string }[];
   /** Files of a git source that are pointers of git-lfs, when there are any. */
-  lfs_pointers?: LfsPointers | undefined;
+  lfs_pointers?: contract.LfsPointers | undefined;
 }
 
 /** A file of a snapshot. */
@@ -87,8 +71,8 @@ export interface FileEntry {
 
 /** `moved`: the source has changed since the plan with that digest; nothing was published. */
 export type PublishResult =
-  | { status: 'published'; published: Published }
-  | { status: 'conflict'; conflicts: Conflict[] }
+  | { status: 'published'; published: contract.Published }
+  | { status: 'conflict'; conflicts: contract.Conflict[] }
   | { status: 'moved' };
 
 export type MergeResult =
@@ -99,9 +83,9 @@ export type MergeResult =
 export interface PublishRequest {
   runId: string;
   snapshot: SnapshotId;
-  target: PublishTarget;
+  target: contract.PublishTarget;
   /** @default none */
-  resolutions?: readonly Resolution[];
+  resolutions?: readonly contract.Resolution[];
 }
 
 /**
@@ -162,7 +146,7 @@ export interface Workspaces {
    * Rejects an unusable source without side effects: missing, not a directory, not a repository, unknown ref, inside the data
    * directory, a remote whose host is not open. Contacts no remote.
    */
-  check(source: Source): Promise<void>;
+  check(source: contract.Source): Promise<void>;
   /**
    * Copies the source into the run's private tree and takes the first snapshot. Never changes the source. `.git` entries of the source are
    * not copied; the tree gets Holdpoint's own repository. Snapshots hold `.git` entries, and no publish includes them. A submodule becomes
@@ -172,7 +156,7 @@ export interface Workspaces {
    */
   materialise(input: {
     runId: string;
-    source: Source;
+    source: contract.Source;
     /** Whose secrets the credentials of a remote source are. */
     tenant?: string | undefined;
     createdAt?: number | undefined;
@@ -201,7 +185,7 @@ export interface Workspaces {
     /** Host folders for the repository at `.git` in the tree: files that commands cannot change, and the base commit's objects. */
     repository: { fixed: string; objects: string };
     /** Folders of the source to mount read-only. Throws `ESOURCEFOLDERLOST` when one is gone. */
-    sourceFolders: readonly SourceFolder[];
+    sourceFolders: readonly contract.SourceFolder[];
     /** Host folder with the whole texts of long results, to be mounted read-only. */
     outputs: string;
     /** The snapshot that it started from. */
@@ -302,7 +286,7 @@ export interface Workspaces {
     /** A SHA-256 digest in hex. */
     key: string;
     forbids?: ((path: string) => boolean) | undefined;
-  }): Promise<(Snapshot & { made_from?: PreparedFrom | undefined }) | undefined>;
+  }): Promise<(Snapshot & { made_from?: contract.PreparedFrom | undefined }) | undefined>;
   /**
    * Keeps what differs between two snapshots for other runs of the tenant: the first one wins. Unless the operator names inputs, only runs
    * with the same files may use them.
@@ -330,15 +314,24 @@ export interface Workspaces {
   /** Drops kept previews: this one, or all of the run. */
   dropPreviews(input: { runId: string; snapshot?: SnapshotId }): Promise<void>;
   /** For reading: text that is not UTF-8 has replacement characters, large text is shown as binary. */
-  diff(input: DiffRequest): Promise<{ files: FileDiff[]; left_out: LeftOut[] }>;
+  diff(input: DiffRequest): Promise<{ files: contract.FileDiff[]; left_out: contract.LeftOut[] }>;
   /** The same without the lines, and without a bound on the size of the change set. */
-  diffStat(input: DiffRequest): Promise<{ files: FileCounts[]; left_out: LeftOut[] }>;
+  diffStat(input: DiffRequest): Promise<{ files: contract.FileCounts[]; left_out: contract.LeftOut[] }>;
   /** A patch that `git apply` accepts, with binary files and mode changes; UTF-8. Omits what a publish leaves out. */
   patch(input: DiffRequest): Promise<Buffer>;
   /** The skipped paths of a snapshot, in their state at that time. @param input.since only those that differed at that snapshot */
-  unknown(input: { runId: string; snapshot: SnapshotId; since?: SnapshotId; path?: string }): Promise<UnknownContent[]>;
+  unknown(input: {
+    runId: string;
+    snapshot: SnapshotId;
+    since?: SnapshotId;
+    path?: string;
+  }): Promise<contract.UnknownContent[]>;
   /** The `.git` entries that differ between two snapshots, with their configurations. */
-  repositories(input: { runId: string; snapshot: SnapshotId; since: SnapshotId }): Promise<ChangedRepository[]>;
+  repositories(input: {
+    runId: string;
+    snapshot: SnapshotId;
+    since: SnapshotId;
+  }): Promise<contract.ChangedRepository[]>;
   /** The files of a snapshot whose content it holds, in byte order of their paths. `path`: a file or a folder. */
   files(input: { runId: string; snapshot: SnapshotId; path?: string }): Promise<FileEntry[]>;
   /**
@@ -396,22 +389,22 @@ export interface Workspaces {
    * What publishing base..snapshot would do now. Changes neither the source nor the run's folder. Throws `ENOTPUBLISHABLE` for an empty or
    * archive source, `EBRANCHINVALID` as `checkBranch`, and `ESOURCEBUSY` while a publish is not finished.
    */
-  previewPublish(request: PublishRequest): Promise<PublishPlan>;
+  previewPublish(request: PublishRequest): Promise<contract.PublishPlan>;
   /**
    * A file in conflict by lines, and what taking the whole file of a side reverts. The versions are those of the last plan with conflicts;
    * throws `ECONFLICTGONE` when they are no longer kept.
    */
   conflict(input: {
     runId: string;
-    versions: NonNullable<Conflict['versions']>;
+    versions: NonNullable<contract.Conflict['versions']>;
     /** Number of the first hunk, and the most hunks. */
     page: { from: number; limit: number };
-  }): Promise<ConflictLines>;
+  }): Promise<contract.ConflictLines>;
   /**
    * Plans a publish and stores the candidate. Does not change the source, except that it finishes an interrupted publish. Throws as
    * `previewPublish`.
    */
-  planPublish(request: PublishRequest): Promise<PublishPlan>;
+  planPublish(request: PublishRequest): Promise<contract.PublishPlan>;
   /**
    * Does all of the plan or nothing: a compare-and-set on a branch of a git source, or a journaled roll-forward of a directory. A conflict,
    * even one found half-way, leaves the source as it was. A call after a crash first finishes the interrupted publish and returns its

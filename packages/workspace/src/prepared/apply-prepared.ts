@@ -6,21 +6,7 @@ import { assertCurrent, requireRecord, runFolder } from '../run-folder/index.ts'
 import { restoreSnapshot } from '../snapshots/restore.ts';
 import { commitTree } from '../snapshots/snapshot.ts';
 import { noteUse } from '../store/keyed/index.ts';
-import {
-  applyChanges,
-  canonicalMode,
-  changesBetween,
-  createObjectWriter,
-  emptyFolder,
-  emptyFolders,
-  type Folder,
-  find,
-  isFolder,
-  isSame,
-  type Leaf,
-  type Entry as TreeEntry,
-  withEntry,
-} from '../store/objects/index.ts';
+import * as objects from '../store/objects/index.ts';
 import { kindOf, type LoadedSnapshot, loadSnapshot, loadTree, type Permissions, permissionsAt } from '../tree/index.ts';
 import { type Entry, entryFolder, packFile, preparedKind, removePrepared, soundEntry } from './entry.ts';
 import { placeFolders } from './place-folders.ts';
@@ -56,19 +42,20 @@ export async function applyPrepared(deps: Deps, input: Call<'applyPrepared'>): P
   noteUse(deps, preparedKind, place);
   const manifest = { ...parent.manifest, permissions: withPermissions(parent, { entry, overlay, root }) };
   if (input.forbids !== undefined) {
-    const forbidden = changesBetween(parent.root, root)
+    const forbidden = objects
+      .changesBetween(parent.root, root)
       .map(({ path }) => toText(path))
       .filter(input.forbids);
     if (forbidden.length > 0) throw new ForbiddenChange(forbidden);
   }
-  const writer = createObjectWriter({
+  const writer = objects.createObjectWriter({
     gitDir: folder.shadow,
     known: state.known,
     assertSpace: () => assertFreeSpace(deps),
   });
   const snapshot = await commitTree(deps, {
     ...{ folder, state, writer, root, parent, message: 'prepare', seconds: record.created_at },
-    manifest: { ...manifest, empty: emptyFolders(root) },
+    manifest: { ...manifest, empty: objects.emptyFolders(root) },
   });
   deps.onPoint('prepared.committed');
   const { permissions } = manifest;
@@ -82,9 +69,9 @@ export async function applyPrepared(deps: Deps, input: Call<'applyPrepared'>): P
 async function linked(
   deps: Deps,
   { folder, place, entry }: { folder: RunFolder; place: string; entry: Entry },
-): Promise<Folder | undefined> {
+): Promise<objects.Folder | undefined> {
   const { pack, tree } = entry;
-  if (pack === undefined || tree === null) return emptyFolder();
+  if (pack === undefined || tree === null) return objects.emptyFolder();
   const packs = join(folder.shadow, 'objects', 'pack');
   try {
     for (const kind of ['pack', 'idx'] as const) {
@@ -99,16 +86,17 @@ async function linked(
 }
 
 /** The parent's tree with the changes; undefined when a replaced file differs from the entry's record. */
-function withChanges(parent: Folder, entry: Entry, overlay: Folder): Folder | undefined {
+function withChanges(parent: objects.Folder, entry: Entry, overlay: objects.Folder): objects.Folder | undefined {
   const before = new Map(
     entry.before.map(({ path, mode, oid, removed }) => {
-      const leaf: Leaf = { mode: canonicalMode(mode.toString(8)), oid };
+      const leaf: objects.Leaf = { mode: objects.canonicalMode(mode.toString(8)), oid };
       return [fromText(path), { leaf, removed }] as const;
     }),
   );
-  for (const [path, { leaf }] of before) if (!isSame(find(parent, path.split('/')), leaf)) return undefined;
+  for (const [path, { leaf }] of before)
+    if (!objects.isSame(objects.find(parent, path.split('/')), leaf)) return undefined;
   const gone = [...before].filter(([, { removed }]) => removed);
-  const { root: left } = applyChanges(
+  const { root: left } = objects.applyChanges(
     parent,
     gone.map(([path, { leaf }]) => ({ path, old: leaf, new: null })),
   );
@@ -116,25 +104,28 @@ function withChanges(parent: Folder, entry: Entry, overlay: Folder): Folder | un
   if (laid === undefined) return undefined;
   return entry.empty.map(fromText).reduce((root, path) => {
     const names = path.split('/');
-    return find(root, names) === undefined ? withEntry(root, names, { entries: new Map(), oid: null }) : root;
+    return objects.find(root, names) === undefined
+      ? objects.withEntry(root, names, { entries: new Map(), oid: null })
+      : root;
   }, laid);
 }
 
 /** A tree over another. Both stay as they are. */
 function lay(
-  under: TreeEntry | undefined,
-  over: Folder,
+  under: objects.Entry | undefined,
+  over: objects.Folder,
   at: { path: string; replaces: (path: string) => boolean },
-): Folder | undefined {
+): objects.Folder | undefined {
   if (under === undefined) return over;
-  if (!isFolder(under)) return undefined;
+  if (!objects.isFolder(under)) return undefined;
   const entries = new Map(under.entries);
   for (const [name, entry] of over.entries) {
     const path = at.path === '' ? name : `${at.path}/${name}`;
     const old = entries.get(name);
-    const next = isFolder(entry) ? lay(old, entry, { ...at, path }) : entry;
+    const next = objects.isFolder(entry) ? lay(old, entry, { ...at, path }) : entry;
     if (next === undefined) return undefined;
-    if (!isFolder(entry) && old !== undefined && !isSame(old, entry) && !at.replaces(path)) return undefined;
+    if (!objects.isFolder(entry) && old !== undefined && !objects.isSame(old, entry) && !at.replaces(path))
+      return undefined;
     entries.set(name, next);
   }
   return { entries };
@@ -143,7 +134,7 @@ function lay(
 /** The permissions of the parent, and the entry's permissions for its files. */
 function withPermissions(
   { manifest, root: before }: LoadedSnapshot,
-  { entry, overlay, root }: { entry: Entry; overlay: Folder; root: Folder },
+  { entry, overlay, root }: { entry: Entry; overlay: objects.Folder; root: objects.Folder },
 ): Permissions {
   const { usual, others } = manifest.permissions;
   const { permissions } = entry;
@@ -151,18 +142,18 @@ function withPermissions(
     usual: permissions.usual,
     others: new Map(permissions.others.map(([path, mode]) => [fromText(path), mode])),
   };
-  const merged = new Map([...others].filter(([path]) => find(root, path.split('/')) !== undefined));
-  const visit = (folder: Folder, path: string): void => {
+  const merged = new Map([...others].filter(([path]) => objects.find(root, path.split('/')) !== undefined));
+  const visit = (folder: objects.Folder, path: string): void => {
     for (const [name, one] of folder.entries) {
       const below = path === '' ? name : `${path}/${name}`;
       const kind = kindOf(one);
-      const isNew = !isFolder(one) || !isFolder(find(before, below.split('/')));
+      const isNew = !objects.isFolder(one) || !objects.isFolder(objects.find(before, below.split('/')));
       if (kind !== undefined && isNew) {
         const mode = permissionsAt(kept, below, kind);
         if (mode === usual[kind]) merged.delete(below);
         else merged.set(below, mode);
       }
-      if (isFolder(one)) visit(one, below);
+      if (objects.isFolder(one)) visit(one, below);
     }
   };
   visit(overlay, '');

@@ -6,16 +6,7 @@ import { bigFileFlags } from '../host-git/git.ts';
 import { newlySkipped } from '../publish/index.ts';
 import { type RunFolder, requireRecord, runFolder } from '../run-folder/index.ts';
 import { beginEntry } from '../store/keyed/index.ts';
-import {
-  type Change,
-  changesBetween,
-  createObjectWriter,
-  emptyFolder,
-  type Folder,
-  isFolder,
-  isSame,
-  type Entry as TreeEntry,
-} from '../store/objects/index.ts';
+import * as objects from '../store/objects/index.ts';
 import { type LoadedSnapshot, loadSnapshot } from '../tree/index.ts';
 import { bindingOf, madeFrom } from './binding.ts';
 import {
@@ -48,8 +39,8 @@ export async function keepPrepared(deps: Deps, input: Call<'keepPrepared'>): Pro
     return false;
   await using build = beginEntry(deps, preparedKind);
   const aside = build.path;
-  const changes = changesBetween(before.root, after.root);
-  const overlay = overlayOf(before.root, after.root) ?? emptyFolder();
+  const changes = objects.changesBetween(before.root, after.root);
+  const overlay = overlayOf(before.root, after.root) ?? objects.emptyFolder();
   const packed = await pack(deps, { folder, overlay, aside });
   if (packed !== undefined && packed.bytes > deps.limits.preparedBytes) return false;
   writeTimes(aside, overlay, state.stats.mtimeOf);
@@ -73,7 +64,7 @@ export async function keepPrepared(deps: Deps, input: Call<'keepPrepared'>): Pro
   return true;
 }
 
-const beforeOf = ({ path, old, new: now }: Change): Entry['before'] =>
+const beforeOf = ({ path, old, new: now }: objects.Change): Entry['before'] =>
   old === null ? [] : [{ path: toText(path), mode: old.mode, oid: old.oid, removed: now === null }];
 
 const newEmptyFolders = (before: LoadedSnapshot, after: LoadedSnapshot): string[] => {
@@ -86,14 +77,14 @@ function permissionsOf({ manifest: { permissions } }: LoadedSnapshot): Entry['pe
 }
 
 /** The files of `to` missing in `from`, in their folders. A wholly new folder is the same object, with its id. */
-function overlayOf(from: TreeEntry | undefined, to: Folder): Folder | undefined {
-  if (!isFolder(from)) return to;
+function overlayOf(from: objects.Entry | undefined, to: objects.Folder): objects.Folder | undefined {
+  if (!objects.isFolder(from)) return to;
   if (typeof from.oid === 'string' && from.oid === to.oid) return undefined;
-  const entries: Folder['entries'] = new Map();
+  const entries: objects.Folder['entries'] = new Map();
   for (const [name, entry] of to.entries) {
     const old = from.entries.get(name);
-    if (isSame(old, entry)) continue;
-    const below = isFolder(entry) ? overlayOf(old, entry) : entry;
+    if (objects.isSame(old, entry)) continue;
+    const below = objects.isFolder(entry) ? overlayOf(old, entry) : entry;
     if (below !== undefined) entries.set(name, below);
   }
   return entries.size === 0 ? undefined : { entries };
@@ -101,10 +92,13 @@ function overlayOf(from: TreeEntry | undefined, to: Folder): Folder | undefined 
 
 async function pack(
   deps: Deps,
-  { folder, overlay, aside }: { folder: RunFolder; overlay: Folder; aside: string },
+  { folder, overlay, aside }: { folder: RunFolder; overlay: objects.Folder; aside: string },
 ): Promise<{ tree: string; bytes: number; pack: NonNullable<Entry['pack']> } | undefined> {
   assertFreeSpace(deps);
-  const writer: ObjectWriter = createObjectWriter({ gitDir: folder.shadow, known: deps.states.of(folder).known });
+  const writer: ObjectWriter = objects.createObjectWriter({
+    gitDir: folder.shadow,
+    known: deps.states.of(folder).known,
+  });
   const tree = await writer.root(overlay);
   if (overlay.oid === null) return undefined;
   await writer.flush();
@@ -120,10 +114,10 @@ async function pack(
   return { tree, bytes, pack: { name, bytes, pack: await fileDigest(packed), index: await fileDigest(index) } };
 }
 
-function idsIn(folder: Folder, found = new Set<string>()): Set<string> {
+function idsIn(folder: objects.Folder, found = new Set<string>()): Set<string> {
   if (typeof folder.oid === 'string') found.add(folder.oid);
   for (const entry of folder.entries.values()) {
-    if (isFolder(entry)) idsIn(entry, found);
+    if (objects.isFolder(entry)) idsIn(entry, found);
     else found.add(entry.oid);
   }
   return found;

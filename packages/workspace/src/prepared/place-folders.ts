@@ -2,43 +2,25 @@ import { mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Deps, type RunFolder, WorkspaceError } from '../deps.ts';
 import { useTree } from '../drivers/trees.ts';
-import {
-  createYielder,
-  type Directory,
-  join as joinNames,
-  openChain,
-  openTree,
-  removeFolder,
-  statIn,
-  toText,
-} from '../files/index.ts';
+import * as files from '../files/index.ts';
 import { checkOutFiles } from '../materialise/check-out-files.ts';
 import { temporaryPath, type WorkspaceRecord } from '../run-folder/index.ts';
 import { noProgress } from '../source/import-context.ts';
 import { type Folder, isFolder, withEntry } from '../store/objects/index.ts';
-import {
-  type KnownTree,
-  knownRoot,
-  type LoadedSnapshot,
-  type MtimeOf,
-  type Permissions,
-  permissionsAt,
-  type RunState,
-  trustedStats,
-} from '../tree/index.ts';
+import * as tree from '../tree/index.ts';
 import { createLearner } from '../tree/learner.ts';
 import { setTimes } from './times.ts';
 
 interface Input {
   folder: RunFolder;
   record: WorkspaceRecord;
-  state: RunState;
+  state: tree.RunState;
   /** The content of the tree. */
-  parent: LoadedSnapshot;
+  parent: tree.LoadedSnapshot;
   /** The wanted content, and the permissions. Its repository has all objects. */
   root: Folder;
-  permissions: Permissions;
-  mtimeOf: MtimeOf;
+  permissions: tree.Permissions;
+  mtimeOf: tree.MtimeOf;
 }
 
 /** A folder missing in the tree, by its byte path. */
@@ -53,12 +35,12 @@ interface NewFolder {
  * from outside, so its files are left to the caller.
  * @returns the present content of the tree
  */
-export async function placeFolders(deps: Deps, input: Input): Promise<KnownTree> {
+export async function placeFolders(deps: Deps, input: Input): Promise<tree.KnownTree> {
   const { folder, parent, root } = input;
-  using top = openTree(folder.tree);
+  using top = files.openTree(folder.tree);
   const { takesFolders } = await useTree(deps, folder);
   const found = takesFolders ? [...newFolders(parent.root, root)].filter(({ path }) => isFree(top, path)) : [];
-  const known = found.reduce((to, { path, entry }) => withEntry(to, path.split('/'), entry), knownRoot(parent));
+  const known = found.reduce((to, { path, entry }) => withEntry(to, path.split('/'), entry), tree.knownRoot(parent));
   if (found.length > 0) {
     const aside = temporaryPath(deps, 'prepared');
     mkdirSync(aside, { recursive: true, mode: 0o700 });
@@ -67,15 +49,16 @@ export async function placeFolders(deps: Deps, input: Input): Promise<KnownTree>
       deps.onPoint('prepared.written');
       for (const [index, { path }] of found.entries()) {
         using above = parentOf(top, path);
-        if (above === undefined) throw new WorkspaceError('EWORKSPACEBUSY', `The folder of ${toText(path)} vanished.`);
+        if (above === undefined)
+          throw new WorkspaceError('EWORKSPACEBUSY', `The folder of ${files.toText(path)} vanished.`);
         renameSync(join(aside, String(index)), above.at(nameOf(path)));
       }
-      const stats = trustedStats(folder, input.state.stats, true);
+      const stats = tree.trustedStats(folder, input.state.stats, true);
       for (const { path, entry } of found) {
         await setTimes(folder, { top, path, root: entry, mtimeOf: input.mtimeOf, stats });
       }
     } finally {
-      await removeFolder(aside);
+      await files.removeFolder(aside);
     }
   }
   return { root: known, isUnsure: () => false };
@@ -84,7 +67,7 @@ export async function placeFolders(deps: Deps, input: Input): Promise<KnownTree>
 function* newFolders(before: Folder, after: Folder, above = ''): Generator<{ path: string; entry: Folder }> {
   for (const [name, entry] of after.entries) {
     if (!isFolder(entry)) continue;
-    const path = joinNames(above, name);
+    const path = files.join(above, name);
     const old = before.entries.get(name);
     if (old === undefined) yield { path, entry };
     else if (isFolder(old)) yield* newFolders(old, entry, path);
@@ -92,13 +75,14 @@ function* newFolders(before: Folder, after: Folder, above = ''): Generator<{ pat
 }
 
 /** Whether nothing is at its place: a snapshot does not know the whole content of a tree. */
-function isFree(top: Directory, path: string): boolean {
+function isFree(top: files.Directory, path: string): boolean {
   using above = parentOf(top, path);
-  return above !== undefined && statIn(above, nameOf(path)) === undefined;
+  return above !== undefined && files.statIn(above, nameOf(path)) === undefined;
 }
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf('/') + 1);
-const parentOf = (top: Directory, path: string): Directory | undefined => openChain(top, path.split('/').slice(0, -1));
+const parentOf = (top: files.Directory, path: string): files.Directory | undefined =>
+  files.openChain(top, path.split('/').slice(0, -1));
 
 async function writeFolders(
   deps: Deps,
@@ -111,11 +95,11 @@ async function writeFolders(
     await checkOutFiles(deps, {
       ...{ gitDir: folder.shadow, root, to, temporary: folder.path },
       owner: deps.isRoot ? record.owner : undefined,
-      bitsOf: (path, kind) => permissionsAt(permissions, namedAt(path), kind),
-      context: { ...noProgress(), maybeYield: createYielder(undefined) },
+      bitsOf: (path, kind) => tree.permissionsAt(permissions, namedAt(path), kind),
+      context: { ...noProgress(), maybeYield: files.createYielder(undefined) },
       learn: (path, status, oid) => learner.add(namedAt(path), status, oid),
     });
   }
   // The next snapshot need not read the placed files.
-  learner.settle(trustedStats(folder, state.stats, true));
+  learner.settle(tree.trustedStats(folder, state.stats, true));
 }

@@ -1,13 +1,4 @@
-import {
-  closeSync,
-  constants,
-  createReadStream,
-  existsSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { copyFile, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { finished } from 'node:stream/promises';
@@ -20,17 +11,7 @@ import { beginEntry } from '../store/keyed/index.ts';
 import { writeRef } from '../store/objects/index.ts';
 import { createBare } from '../store/shadow.ts';
 import { assertDone } from './failure.ts';
-import {
-  asRepository,
-  findFetched,
-  folderOf,
-  isSound,
-  nameOf,
-  newestFetched,
-  remoteKind,
-  seal,
-  wanted,
-} from './fetched.ts';
+import * as fetched from './fetched.ts';
 import { remoteGit } from './list-refs.ts';
 import { readProgress } from './read-progress.ts';
 import { withStaging } from './staging.ts';
@@ -54,14 +35,14 @@ interface Input {
 export async function fetchCommit(deps: Deps, input: Input): Promise<{ repository: Repository; commit: string }> {
   const { runId, access, name, depth, onProgress, signal } = input;
   const git = remoteGit(deps);
-  const before = await newestFetched(deps, access);
+  const before = await fetched.newestFetched(deps, access);
   const args = ['fetch', `--depth=${depth}`, '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance'].concat([
     '--no-recurse-submodules',
     '--force',
     '--progress',
     '--',
     access.remote.url,
-    `${name}:${wanted}`,
+    `${name}:${fetched.wanted}`,
   ]);
   const fetch = async (folder: string, owner: Owner) => {
     const report = (line: string) => {
@@ -81,11 +62,11 @@ async function seed(deps: Deps, from: string | undefined, to: string): Promise<v
   if (from === undefined) return;
   for (const name of await packsIn(from)) {
     const [source, target] = [join(from, 'objects/pack', name), join(to, 'objects/pack', name)];
-    await (deps.isRoot ? linkFile(source, target) : copyFile(source, target, constants.COPYFILE_FICLONE));
+    await (deps.isRoot ? linkFile(source, target) : copyFile(source, target, fs.constants.COPYFILE_FICLONE));
   }
-  for (const name of ['shallow', wanted]) {
-    if (!existsSync(join(from, name))) continue;
-    mkdirSync(dirname(join(to, name)), { recursive: true });
+  for (const name of ['shallow', fetched.wanted]) {
+    if (!fs.existsSync(join(from, name))) continue;
+    fs.mkdirSync(dirname(join(to, name)), { recursive: true });
     await copyFile(join(from, name), join(to, name));
   }
 }
@@ -96,7 +77,7 @@ const packsIn = async (path: string): Promise<string[]> =>
 /** Makes a repository of this process's own from the fetched objects. A rename is the commit point. */
 async function keep(deps: Deps, input: Input & { folder: string; before: string | undefined }) {
   const { access, depth, signal, before } = input;
-  await using build = beginEntry(deps, remoteKind);
+  await using build = beginEntry(deps, fetched.remoteKind);
   const { path } = build;
   await createBare(path);
   const known = new Set(before === undefined ? [] : await packsIn(before));
@@ -109,22 +90,22 @@ async function keep(deps: Deps, input: Input & { folder: string; before: string 
   if (!shallow.every(isId)) throw broken(access);
   if (shallow.length > 0) await writeDurably(join(path, 'shallow'), `${shallow.join('\n')}\n`, 0o644);
   const tip =
-    readPlain(staged, ...wanted.split('/'))
+    readPlain(staged, ...fetched.wanted.split('/'))
       ?.toString('latin1')
       .trim() ?? '';
   if (!isId(tip)) throw broken(access);
   const args = [`--git-dir=${path}`, 'rev-parse', '--verify', '--quiet', `${tip}^{commit}`];
   const commit = (await deps.git.run(args, { accept: [0, 1, 128], signal })).stdout.toString('latin1').trim();
   if (!isId(commit)) throw new WorkspaceError('EREFUNKNOWN', `${input.name} of ${access.remote.url} is not a commit.`);
-  await writeRef(path, wanted, commit);
-  await seal(path);
+  await writeRef(path, fetched.wanted, commit);
+  await fetched.seal(path);
   for (const name of ['objects/pack', 'objects']) await syncPath(join(path, name));
-  const at = join(folderOf(deps, access), nameOf(commit, depth));
+  const at = join(fetched.folderOf(deps, access), fetched.nameOf(commit, depth));
   const isPlaced = await build.place(at, {
-    isSound: async () => existsSync(at) && (await isSound(deps, at)),
-    isTorn: () => !existsSync(at),
+    isSound: async () => fs.existsSync(at) && (await fetched.isSound(deps, at)),
+    isTorn: () => !fs.existsSync(at),
   });
-  const repository = isPlaced ? asRepository(at) : await findFetched(deps, { access, commit, depth });
+  const repository = isPlaced ? fetched.asRepository(at) : await fetched.findFetched(deps, { access, commit, depth });
   if (repository === undefined) throw broken(access);
   return { repository, commit };
 }
@@ -144,7 +125,7 @@ async function indexPack(
   const options = input.signal === undefined ? {} : { signal: input.signal };
   const indexing = deps.git.stream([...bigFileFlags, `--git-dir=${input.path}`, 'index-pack', '--stdin'], options);
   indexing.stdout.resume();
-  const reading = createReadStream('', { fd });
+  const reading = fs.createReadStream('', { fd });
   pipeInput(reading, indexing.stdin);
   indexing.done.catch(() => reading.destroy());
   await Promise.all([indexing.done, finished(reading)]);
@@ -156,18 +137,18 @@ function readPlain(top: Directory, ...names: string[]): Buffer | undefined {
   const fd = folder && openPlain(folder, names.at(-1) ?? '');
   if (fd === undefined) return undefined;
   try {
-    return fstatSync(fd).size > 64 * 1024 * 1024 ? undefined : readFileSync(fd);
+    return fs.fstatSync(fd).size > 64 * 1024 * 1024 ? undefined : fs.readFileSync(fd);
   } finally {
-    closeSync(fd);
+    fs.closeSync(fd);
   }
 }
 
 function openPlain(folder: Directory, name: string): number | undefined {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = fs.constants;
   try {
-    const fd = openSync(folder.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    if (fstatSync(fd).isFile()) return fd;
-    closeSync(fd);
+    const fd = fs.openSync(folder.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+    if (fs.fstatSync(fd).isFile()) return fd;
+    fs.closeSync(fd);
     return undefined;
   } catch (error) {
     if (['ENOENT', 'ELOOP', 'ENOTDIR'].includes(errnoOf(error) ?? '')) return undefined;

@@ -7,28 +7,19 @@ import { type Deps, errnoOf, unlessMissing } from '../deps.ts';
 import { writeDurably } from '../files/index.ts';
 import type { RemoteAccess } from '../port/remote-git.ts';
 import type { Repository } from '../source/git/repository.ts';
-import {
-  type Damage,
-  evictEntries,
-  findDamagedPacks,
-  folderOfKind,
-  type Kind,
-  newestIn,
-  noteUse,
-  setAside,
-} from '../store/keyed/index.ts';
+import * as keyed from '../store/keyed/index.ts';
 
 /**
  * Repositories fetched from remotes: a repository for each commit and depth, unchanged once named. So no lock is needed, and a dying
  * process leaves nothing half done. Repositories of the same remote share packs by links.
  */
-export const remoteKind: Kind = { name: 'remote', folder: 'remotes', groups: 1, isSynced: true };
+export const remoteKind: keyed.Kind = { name: 'remote', folder: 'remotes', groups: 1, isSynced: true };
 
 /** Runs of a tenant share repositories fetched with the same credentials. */
 export function folderOf({ dataDir }: Pick<Deps, 'dataDir'>, { remote, tenant, credentials }: RemoteAccess): string {
   const { secret = null, username = null } = credentials ?? {};
   const key = JSON.stringify([tenant, remote.url, secret, username]);
-  return join(folderOfKind(dataDir, remoteKind), createHash('sha256').update(key).digest('hex').slice(0, 40));
+  return join(keyed.folderOfKind(dataDir, remoteKind), createHash('sha256').update(key).digest('hex').slice(0, 40));
 }
 
 export const nameOf = (commit: string, depth: number): string => `${commit}.${depth}`;
@@ -44,7 +35,7 @@ export async function findFetched(
   for (const path of await repositoriesOf(deps, input.access)) {
     const [commit, depth] = basename(path).split('.');
     const fits = commit === input.commit && (Number(depth) >= input.depth || !existsSync(join(path, 'shallow')));
-    if (fits && (await isSound(deps, path)) && noteUse(deps, remoteKind, path)) return asRepository(path);
+    if (fits && (await isSound(deps, path)) && keyed.noteUse(deps, remoteKind, path)) return asRepository(path);
   }
   return undefined;
 }
@@ -56,13 +47,13 @@ export async function newestFetched(deps: Deps, access: RemoteAccess): Promise<s
 }
 
 async function repositoriesOf(deps: Deps, access: RemoteAccess): Promise<string[]> {
-  const paths = await newestIn(remoteKind, folderOf(deps, access));
+  const paths = await keyed.newestIn(remoteKind, folderOf(deps, access));
   return paths.filter((path) => /^[0-9a-f]{40}\.\d+$/.test(basename(path)));
 }
 
 /** Removes the long unused repositories. A run reading a repository at this moment has set its time. */
 export const evictRemotes = (deps: Deps): Promise<void> =>
-  evictEntries(deps, remoteKind, { idleMs: deps.limits.trashMs, bytesOf: () => 0 });
+  keyed.evictEntries(deps, remoteKind, { idleMs: deps.limits.trashMs, bytesOf: () => 0 });
 
 const sealSchema = z.strictObject({ format: z.literal(1), digest: z.string(), packs: z.array(z.string()) });
 const sealFile = (path: string): string => join(path, 'entry.json');
@@ -75,18 +66,18 @@ export async function seal(path: string): Promise<void> {
 
 /** Whether a repository has its original bytes. A damaged repository is set aside. */
 export async function isSound(deps: Deps, path: string): Promise<boolean> {
-  const why = await damageOf(deps, path).catch(unlessMissing<Damage>('A file is missing.'));
+  const why = await damageOf(deps, path).catch(unlessMissing<keyed.Damage>('A file is missing.'));
   if (why === undefined) return true;
-  setAside(deps, remoteKind, { entry: path, why });
+  keyed.setAside(deps, remoteKind, { entry: path, why });
   return false;
 }
 
-async function damageOf(deps: Deps, path: string): Promise<Damage> {
+async function damageOf(deps: Deps, path: string): Promise<keyed.Damage> {
   const sealed = readSeal(path);
   if (sealed === 'damaged') return 'entry.json: damaged.';
   if (sealed !== undefined && sealed.digest !== digestOf(path)) return 'shallow, a ref or the configuration: damaged.';
   const packs = (sealed?.packs ?? (await packNames(path))).map((name) => join(path, 'objects/pack', name));
-  return findDamagedPacks(deps, { entry: path, packs });
+  return keyed.findDamagedPacks(deps, { entry: path, packs });
 }
 
 /** Undefined for a repository of an earlier version. */

@@ -5,30 +5,9 @@ import { openTop, setFolderOwner, syncPath } from '../files/index.ts';
 import { createRunFolder } from '../materialise/create-run-folder.ts';
 import { describe } from '../materialise/materialise.ts';
 import { checkoutSnapshot, createBaseObjects, repositoryMounts, shareHistory } from '../repository/index.ts';
-import {
-  createHead,
-  fromSkips,
-  preparedSnapshot,
-  type RunFolder,
-  readRecord,
-  requireRecord,
-  runFolder,
-  toSkips,
-  type WorkspaceRecord,
-  writeMark,
-  writeRecord,
-} from '../run-folder/index.ts';
+import * as folders from '../run-folder/index.ts';
 import { createShadow, syncShadow } from '../store/shadow.ts';
-import {
-  assertSnapshot,
-  fileSystemClock,
-  formerTimes,
-  hashOnly,
-  hasSnapshot,
-  loadRepositories,
-  loadSnapshot,
-  startScan,
-} from '../tree/index.ts';
+import * as tree from '../tree/index.ts';
 import { copyHistory } from './copy-history.ts';
 import { shareOutputs } from './keep-output.ts';
 
@@ -41,13 +20,13 @@ const progressInterval = 200;
  * repository does no harm.
  */
 export async function forkWorkspace(deps: Deps, input: Call<'fork'>): Promise<Materialised> {
-  const folder = runFolder(deps.dataDir, input.runId);
-  const existing = readRecord(folder);
+  const folder = folders.runFolder(deps.dataDir, input.runId);
+  const existing = folders.readRecord(folder);
   if (existing !== undefined) return describe(deps, folder, existing);
 
-  const from = runFolder(deps.dataDir, input.from.runId);
-  const origin = requireRecord(from);
-  assertSnapshot(from, input.from.snapshot);
+  const from = folders.runFolder(deps.dataDir, input.from.runId);
+  const origin = folders.requireRecord(from);
+  tree.assertSnapshot(from, input.from.snapshot);
   const owner = await deps.allocateOwner(input.runId);
   const created = await createRunFolder(deps, input.runId, (aside) =>
     buildFork(deps, { ...input, folder: aside, owner, origin, from, snapshot: input.from.snapshot }),
@@ -57,14 +36,14 @@ export async function forkWorkspace(deps: Deps, input: Call<'fork'>): Promise<Ma
 }
 
 interface Build extends Omit<Call<'fork'>, 'from'> {
-  folder: RunFolder;
-  owner: WorkspaceRecord['owner'];
-  origin: WorkspaceRecord;
-  from: RunFolder;
+  folder: folders.RunFolder;
+  owner: folders.WorkspaceRecord['owner'];
+  origin: folders.WorkspaceRecord;
+  from: folders.RunFolder;
   snapshot: SnapshotId;
 }
 
-async function buildFork(deps: Deps, input: Build): Promise<WorkspaceRecord> {
+async function buildFork(deps: Deps, input: Build): Promise<folders.WorkspaceRecord> {
   const { folder, from, origin, owner } = input;
   mkdirSync(folder.path, { recursive: true, mode: 0o711 });
   await createShadow(folder);
@@ -76,38 +55,41 @@ async function buildFork(deps: Deps, input: Build): Promise<WorkspaceRecord> {
   const built = await buildTree(deps, input);
   deps.onPoint('fork.filled');
   input.signal?.throwIfAborted();
-  const record: WorkspaceRecord = {
+  const record: folders.WorkspaceRecord = {
     ...origin,
     ...{ run_id: folder.runId, owner, start: input.snapshot },
     created_at: Math.floor((input.createdAt ?? deps.now()) / 1000),
     ...built,
   };
-  const prepared = preparedSnapshot(from);
+  const prepared = folders.preparedSnapshot(from);
   // A fork from before the preparation's snapshot does not have the snapshot.
-  if (prepared !== undefined && hasSnapshot(folder, prepared)) await writeMark(folder, prepared);
+  if (prepared !== undefined && tree.hasSnapshot(folder, prepared)) await folders.writeMark(folder, prepared);
   await syncShadow(folder);
   writeFileSync(folder.cacheOrigin, from.runId);
-  await writeRecord(folder, record);
+  await folders.writeRecord(folder, record);
   deps.onPoint('fork.record');
   await syncPath(folder.path);
   return record;
 }
 
-async function buildTree(deps: Deps, input: Build): Promise<Pick<WorkspaceRecord, 'files' | 'bytes' | 'left_out'>> {
+async function buildTree(
+  deps: Deps,
+  input: Build,
+): Promise<Pick<folders.WorkspaceRecord, 'files' | 'bytes' | 'left_out'>> {
   const { folder, signal } = input;
   const owner = deps.isRoot ? input.owner : undefined;
   const state = deps.states.of(folder);
-  const target = await loadSnapshot(deps, { folder, state, id: input.snapshot });
+  const target = await tree.loadSnapshot(deps, { folder, state, id: input.snapshot });
   // Other users may traverse the folder of trees but not list its content.
   mkdirSync(`${folder.path}/trees`, { mode: 0o711 });
   const made = await makeTree(deps, {
     ...{ folder, record: input.origin, owner: input.owner, state, target },
     ...{ near: input.from, origin: input.from, signal },
   });
-  createHead(folder, deps.holder);
+  folders.createHead(folder, deps.holder);
   using top = openTop(folder.tree);
   setFolderOwner(top.fd, owner, 0o700);
-  const scan = startScan(deps, { folder, state, content: hashOnly, signal });
+  const scan = tree.startScan(deps, { folder, state, content: tree.hashOnly, signal });
   const known = await made.count();
   const total = { files: known?.files ?? 0, bytes: known?.bytes ?? 0 };
   await checkoutSnapshot(deps, {
@@ -115,8 +97,8 @@ async function buildTree(deps: Deps, input: Build): Promise<Pick<WorkspaceRecord
     checkout: {
       ...{ git: deps.git, scan, gitDir: folder.shadow, tree: folder.tree, owner, keep: () => false },
       known: made.known,
-      clock: () => fileSystemClock(folder),
-      mtimeOf: formerTimes(input.from),
+      clock: () => tree.fileSystemClock(folder),
+      mtimeOf: tree.formerTimes(input.from),
       onWritten: (bytes, path) => {
         if (known === undefined) total.files += 1;
         if (known === undefined || known.changed.has(path)) total.bytes += bytes;
@@ -125,7 +107,7 @@ async function buildTree(deps: Deps, input: Build): Promise<Pick<WorkspaceRecord
       signal,
     },
   });
-  const repositories = await loadRepositories(deps, { folder, state, snapshot: target });
+  const repositories = await tree.loadRepositories(deps, { folder, state, snapshot: target });
   if (repositories !== undefined) {
     const share = repositoryMounts(input.from).objects;
     const { source } = input.origin;
@@ -134,6 +116,6 @@ async function buildTree(deps: Deps, input: Build): Promise<Pick<WorkspaceRecord
   }
   await state.stats.save(state.known);
   // Skipped files are absent from a fork. They count as left out: otherwise the run would seem to have removed them.
-  const leftOut = fromSkips(input.origin.left_out);
-  return { ...total, left_out: toSkips(new Map([...leftOut, ...target.manifest.skipped])) };
+  const leftOut = folders.fromSkips(input.origin.left_out);
+  return { ...total, left_out: folders.toSkips(new Map([...leftOut, ...target.manifest.skipped])) };
 }

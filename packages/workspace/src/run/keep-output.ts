@@ -1,15 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  chmodSync,
-  chownSync,
-  lstatSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  utimesSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { type Call, type Deps, errnoOf, type Owner } from '../deps.ts';
 import { assertFreeSpace, linkFile, syncPath, writeDurably } from '../files/index.ts';
@@ -33,14 +23,14 @@ export async function keepOutput(deps: Deps, { runId, label, text }: Call<'keepO
   const file = join(folder.outputs, name);
   if (isSame(file, content)) {
     const now = deps.now() / 1000;
-    utimesSync(file, now, now);
+    fs.utimesSync(file, now, now);
     return { name };
   }
   makePlace(deps, folder, content.length);
   assertFreeSpace(deps);
   await writeDurably(file, content, 0o444);
   // Another umask may have taken the right to read.
-  chmodSync(file, 0o444);
+  fs.chmodSync(file, 0o444);
   return { name };
 }
 
@@ -48,10 +38,10 @@ export async function keepOutput(deps: Deps, { runId, label, text }: Call<'keepO
 export function openOutputs(deps: Pick<Deps, 'isRoot'>, { outputs }: RunFolder, owner: Owner): string {
   if (isFolder(outputs)) return outputs;
   // A link or a file in its place: no program of Holdpoint makes one.
-  rmSync(outputs, { force: true });
-  mkdirSync(outputs, { recursive: true, mode: 0o750 });
-  if (deps.isRoot) chownSync(outputs, 0, owner.gid);
-  chmodSync(outputs, 0o750);
+  fs.rmSync(outputs, { force: true });
+  fs.mkdirSync(outputs, { recursive: true, mode: 0o750 });
+  if (deps.isRoot) fs.chownSync(outputs, 0, owner.gid);
+  fs.chmodSync(outputs, 0o750);
   return outputs;
 }
 
@@ -65,14 +55,14 @@ export async function shareOutputs(deps: Deps, from: RunFolder, to: RunFolder, o
   await syncPath(to.outputs);
 }
 
-const isFolder = (path: string): boolean => lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
+const isFolder = (path: string): boolean => fs.lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 /** A file with other bytes was damaged, and is replaced: the call was made again for it. */
 function isSame(file: string, content: Buffer): boolean {
-  const stats = lstatSync(file, { throwIfNoEntry: false });
+  const stats = fs.lstatSync(file, { throwIfNoEntry: false });
   if (stats === undefined) return false;
-  if (stats.isFile() && stats.size === content.length && readFileSync(file).equals(content)) return true;
-  rmSync(file, { force: true, recursive: true });
+  if (stats.isFile() && stats.size === content.length && fs.readFileSync(file).equals(content)) return true;
+  fs.rmSync(file, { force: true, recursive: true });
   return false;
 }
 
@@ -83,7 +73,7 @@ function makePlace(deps: Deps, folder: RunFolder, bytes: number): void {
   for (const { path, mtimeMs, bytes: freed } of files) {
     const isOld = deps.now() - mtimeMs > oldestMs;
     if (!isOld && total <= most.bytes && count <= most.files) return;
-    rmSync(path, { force: true });
+    fs.rmSync(path, { force: true });
     total -= freed;
     count -= 1;
   }
@@ -97,9 +87,9 @@ interface OutputFile {
 }
 
 function filesIn({ outputs }: RunFolder): OutputFile[] {
-  return readdirSync(outputs).flatMap((name) => {
+  return fs.readdirSync(outputs).flatMap((name) => {
     const path = join(outputs, name);
-    const stats = statSync(path, { throwIfNoEntry: false });
+    const stats = fs.statSync(path, { throwIfNoEntry: false });
     return stats === undefined ? [] : [{ name, path, bytes: stats.size, mtimeMs: stats.mtimeMs }];
   });
 }

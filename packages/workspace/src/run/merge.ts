@@ -7,15 +7,7 @@ import { restoreSnapshot } from '../snapshots/restore.ts';
 import { commitTree } from '../snapshots/snapshot.ts';
 import { openOrigin } from '../source/git/repository.ts';
 import { linkObjects } from '../store/link-objects.ts';
-import {
-  changesBetween,
-  createObjectWriter,
-  emptyFolders,
-  type Folder,
-  find,
-  isFolder,
-  isSame,
-} from '../store/objects/index.ts';
+import * as objects from '../store/objects/index.ts';
 import { kindOf, type LoadedSnapshot, loadSnapshot, type Permissions, permissionsAt } from '../tree/index.ts';
 
 /**
@@ -33,12 +25,12 @@ export async function mergeRun(deps: Deps, input: Call<'merge'>): Promise<MergeR
   const base = await loadSnapshot(deps, { folder, state, id: input.from.base });
   const ours = await loadSnapshot(deps, { folder, state, id: input.parent });
   await takeObjects(other.shadow, folder.shadow);
-  const writer = createObjectWriter({
+  const writer = objects.createObjectWriter({
     gitDir: folder.shadow,
     known: state.known,
     assertSpace: () => assertFreeSpace(deps),
   });
-  const isMoved = changesBetween(base.root, ours.root).length > 0;
+  const isMoved = objects.changesBetween(base.root, ours.root).length > 0;
   const sides = { source: 'this run', run: 'the other run' };
   const sourceGitDir = (await openOrigin(deps, record))?.gitDir;
   const trees = { base: base.root, source: ours.root, run: theirs.root };
@@ -48,12 +40,12 @@ export async function mergeRun(deps: Deps, input: Call<'merge'>): Promise<MergeR
   if (merged.conflicts.length > 0) {
     return { status: 'conflict', conflicts: merged.conflicts.map(({ path, detail }) => ({ path, reason: detail })) };
   }
-  const paths = changesBetween(ours.root, merged.root).map(({ path }) => toText(path));
+  const paths = objects.changesBetween(ours.root, merged.root).map(({ path }) => toText(path));
   const snapshot = await commitTree(deps, {
     ...{ folder, state, writer, root: merged.root, parent: ours, message: input.message },
     manifest: {
       skipped: ours.manifest.skipped,
-      empty: emptyFolders(merged.root),
+      empty: objects.emptyFolders(merged.root),
       permissions: mergePermissions(merged.root, ours, theirs),
       repositories: ours.manifest.repositories,
     },
@@ -67,19 +59,21 @@ export async function mergeRun(deps: Deps, input: Call<'merge'>): Promise<MergeR
 }
 
 /** The permissions of this run, and of the other run for its merged files and new folders. */
-function mergePermissions(root: Folder, ours: LoadedSnapshot, theirs: LoadedSnapshot): Permissions {
+function mergePermissions(root: objects.Folder, ours: LoadedSnapshot, theirs: LoadedSnapshot): Permissions {
   const { usual, others } = ours.manifest.permissions;
   const merged = new Map(others);
   const incoming = new Set([...theirs.manifest.permissions.others.keys(), ...others.keys()]);
-  for (const { path } of changesBetween(ours.root, theirs.root)) {
+  for (const { path } of objects.changesBetween(ours.root, theirs.root)) {
     const names = path.split('/');
     for (let depth = 1; depth <= names.length; depth++) incoming.add(names.slice(0, depth).join('/'));
   }
   for (const path of incoming) {
     const names = path.split('/');
-    const [now, mine, other] = [root, ours.root, theirs.root].map((tree) => find(tree, names));
+    const [now, mine, other] = [root, ours.root, theirs.root].map((tree) => objects.find(tree, names));
     const kind = now && kindOf(now);
-    const isTheirs = isFolder(now) ? !isFolder(mine) : !isSame(now, mine) && isSame(now, other);
+    const isTheirs = objects.isFolder(now)
+      ? !objects.isFolder(mine)
+      : !objects.isSame(now, mine) && objects.isSame(now, other);
     if (kind === undefined) merged.delete(path);
     else if (isTheirs) {
       const bits = permissionsAt(theirs.manifest.permissions, path, kind);

@@ -3,31 +3,10 @@ import { fchmodSync, fstatSync, mkdirSync, renameSync, rmdirSync, rmSync } from 
 import { dirname, join as joinPath } from 'node:path';
 import type { Call, Deps } from '../deps.ts';
 import type { TreePath } from '../drivers/port.ts';
-import {
-  makeTree,
-  placeTree,
-  releaseTrees,
-  removeTree,
-  removeTrees,
-  retireTree,
-  useTree,
-  writesOf,
-} from '../drivers/trees.ts';
+import * as trees from '../drivers/trees.ts';
 import { type Directory, openChain, openTop, openTree, setFolderOwner, statIn } from '../files/index.ts';
 import { checkoutSnapshot, createBaseObjects } from '../repository/index.ts';
-import {
-  asideOf,
-  assertCurrent,
-  createHead,
-  epochsIn,
-  folderAt,
-  highestEpoch,
-  type RunFolder,
-  requireRecord,
-  runFolder,
-  staleLease,
-  type WorkspaceRecord,
-} from '../run-folder/index.ts';
+import * as folders from '../run-folder/index.ts';
 import { preservedPaths } from '../snapshots/restore.ts';
 import {
   type Checkout,
@@ -46,15 +25,15 @@ import {
  * paths, missing in every snapshot, are moved over from the previous tree.
  */
 export async function takeOver(deps: Deps, input: Call<'takeOver'>): Promise<void> {
-  const folder = runFolder(deps.dataDir, input.runId, input.epoch);
-  const record = requireRecord(folder);
+  const folder = folders.runFolder(deps.dataDir, input.runId, input.epoch);
+  const record = folders.requireRecord(folder);
   assertNewer(folder);
-  const latest = epochsIn(folder.path).at(-1);
-  const former = latest === undefined ? undefined : folderAt(folder.path, folder.runId, latest);
+  const latest = folders.epochsIn(folder.path).at(-1);
+  const former = latest === undefined ? undefined : folders.folderAt(folder.path, folder.runId, latest);
   const retired = await retire(folder);
   deps.onPoint('take-over.retired');
   await buildTree(deps, { ...input, folder, record, before: retired.at(-1), former, check: () => assertNewer(folder) });
-  assertCurrent(folder);
+  folders.assertCurrent(folder);
   await removeRetired(deps, folder);
 }
 
@@ -62,15 +41,15 @@ export async function takeOver(deps: Deps, input: Call<'takeOver'>): Promise<voi
 export async function buildTree(
   deps: Deps,
   input: Call<'takeOver'> & {
-    folder: RunFolder;
-    record: WorkspaceRecord;
+    folder: folders.RunFolder;
+    record: folders.WorkspaceRecord;
     before?: TreePath;
     /** Whose times its files keep. */
-    former?: RunFolder | undefined;
+    former?: folders.RunFolder | undefined;
     check?: () => void;
   },
 ): Promise<void> {
-  const aside = asideOf(input.folder, nonce());
+  const aside = folders.asideOf(input.folder, nonce());
   mkdirSync(dirname(aside), { recursive: true, mode: 0o700 });
   deps.states.drop(input.runId);
   try {
@@ -84,7 +63,7 @@ export async function buildTree(
 /** A faster take-over may have removed its retired trees before this take-over's last write there. */
 async function removeUnfinished(aside: string): Promise<void> {
   try {
-    await removeTree(aside);
+    await trees.removeTree(aside);
     rmdirSync(dirname(aside));
   } catch {
     // The next take-over, or the end of the run, removes the rest.
@@ -98,35 +77,35 @@ async function buildAside(deps: Deps, input: Parameters<typeof buildTree>[1] & {
   await fillTree(deps, { ...input, folder: place, near: before, mtimeOf });
   const skipped = before === undefined ? [] : await skippedIn(deps, { ...input, folder, from: before, to: place });
   // The folder of the run's writes must not change while the tree is in use.
-  if (skipped.length > 0) await releaseTrees(aside);
+  if (skipped.length > 0) await trees.releaseTrees(aside);
   if (before !== undefined) moveEntries(before, place, skipped);
   deps.onPoint('take-over.grown');
   input.check?.();
-  const finish = await placeTree(place, folder);
-  createHead(folder, deps.holder);
+  const finish = await trees.placeTree(place, folder);
+  folders.createHead(folder, deps.holder);
   deps.states.drop(input.runId);
   deps.onPoint('take-over.placed');
   await finish();
-  await useTree(deps, folder);
+  await trees.useTree(deps, folder);
 }
 
 const nonce = (): string => `${process.pid}-${randomBytes(6).toString('hex')}`;
 
 /** Epochs only rise: a caller with an old epoch was frozen, or has lost the race. */
-function assertNewer(folder: RunFolder): void {
-  if (highestEpoch(folder.path) >= folder.epoch) throw staleLease(folder);
+function assertNewer(folder: folders.RunFolder): void {
+  if (folders.highestEpoch(folder.path) >= folder.epoch) throw folders.staleLease(folder);
 }
 
 /** Moves every older tree away. @returns their new places, the newest last */
-async function retire(folder: RunFolder): Promise<TreePath[]> {
+async function retire(folder: folders.RunFolder): Promise<TreePath[]> {
   const away = joinPath(folder.path, 'retired');
   mkdirSync(away, { recursive: true, mode: 0o700 });
   const retired: TreePath[] = [];
-  for (const epoch of epochsIn(folder.path)) {
-    const { tree } = folderAt(folder.path, folder.runId, epoch);
+  for (const epoch of folders.epochsIn(folder.path)) {
+    const { tree } = folders.folderAt(folder.path, folder.runId, epoch);
     const to = joinPath(away, `${epoch}.${nonce()}`);
     // Another process is taking over, too: the higher epoch wins.
-    if (await retireTree(tree, to)) retired.push({ tree: to });
+    if (await trees.retireTree(tree, to)) retired.push({ tree: to });
   }
   return retired;
 }
@@ -134,8 +113,8 @@ async function retire(folder: RunFolder): Promise<TreePath[]> {
 async function fillTree(
   deps: Deps,
   input: Call<'takeOver'> & {
-    folder: RunFolder;
-    record: WorkspaceRecord;
+    folder: folders.RunFolder;
+    record: folders.WorkspaceRecord;
     near: TreePath | undefined;
     mtimeOf: MtimeOf;
   },
@@ -144,7 +123,7 @@ async function fillTree(
   const owner = deps.isRoot ? record.owner : undefined;
   const state = deps.states.of(folder);
   const target = await loadSnapshot(deps, { folder, state, id: snapshot });
-  const { known } = await makeTree(deps, { folder, record, owner: record.owner, state, target, near, signal });
+  const { known } = await trees.makeTree(deps, { folder, record, owner: record.owner, state, target, near, signal });
   using top = openTop(folder.tree);
   setFolderOwner(top.fd, owner, 0o700);
   const checkout = {
@@ -166,12 +145,12 @@ async function fillTree(
 /** The skipped paths of the old tree with a free place and an existing folder in the new tree. */
 async function skippedIn(
   deps: Deps,
-  input: { folder: RunFolder; record: WorkspaceRecord; snapshot: string; from: TreePath; to: TreePath },
+  input: { folder: folders.RunFolder; record: folders.WorkspaceRecord; snapshot: string; from: TreePath; to: TreePath },
 ): Promise<string[]> {
   const { folder, snapshot } = input;
   const target = await loadSnapshot(deps, { folder, state: deps.states.of(folder), id: snapshot });
   const { paths, keep } = await preservedPaths(deps, { ...input, target });
-  using from = openTree(writesOf(input.from));
+  using from = openTree(trees.writesOf(input.from));
   using to = openTree(input.to.tree);
   return paths.filter((path) => isFree({ from, to, path, keep }));
 }
@@ -190,8 +169,8 @@ function isFree({ from, to, path, keep }: { from: Directory; to: Directory; path
 
 function moveEntries(from: TreePath, to: TreePath, paths: readonly string[]): void {
   if (paths.length === 0) return;
-  using fromTop = openTree(writesOf(from));
-  using toTop = openTree(writesOf(to));
+  using fromTop = openTree(trees.writesOf(from));
+  using toTop = openTree(trees.writesOf(to));
   for (const path of paths) {
     const names = path.split('/');
     const name = names.pop() ?? '';
@@ -205,9 +184,9 @@ function moveEntries(from: TreePath, to: TreePath, paths: readonly string[]): vo
 }
 
 /** A frozen worker may still write there and make the removal fail: the next take-over, or the end of the run, removes the rest. */
-async function removeRetired(deps: Deps, folder: RunFolder): Promise<void> {
+async function removeRetired(deps: Deps, folder: folders.RunFolder): Promise<void> {
   try {
-    await removeTrees(joinPath(folder.path, 'retired'));
+    await trees.removeTrees(joinPath(folder.path, 'retired'));
   } catch (error) {
     deps.logger.warn({ run_id: folder.runId, err: error }, 'failed to remove retired trees, will retry');
   }

@@ -2,24 +2,17 @@ import type { Call, Compared, Deps } from '../deps.ts';
 import { toText } from '../files/index.ts';
 import { isSameSkip, requireRecord, runFolder } from '../run-folder/index.ts';
 import { changesBetween, emptyFolder, find } from '../store/objects/index.ts';
-import {
-  type FoundRepositories,
-  kindOf,
-  type LoadedSnapshot,
-  loadRepositories,
-  loadSnapshot,
-  permissionsAt,
-} from '../tree/index.ts';
+import * as tree from '../tree/index.ts';
 
 /** All differences of two snapshots by path: files, permission bits, empty folders, `.git` entries, and files outside of every snapshot. */
 export async function compareSnapshots(deps: Deps, { runId, from, to, most }: Call<'compare'>): Promise<Compared> {
   const folder = runFolder(deps.dataDir, runId);
   requireRecord(folder);
   const state = deps.states.of(folder);
-  const before = await loadSnapshot(deps, { folder, state, id: from });
-  const after = await loadSnapshot(deps, { folder, state, id: to });
+  const before = await tree.loadSnapshot(deps, { folder, state, id: from });
+  const after = await tree.loadSnapshot(deps, { folder, state, id: to });
   const repositories = await Promise.all(
-    [before, after].map((snapshot) => loadRepositories(deps, { folder, state, snapshot })),
+    [before, after].map((snapshot) => tree.loadRepositories(deps, { folder, state, snapshot })),
   );
   const sorted = changesOf(before, after, repositories);
   return {
@@ -28,14 +21,14 @@ export async function compareSnapshots(deps: Deps, { runId, from, to, most }: Ca
   };
 }
 
-type Shape = Pick<LoadedSnapshot, 'root' | 'manifest'>;
+type Shape = Pick<tree.LoadedSnapshot, 'root' | 'manifest'>;
 type Change = Compared['changes'][number]['change'];
 
 /** Every different path, sorted. @param repositories the `.git` entries of both */
 export function changesOf(
   before: Shape,
   after: Shape,
-  repositories: readonly (FoundRepositories | undefined)[],
+  repositories: readonly (tree.FoundRepositories | undefined)[],
 ): [path: string, change: Change][] {
   const found = new Map<string, Change>();
   for (const path of shapeChanges(before, after)) found.set(path, 'modified');
@@ -56,9 +49,9 @@ function shapeChanges(before: Shape, after: Shape): string[] {
   return [...new Set([...old.others.keys(), ...now.others.keys()])].filter((path) => {
     const names = path.split('/');
     const [was, is] = [find(before.root, names), find(after.root, names)];
-    const [kind, kindNow] = [was && kindOf(was), is && kindOf(is)];
+    const [kind, kindNow] = [was && tree.kindOf(was), is && tree.kindOf(is)];
     if (kind === undefined || kindNow === undefined) return false;
-    return permissionsAt(old, path, kind) !== permissionsAt(now, path, kindNow);
+    return tree.permissionsAt(old, path, kind) !== tree.permissionsAt(now, path, kindNow);
   });
 }
 

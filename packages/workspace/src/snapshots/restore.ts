@@ -7,21 +7,7 @@ import { checkoutSnapshot } from '../repository/index.ts';
 import { assertCurrent, type RunFolder, requireRecord, runFolder, type WorkspaceRecord } from '../run-folder/index.ts';
 import { allSnapshots } from '../store/journal/index.ts';
 import { find } from '../store/objects/index.ts';
-import {
-  type Checkout,
-  fileSystemClock,
-  hashOnly,
-  type KnownTree,
-  knownTree,
-  type LoadedSnapshot,
-  loadSnapshot,
-  type MtimeOf,
-  type RunState,
-  readCommits,
-  readManifest,
-  specialKind,
-  startScan,
-} from '../tree/index.ts';
+import * as trees from '../tree/index.ts';
 
 /**
  * Restores the tree to a snapshot: files, links, modes and empty folders return to their state, and everything else is removed, including
@@ -31,13 +17,13 @@ import {
  */
 export async function restoreSnapshot(
   deps: Deps,
-  input: Call<'restore'> & { isShared?: boolean; known?: KnownTree; mtimeOf?: MtimeOf },
+  input: Call<'restore'> & { isShared?: boolean; known?: trees.KnownTree; mtimeOf?: trees.MtimeOf },
 ): Promise<void> {
   const folder = runFolder(deps.dataDir, input.runId, input.epoch);
   const record = requireRecord(folder);
   assertCurrent(folder);
   const state = deps.states.of(folder);
-  const target = await loadSnapshot(deps, { folder, state, id: input.snapshot });
+  const target = await trees.loadSnapshot(deps, { folder, state, id: input.snapshot });
   const tree = await useTree(deps, folder);
   // Open until the end, to keep the tree in use.
   using top = tree.open();
@@ -45,10 +31,10 @@ export async function restoreSnapshot(
   const learn = input.isShared !== true;
   const checkout = {
     git: deps.git,
-    scan: startScan(deps, { folder, state, content: hashOnly, learn }),
+    scan: trees.startScan(deps, { folder, state, content: trees.hashOnly, learn }),
     gitDir: folder.shadow,
     tree: folder.tree,
-    clock: () => fileSystemClock(folder),
+    clock: () => trees.fileSystemClock(folder),
     mtimeOf: input.mtimeOf,
     owner: deps.isRoot ? record.owner : undefined,
     keep,
@@ -67,26 +53,26 @@ async function knownFiles(
   deps: Deps,
   input: {
     folder: RunFolder;
-    state: RunState;
-    target: LoadedSnapshot;
+    state: trees.RunState;
+    target: trees.LoadedSnapshot;
     top: Directory;
     tree: UsedTree;
     learn: boolean;
   },
-): Promise<KnownTree | undefined> {
+): Promise<trees.KnownTree | undefined> {
   const { target } = input;
   const { permissions } = target.manifest;
-  const scan = startScan(deps, { ...input, content: hashOnly, usual: permissions.usual });
+  const scan = trees.startScan(deps, { ...input, content: trees.hashOnly, usual: permissions.usual });
   const root = await input.tree.scan({ ...input, scan }, undefined);
   const found = { usual: permissions.usual, others: scan.permissions };
-  return knownTree({ root, permissions: found, unsure: [...scan.skipped.keys(), ...scan.hidden] }, permissions);
+  return trees.knownTree({ root, permissions: found, unsure: [...scan.skipped.keys(), ...scan.hidden] }, permissions);
 }
 
 /** The paths to keep because a snapshot cannot restore them: candidates, and a check of the actual entry. */
 export async function preservedPaths(
   deps: Deps,
-  { folder, record, target }: { folder: RunFolder; record: WorkspaceRecord; target: LoadedSnapshot },
-): Promise<{ paths: string[]; keep: Checkout['keep'] }> {
+  { folder, record, target }: { folder: RunFolder; record: WorkspaceRecord; target: trees.LoadedSnapshot },
+): Promise<{ paths: string[]; keep: trees.Checkout['keep'] }> {
   const skipped = await allSkippedPaths(deps, folder);
   const leftOut = new Set(record.left_out.map(({ path }) => fromText(path)));
   return {
@@ -103,14 +89,14 @@ export async function preservedPaths(
 
 function isStillSkipped(fileBytes: number, reason: SkippedPath['reason'] | undefined, status: BigIntStats): boolean {
   if (reason === undefined) return false;
-  return reason === 'unreadable' || specialKind(status) !== undefined || status.size > fileBytes;
+  return reason === 'unreadable' || trees.specialKind(status) !== undefined || status.size > fileBytes;
 }
 
 /** Every path skipped by any snapshot of the run. */
 async function allSkippedPaths(deps: Deps, folder: RunFolder): Promise<Map<string, SkippedPath['reason']>> {
   const skipped = new Map<string, SkippedPath['reason']>();
-  await readCommits(deps, { gitDir: folder.shadow, ids: allSnapshots(folder.shadow) }, (_, { message }) => {
-    for (const [path, { reason }] of readManifest(message).skipped) skipped.set(path, reason);
+  await trees.readCommits(deps, { gitDir: folder.shadow, ids: allSnapshots(folder.shadow) }, (_, { message }) => {
+    for (const [path, { reason }] of trees.readManifest(message).skipped) skipped.set(path, reason);
   });
   return skipped;
 }

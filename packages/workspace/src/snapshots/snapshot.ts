@@ -1,51 +1,11 @@
 import { ForbiddenChange } from '@holdpoint/contract';
 import { type Call, type Deps, type Snapshot, WorkspaceError } from '../deps.ts';
 import { useTree } from '../drivers/trees.ts';
-import {
-  assertFreeSpace,
-  type Directory,
-  fromPlain,
-  isDotGit,
-  isWithin,
-  join,
-  openTop,
-  statIn,
-  toText,
-} from '../files/index.ts';
+import * as files from '../files/index.ts';
 import { assertCurrent, type RunFolder, requireRecord, runFolder, skippedPaths } from '../run-folder/index.ts';
 import { commitSnapshot, snapshotRef } from '../store/journal/index.ts';
-import {
-  countChanges,
-  createObjectWriter,
-  type Entry,
-  emptyFolders,
-  emptyFoldersSince,
-  type Folder,
-  isFolder,
-  type ObjectWriter,
-  withEntry,
-  writeRef,
-} from '../store/objects/index.ts';
-import {
-  cacheSnapshot,
-  isSameManifest,
-  isSamePermissions,
-  type LoadedSnapshot,
-  loadRepositories,
-  loadSnapshot,
-  type Manifest,
-  openReadable,
-  type Permissions,
-  type RunState,
-  type Scan,
-  scanChildren,
-  scanEntry,
-  scanRepositories,
-  snapshotMessage,
-  startScan,
-  storeRepositories,
-  withLeftOut,
-} from '../tree/index.ts';
+import * as objectStore from '../store/objects/index.ts';
+import * as trees from '../tree/index.ts';
 import { type CheckedContent, checkedContent } from './checked-content.ts';
 import { changesOf } from './compare.ts';
 
@@ -60,16 +20,16 @@ export async function takeSnapshot(deps: Deps, input: Call<'snapshot'>): Promise
   const tree = await useTree(deps, folder);
   const paths = input.paths?.map(bytePath);
   const state = deps.states.of(folder);
-  const parent = await loadSnapshot(deps, { folder, state, id: input.parent });
-  const writer = createObjectWriter({
+  const parent = await trees.loadSnapshot(deps, { folder, state, id: input.parent });
+  const writer = objectStore.createObjectWriter({
     gitDir: folder.shadow,
     known: state.known,
-    assertSpace: () => assertFreeSpace(deps),
+    assertSpace: () => files.assertFreeSpace(deps),
   });
   const { usual } = parent.manifest.permissions;
   const learn = input.isShared !== true;
   const checked = input.check && checkedContent(writer, input.check);
-  const scan = startScan(deps, { folder, state, content: checked?.content ?? writer, usual, learn });
+  const scan = trees.startScan(deps, { folder, state, content: checked?.content ?? writer, usual, learn });
 
   using top = tree.open();
   const root =
@@ -91,11 +51,11 @@ export async function takeSnapshot(deps: Deps, input: Call<'snapshot'>): Promise
         })
       : parent.manifest.repositories;
   const manifest = {
-    skipped: withLeftOut(skipped, { root, leftOut: record.left_out }),
+    skipped: trees.withLeftOut(skipped, { root, leftOut: record.left_out }),
     empty:
       paths === undefined
-        ? emptyFolders(root)
-        : emptyFoldersSince({ root: parent.root, empty: parent.manifest.empty }, root),
+        ? objectStore.emptyFolders(root)
+        : objectStore.emptyFoldersSince({ root: parent.root, empty: parent.manifest.empty }, root),
     permissions: mergePermissions(parent.manifest.permissions, scan, paths),
     repositories,
   };
@@ -104,9 +64,9 @@ export async function takeSnapshot(deps: Deps, input: Call<'snapshot'>): Promise
   assertCurrent(folder);
   if (input.forbids !== undefined) {
     const both = await Promise.all(
-      [parent, { manifest }].map((snapshot) => loadRepositories(deps, { folder, state, snapshot })),
+      [parent, { manifest }].map((snapshot) => trees.loadRepositories(deps, { folder, state, snapshot })),
     );
-    const changed = changesOf(parent, { root, manifest }, both).map(([path]) => toText(path));
+    const changed = changesOf(parent, { root, manifest }, both).map(([path]) => files.toText(path));
     const forbidden = changed.filter(input.forbids);
     if (forbidden.length > 0) throw new ForbiddenChange(forbidden);
   }
@@ -133,20 +93,20 @@ async function captureRepositories(
   deps: Deps,
   input: {
     folder: RunFolder;
-    state: RunState;
-    writer: ObjectWriter;
-    scan: Scan;
-    top: Directory;
-    parent: LoadedSnapshot;
+    state: trees.RunState;
+    writer: objectStore.ObjectWriter;
+    scan: trees.Scan;
+    top: files.Directory;
+    parent: trees.LoadedSnapshot;
     checked: CheckedContent | undefined;
     seconds: number;
   },
 ): Promise<string | undefined> {
-  const previous = await loadRepositories(deps, { ...input, snapshot: input.parent });
+  const previous = await trees.loadRepositories(deps, { ...input, snapshot: input.parent });
   if (previous === undefined) return undefined;
-  const found = await scanRepositories(input.scan, { top: input.top, previous: previous.root });
+  const found = await trees.scanRepositories(input.scan, { top: input.top, previous: previous.root });
   input.checked?.assertClean([]);
-  return storeRepositories(input.state, { ...input, found, previous, baseCommit: previous.baseCommit });
+  return trees.storeRepositories(input.state, { ...input, found, previous, baseCommit: previous.baseCommit });
 }
 
 /** A larger change is written once, as a pack of its own. */
@@ -157,23 +117,23 @@ export async function commitTree(
   deps: Pick<Deps, 'holder' | 'onPoint' | 'logger'>,
   input: {
     folder: RunFolder;
-    state: RunState;
-    writer: ObjectWriter;
-    root: Folder;
-    manifest: Manifest;
-    parent: LoadedSnapshot | null;
+    state: trees.RunState;
+    writer: objectStore.ObjectWriter;
+    root: objectStore.Folder;
+    manifest: trees.Manifest;
+    parent: trees.LoadedSnapshot | null;
     message: string;
     seconds: number;
   },
 ): Promise<Snapshot> {
   const { folder, state, writer, root, manifest, parent } = input;
   const skipped = skippedPaths(manifest);
-  const changed = countChanges(parent?.root, root);
-  if (parent !== null && changed === 0 && isSameManifest(parent.manifest, manifest)) {
+  const changed = objectStore.countChanges(parent?.root, root);
+  if (parent !== null && changed === 0 && trees.isSameManifest(parent.manifest, manifest)) {
     return { id: parent.id, parent: parent.parent, files_changed: 0, skipped };
   }
   const tree = await writer.root(root);
-  const message = snapshotMessage(input.message, manifest);
+  const message = trees.snapshotMessage(input.message, manifest);
   const secondParent = manifest.repositories;
   const id = writer.commit({ tree, parent: parent?.id ?? null, secondParent, seconds: input.seconds, message });
   // The first snapshot lies in a folder that is still being made.
@@ -183,65 +143,74 @@ export async function commitTree(
   } else {
     await writer.flush();
     deps.onPoint('snapshot.objects');
-    await writeRef(folder.shadow, snapshotRef(id), id);
+    await objectStore.writeRef(folder.shadow, snapshotRef(id), id);
     deps.onPoint('snapshot.ref');
   }
   writer.markReferenced();
-  cacheSnapshot(state, { id, parent: parent?.id ?? null, tree, root, manifest });
+  trees.cacheSnapshot(state, { id, parent: parent?.id ?? null, tree, root, manifest });
   return { id, parent: parent?.id ?? null, files_changed: changed, skipped };
 }
 
 /** Scans only the given paths. */
-async function rescan(scan: Scan, input: { top: Directory; root: Folder; paths: readonly string[] }): Promise<Folder> {
+async function rescan(
+  scan: trees.Scan,
+  input: { top: files.Directory; root: objectStore.Folder; paths: readonly string[] },
+): Promise<objectStore.Folder> {
   let root = input.root;
   for (const path of input.paths) {
-    if (path === '') return scanChildren(scan, input.top, '', root);
+    if (path === '') return trees.scanChildren(scan, input.top, '', root);
     const next = await rescanPath(
       scan,
-      { directory: openTop(input.top.self), folder: root, path: '' },
+      { directory: files.openTop(input.top.self), folder: root, path: '' },
       path.split('/'),
     );
-    if (isFolder(next)) root = next;
+    if (objectStore.isFolder(next)) root = next;
   }
   return root;
 }
 
 /** Scans one path below a folder and returns the new folder. Closes `at.directory`. */
 async function rescanPath(
-  scan: Scan,
-  at: { directory: Directory; folder: Entry | undefined; path: string },
+  scan: trees.Scan,
+  at: { directory: files.Directory; folder: objectStore.Entry | undefined; path: string },
   names: readonly string[],
-): Promise<Folder> {
+): Promise<objectStore.Folder> {
   using directory = at.directory;
   const [name = '', ...rest] = names;
-  const path = join(at.path, name);
-  if (isDotGit(name) && isFolder(at.folder)) return at.folder;
-  const before = isFolder(at.folder) ? at.folder.entries.get(name) : undefined;
+  const path = files.join(at.path, name);
+  if (files.isDotGit(name) && objectStore.isFolder(at.folder)) return at.folder;
+  const before = objectStore.isFolder(at.folder) ? at.folder.entries.get(name) : undefined;
   const below = { directory, name, path };
-  const isDirectory = rest.length > 0 && statIn(directory, name)?.isDirectory() === true;
+  const isDirectory = rest.length > 0 && files.statIn(directory, name)?.isDirectory() === true;
   // scanEntry notes a folder that cannot be read.
-  const opened = isDirectory ? openReadable(below) : undefined;
+  const opened = isDirectory ? trees.openReadable(below) : undefined;
   const entry =
     opened === undefined
-      ? await scanEntry(scan, below, before)
+      ? await trees.scanEntry(scan, below, before)
       : await rescanPath(scan, { directory: opened, folder: before, path }, rest);
-  if (entry === before && isFolder(at.folder)) return at.folder;
-  return withEntry(isFolder(at.folder) ? at.folder : { entries: new Map() }, [name], entry);
+  if (entry === before && objectStore.isFolder(at.folder)) return at.folder;
+  return objectStore.withEntry(objectStore.isFolder(at.folder) ? at.folder : { entries: new Map() }, [name], entry);
 }
 
 /** The parent's skipped paths outside `paths`, and those of this scan. */
-function mergeSkipped(parent: Manifest, scan: Scan, paths: readonly string[]): Manifest['skipped'] {
-  const elsewhere = [...parent.skipped].filter(([path]) => !paths.some((known) => isWithin(path, known)));
+function mergeSkipped(parent: trees.Manifest, scan: trees.Scan, paths: readonly string[]): trees.Manifest['skipped'] {
+  const elsewhere = [...parent.skipped].filter(([path]) => !paths.some((known) => files.isWithin(path, known)));
   return new Map([...elsewhere, ...scan.skipped]);
 }
 
 /** The parent's permissions outside `paths`, and those of this scan. */
-function mergePermissions(parent: Permissions, scan: Scan, paths: readonly string[] | undefined): Permissions {
+function mergePermissions(
+  parent: trees.Permissions,
+  scan: trees.Scan,
+  paths: readonly string[] | undefined,
+): trees.Permissions {
   const { usual } = parent;
   const elsewhere =
-    paths === undefined ? [] : [...parent.others].filter(([path]) => !paths.some((known) => isWithin(path, known)));
+    paths === undefined
+      ? []
+      : [...parent.others].filter(([path]) => !paths.some((known) => files.isWithin(path, known)));
   const others = new Map([...elsewhere, ...scan.permissions]);
-  return isSamePermissions({ usual, others }, parent) ? parent : { usual, others };
+  return trees.isSamePermissions({ usual, others }, parent) ? parent : { usual, others };
 }
 
 function bytePath(path: string): string {
@@ -249,5 +218,5 @@ function bytePath(path: string): string {
   if (path.startsWith('/') || path.includes('\0') || names.includes('..')) {
     throw new WorkspaceError('EPATHINVALID', `${JSON.stringify(path)} does not lie in the workspace.`);
   }
-  return fromPlain(names.join('/'));
+  return files.fromPlain(names.join('/'));
 }

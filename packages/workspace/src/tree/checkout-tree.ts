@@ -1,17 +1,5 @@
 import { type BigIntStats, mkdirSync } from 'node:fs';
-import {
-  type Directory,
-  type EntryAt,
-  isDotGit,
-  join,
-  type Keep,
-  namesIn,
-  openForOwner,
-  openTree,
-  removeEntry,
-  setFolderOwner,
-  statIn,
-} from '../files/index.ts';
+import * as files from '../files/index.ts';
 import { type Entry, type Folder, hashLargeBlob, isFolder, isSame, objectId } from '../store/objects/index.ts';
 import type { Checkout, WantedFile } from './checkout.ts';
 import { gitPermissions, keptBits, kindOf, permissionsAt } from './permissions.ts';
@@ -32,28 +20,28 @@ export const hashOnly: Scan['content'] = {
  */
 export async function checkoutTree(checkout: Checkout, target: Folder): Promise<void> {
   const wanted: WantedFile[] = [];
-  using top = openTree(checkout.tree);
+  using top = files.openTree(checkout.tree);
   await checkoutFolder(checkout, { directory: top, path: '', wanted, known: checkout.known?.root }, target);
   await writeLeaves(checkout, { top, wanted });
 }
 
 async function checkoutFolder(
   checkout: Checkout,
-  at: { directory: Directory; path: string; wanted: WantedFile[]; known: Entry | undefined },
+  at: { directory: files.Directory; path: string; wanted: WantedFile[]; known: Entry | undefined },
   target: Folder,
 ): Promise<void> {
   const { directory, wanted } = at;
   const { maybeYield } = checkout.scan;
-  const hides = checkout.hides ?? isDotGit;
-  const keep: Keep = (entry, status) => hides(entry.name) || checkout.keep(entry.path, status);
-  for (const name of new Set([...namesIn(directory), ...target.entries.keys()])) {
-    const path = join(at.path, name);
+  const hides = checkout.hides ?? files.isDotGit;
+  const keep: files.Keep = (entry, status) => hides(entry.name) || checkout.keep(entry.path, status);
+  for (const name of new Set([...files.namesIn(directory), ...target.entries.keys()])) {
+    const path = files.join(at.path, name);
     const known = isFolder(at.known) ? at.known.entries.get(name) : undefined;
     if (isRight(checkout, path, known, target.entries.get(name))) continue;
-    const status = statIn(directory, name);
+    const status = files.statIn(directory, name);
     if (hides(name) || (status !== undefined && checkout.keep(path, status))) continue;
     const entry = target.entries.get(name);
-    if (entry === undefined) await removeEntry({ maybeYield, keep }, { directory, name, path });
+    if (entry === undefined) await files.removeEntry({ maybeYield, keep }, { directory, name, path });
     else await checkoutEntry(checkout, { directory, name, path, known }, { status, wanted }, entry);
     const pause = maybeYield();
     if (pause !== undefined) await pause;
@@ -74,7 +62,7 @@ function isSameTree(a: Entry, b: Entry | undefined): boolean {
 
 async function checkoutEntry(
   checkout: Checkout,
-  at: EntryAt & { known: Entry | undefined },
+  at: files.EntryAt & { known: Entry | undefined },
   { status, wanted }: { status: BigIntStats | undefined; wanted: WantedFile[] },
   target: Entry,
 ): Promise<void> {
@@ -82,16 +70,16 @@ async function checkoutEntry(
   const kind = kindOf(target);
   const bits = kind === undefined ? 0 : permissionsAt(checkout.permissions ?? gitPermissions, at.path, kind);
   if (isFolder(target)) {
-    if (status !== undefined && !isDirectory) await removeEntry(checkout.scan, at);
+    if (status !== undefined && !isDirectory) await files.removeEntry(checkout.scan, at);
     if (!isDirectory) mkdirSync(at.directory.at(at.name), 0o755);
-    using directory = openForOwner(at.directory, at.name);
-    if (status === undefined || !isDirectory) setFolderOwner(directory.fd, checkout.owner, bits);
-    else if (keptBits(status.mode, 'folder') !== bits) setFolderOwner(directory.fd, undefined, bits);
+    using directory = files.openForOwner(at.directory, at.name);
+    if (status === undefined || !isDirectory) files.setFolderOwner(directory.fd, checkout.owner, bits);
+    else if (keptBits(status.mode, 'folder') !== bits) files.setFolderOwner(directory.fd, undefined, bits);
     // Awaited here, while the directory is open.
     return await checkoutFolder(checkout, { directory, path: at.path, wanted, known: at.known }, target);
   }
   // A rename replaces anything but a directory.
-  if (isDirectory) await removeEntry(checkout.scan, at);
+  if (isDirectory) await files.removeEntry(checkout.scan, at);
   else if (
     status !== undefined &&
     isSame(await scanEntry(checkout.scanAt?.(at.path) ?? checkout.scan, at, undefined), target)

@@ -1,17 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readlinkSync } from 'node:fs';
 import { WorkspaceError } from '../errors.ts';
-import {
-  type BytePath,
-  type Directory,
-  isDotGit,
-  join,
-  namesIn,
-  openChain,
-  openTop,
-  statIn,
-  type Yielder,
-} from '../files/index.ts';
+import * as files from '../files/index.ts';
 import { hashLargeBlob } from '../store/objects/index.ts';
 
 /*
@@ -31,7 +21,10 @@ const uniqueStamp = (): string => `unlike:${randomBytes(16).toString('hex')}`;
 const maxHashedBytes = 4n * 1024n ** 3n;
 
 /** The stamp of a file above the size limit. */
-export async function stampOfLarge(at: { directory: Directory; name: string }, status: BigIntStats): Promise<string> {
+export async function stampOfLarge(
+  at: { directory: files.Directory; name: string },
+  status: BigIntStats,
+): Promise<string> {
   if (status.size > maxHashedBytes) return stampOfStatus(status);
   let fd: number;
   try {
@@ -52,7 +45,10 @@ export const stampOfStatus = ({ ino, ctimeNs }: BigIntStats): string => `inode:$
 const maxCost = 100_000;
 
 /** The stamp of an overly nested folder, with everything inside. */
-export async function stampOfFolder(scan: { top: BytePath; maybeYield: Yielder }, path: BytePath): Promise<string> {
+export async function stampOfFolder(
+  scan: { top: files.BytePath; maybeYield: files.Yielder },
+  path: files.BytePath,
+): Promise<string> {
   const hash = createHash('sha256');
   let total = 0;
   const spend = (cost: number) => {
@@ -64,14 +60,14 @@ export async function stampOfFolder(scan: { top: BytePath; maybeYield: Yielder }
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
       const names = folder.split('/');
       spend(names.length);
-      using top = openTop(Buffer.from(scan.top, 'latin1'));
-      using directory = openChain(top, names);
+      using top = files.openTop(Buffer.from(scan.top, 'latin1'));
+      using directory = files.openChain(top, names);
       if (directory === undefined) throw new WorkspaceError('EWORKSPACEBUSY', 'A folder vanished while it was read.');
-      for (const name of namesIn(directory).sort()) {
-        if (isDotGit(name)) continue;
+      for (const name of files.namesIn(directory).sort()) {
+        if (files.isDotGit(name)) continue;
         spend(1);
-        const below = join(folder, name);
-        const status = statIn(directory, name);
+        const below = files.join(folder, name);
+        const status = files.statIn(directory, name);
         hash.update(`${below}\0${status?.mode}\0`);
         if (status?.isDirectory()) waiting.push(below);
         else if (status?.isSymbolicLink()) hash.update(readlinkSync(directory.at(name), { encoding: 'buffer' }));

@@ -2,28 +2,10 @@ import { readSync } from 'node:fs';
 import { type Directory, isDotGit, openChain, readFully } from '../files/index.ts';
 import type { Git } from '../host-git/git.ts';
 import type { RunFolder } from '../run-folder/run-folder.ts';
-import {
-  changesBetween,
-  type Entry,
-  emptyFolder,
-  emptyFolders,
-  type Folder,
-  find,
-  isFolder,
-  type ObjectWriter,
-  readCommit,
-} from '../store/objects/index.ts';
+import * as objects from '../store/objects/index.ts';
 import { escapeNames, unescapeNames } from './escaped-names.ts';
 import { clearStatFields, clearStatFieldsOfLarge } from './index-file.ts';
-import {
-  addEmptyFolder,
-  commitContent,
-  keepRecent,
-  type LoadedSnapshot,
-  loadTree,
-  noteObjects,
-  type SnapshotCache,
-} from './load-snapshot.ts';
+import * as loadSnapshot from './load-snapshot.ts';
 import { isSameManifest, type Manifest, readManifest, snapshotMessage } from './manifest.ts';
 import { gitPermissions } from './permissions.ts';
 import { type Scan, scanEntry } from './scan.ts';
@@ -41,11 +23,11 @@ export interface Repositories extends FoundRepositories {
 
 export interface FoundRepositories {
   /** The tree of `.git` entries and the folders above them. */
-  readonly root: Folder;
+  readonly root: objects.Folder;
   readonly manifest: Manifest;
 }
 
-export interface RepositoriesCache extends SnapshotCache {
+export interface RepositoriesCache extends loadSnapshot.SnapshotCache {
   /** Latest first, at most two. */
   readonly repositories: Repositories[];
   /** The most recently used repositories of this process, of any run, by id. */
@@ -55,16 +37,16 @@ export interface RepositoriesCache extends SnapshotCache {
 /** Reads the `.git` entries found by a walk. */
 export async function scanRepositories(
   scan: Scan,
-  input: { top: Directory; previous: Folder | undefined },
+  input: { top: Directory; previous: objects.Folder | undefined },
 ): Promise<FoundRepositories> {
   const own = repositoryScan(scan);
-  const root = emptyFolder();
+  const root = objects.emptyFolder();
   for (const path of scan.hidden) {
     const names = path.split('/');
     const name = names.at(-1) ?? '';
     using directory = openChain(input.top, names.slice(0, -1));
     if (directory === undefined) continue;
-    const before = input.previous && find(input.previous, names);
+    const before = input.previous && objects.find(input.previous, names);
     const entry = await scanEntry(own, { directory, name, path }, before);
     if (entry !== undefined) addEntry(root, names, entry);
     const pause = scan.maybeYield();
@@ -72,16 +54,16 @@ export async function scanRepositories(
   }
   const { skipped } = own;
   // Only the run's user has access, so permissions beyond git's two modes do not matter.
-  const manifest = { skipped, empty: emptyFolders(root), permissions: gitPermissions, repositories: undefined };
+  const manifest = { skipped, empty: objects.emptyFolders(root), permissions: gitPermissions, repositories: undefined };
   return { root, manifest };
 }
 
 /** Not `withEntry`, because `withEntry` copies folders: there may be very many entries. */
-function addEntry(root: Folder, names: readonly string[], entry: Entry): void {
+function addEntry(root: objects.Folder, names: readonly string[], entry: objects.Entry): void {
   let folder = root;
   for (const name of names.slice(0, -1)) {
     const child = folder.entries.get(name);
-    const next = isFolder(child) ? child : emptyFolder();
+    const next = objects.isFolder(child) ? child : objects.emptyFolder();
     folder.entries.set(name, next);
     folder = next;
   }
@@ -127,7 +109,7 @@ function isIndex(fd: number): boolean {
 export async function storeRepositories(
   state: RepositoriesCache,
   input: {
-    writer: ObjectWriter;
+    writer: objects.ObjectWriter;
     found: FoundRepositories;
     previous: Repositories | undefined;
     baseCommit: string;
@@ -144,12 +126,12 @@ export async function storeRepositories(
 }
 
 export const isSameRepositories = (a: FoundRepositories, b: FoundRepositories): boolean =>
-  changesBetween(a.root, b.root).length === 0 && isSameManifest(a.manifest, b.manifest);
+  objects.changesBetween(a.root, b.root).length === 0 && isSameManifest(a.manifest, b.manifest);
 
 /** The `.git` entries of a snapshot; undefined when the snapshot has none. */
 export async function loadRepositories(
   deps: { git: Git },
-  input: { folder: RunFolder; state: RepositoriesCache; snapshot: Pick<LoadedSnapshot, 'manifest'> },
+  input: { folder: RunFolder; state: RepositoriesCache; snapshot: Pick<loadSnapshot.LoadedSnapshot, 'manifest'> },
 ): Promise<Repositories | undefined> {
   const { folder, state, snapshot } = input;
   const id = snapshot.manifest.repositories;
@@ -159,15 +141,17 @@ export async function loadRepositories(
   const recent = state.recentRepositories.get(id);
   // The snapshot needs the objects, so this repository has them.
   if (recent !== undefined) {
-    noteObjects(recent.root, state.known);
+    loadSnapshot.noteObjects(recent.root, state.known);
     cacheRepositories(state, recent);
     return recent;
   }
-  const { tree, parent, message } = readCommit(await commitContent(deps, { gitDir: folder.shadow, id }));
+  const { tree, parent, message } = objects.readCommit(
+    await loadSnapshot.commitContent(deps, { gitDir: folder.shadow, id }),
+  );
   const manifest = readManifest(message);
-  const stored = await loadTree(deps, { folder, state, treeish: tree, isName: isFileName });
+  const stored = await loadSnapshot.loadTree(deps, { folder, state, treeish: tree, isName: isFileName });
   const root = unescapeNames(stored.root);
-  for (const path of manifest.empty) addEmptyFolder(root, path.split('/'));
+  for (const path of manifest.empty) loadSnapshot.addEmptyFolder(root, path.split('/'));
   const loaded = { id, baseCommit: parent ?? '', root, manifest };
   cacheRepositories(state, loaded);
   return loaded;
@@ -179,16 +163,16 @@ const isFileName = (name: string): boolean => name !== '' && name !== '.' && nam
 
 function cacheRepositories(state: RepositoriesCache, repositories: Repositories): void {
   const others = state.repositories.filter(({ id }) => id !== repositories.id);
-  keepRecent(state.recentRepositories, mostRecent, repositories);
+  loadSnapshot.keepRecent(state.recentRepositories, mostRecent, repositories);
   state.repositories.splice(0, state.repositories.length, repositories, ...others.slice(0, 1));
 }
 
 /** Merges the files of a snapshot with its `.git` entries. */
-export function wholeTree(root: Folder, repositories: Folder): Folder {
+export function wholeTree(root: objects.Folder, repositories: objects.Folder): objects.Folder {
   const entries = new Map(root.entries);
   for (const [name, entry] of repositories.entries) {
     const there = entries.get(name);
-    const both = !isDotGit(name) && isFolder(entry) && isFolder(there);
+    const both = !isDotGit(name) && objects.isFolder(entry) && objects.isFolder(there);
     entries.set(name, both ? wholeTree(there, entry) : entry);
   }
   return { entries };

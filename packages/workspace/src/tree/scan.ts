@@ -1,43 +1,8 @@
-import {
-  type BigIntStats,
-  closeSync,
-  constants,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readlinkSync,
-} from 'node:fs';
-import {
-  type BytePath,
-  type Directory,
-  deniesOwner,
-  isAscii,
-  join,
-  namesIn,
-  openChain,
-  openChild,
-  openDeniedFile,
-  openDeniedFolder,
-  openTop,
-  readFully,
-  statIn,
-  toText,
-  type Yielder,
-} from '../files/index.ts';
+import * as fs from 'node:fs';
+import * as files from '../files/index.ts';
 import { errnoOf, type SkippedPath, WorkspaceError } from '../port/workspaces.ts';
 import type { Skipped } from '../run-folder/index.ts';
-import {
-  type Entry,
-  type Folder,
-  isFolder,
-  isLeaf,
-  type Leaf,
-  largeBlobBytes,
-  type Mode,
-  modes,
-  reuseIfSame,
-} from '../store/objects/index.ts';
+import * as objects from '../store/objects/index.ts';
 import { stampOfFolder, stampOfLarge, stampOfStatus } from './content-stamp.ts';
 import { keptBits, type Permissions } from './permissions.ts';
 import type { StatCache } from './stat-cache.ts';
@@ -46,11 +11,11 @@ import type { StatCache } from './stat-cache.ts';
 export interface Scan {
   readonly content: ContentSink;
   readonly stats: StatCache;
-  readonly maybeYield: Yielder;
+  readonly maybeYield: files.Yielder;
   /** The file system's time before the scan began, ns. */
   readonly clock: bigint;
   /** Host path of the tree, as bytes. */
-  readonly top: BytePath;
+  readonly top: files.BytePath;
   readonly limits: ScanLimits;
   /** Names outside of the tree: `.git` entries, read separately. */
   readonly hides: (name: string) => boolean;
@@ -76,8 +41,8 @@ export interface ScanLimits {
 
 /** Returns the object id of content; stores or only hashes the content. */
 interface ContentSink {
-  blob(content: Uint8Array, path?: BytePath): string;
-  largeBlob(fd: number, size: number, path?: BytePath): Promise<string>;
+  blob(content: Uint8Array, path?: files.BytePath): string;
+  largeBlob(fd: number, size: number, path?: files.BytePath): Promise<string>;
   /** Whether the content of a cached id is stored: a failed scan may have cached ids without writing objects. */
   has(oid: string): boolean;
   backpressure(): Promise<void> | undefined;
@@ -85,7 +50,7 @@ interface ContentSink {
 
 /** Folders nested deeper than this are skipped as unreadable: each level holds a descriptor open. */
 export const deepestFolder = 200;
-const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
+const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = fs.constants;
 
 /**
  * Reads an entry of a directory in git's stored form; undefined for a missing entry (or a `.git`).
@@ -95,9 +60,9 @@ const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK, O_NOCTTY } = constants;
  */
 export async function scanEntry(
   scan: Scan,
-  at: { directory: Directory; name: string; path: string },
-  previous: Entry | undefined,
-): Promise<Entry | undefined> {
+  at: { directory: files.Directory; name: string; path: string },
+  previous: objects.Entry | undefined,
+): Promise<objects.Entry | undefined> {
   if (scan.hides(at.name)) return undefined;
   const status = statIfAllowed(at);
   if (status === undefined) return undefined;
@@ -126,26 +91,31 @@ export async function scanEntry(
 
 async function stampLarge(
   scan: Scan,
-  at: { directory: Directory; name: string; path: string },
-  status: BigIntStats,
+  at: { directory: files.Directory; name: string; path: string },
+  status: fs.BigIntStats,
 ): Promise<string> {
   const stamp = await stampOfLarge(at, status);
   scan.stats.set(at.path, status, stamp, scan.clock);
   return stamp;
 }
 
-const fileKind = (status: BigIntStats) => ((status.mode & 0o100n) === 0n ? 'file' : 'executable');
+const fileKind = (status: fs.BigIntStats) => ((status.mode & 0o100n) === 0n ? 'file' : 'executable');
 
-function notePermissions(scan: Scan, path: BytePath, kind: keyof Permissions['usual'], status: BigIntStats): void {
+function notePermissions(
+  scan: Scan,
+  path: files.BytePath,
+  kind: keyof Permissions['usual'],
+  status: fs.BigIntStats,
+): void {
   const bits = keptBits(status.mode, kind);
   if (bits !== scan.usual[kind]) scan.permissions.set(path, bits);
 }
 
 async function scanDirectory(
   scan: Scan,
-  at: { directory: Directory; name: string; path: string },
-  { status, previous }: { status: BigIntStats; previous: Entry | undefined },
-): Promise<Entry | undefined> {
+  at: { directory: files.Directory; name: string; path: string },
+  { status, previous }: { status: fs.BigIntStats; previous: objects.Entry | undefined },
+): Promise<objects.Entry | undefined> {
   if (isTooDeep(at.path)) {
     scan.skipped.set(at.path, skippedAs('unreadable', status, await stampOfFolder(scan, at.path)));
     return previous;
@@ -160,7 +130,7 @@ async function scanDirectory(
   return await scanChildren(scan, directory, at.path, previous);
 }
 
-function skippedAs(reason: SkippedPath['reason'], status: BigIntStats | 'denied', stamp?: string): Skipped {
+function skippedAs(reason: SkippedPath['reason'], status: fs.BigIntStats | 'denied', stamp?: string): Skipped {
   if (status === 'denied') return { reason, bytes: 0, mtime: '0', stamp };
   return { reason, bytes: status.isFile() ? Number(status.size) : 0, mtime: String(status.mtimeNs), stamp };
 }
@@ -170,7 +140,7 @@ export function isTooDeep(path: string): boolean {
 }
 
 /** Notes a folder read apart from `scanEntry`. */
-export function noteFolder(scan: Scan, path: BytePath, status: BigIntStats): void {
+export function noteFolder(scan: Scan, path: files.BytePath, status: fs.BigIntStats): void {
   countEntry(scan);
   notePermissions(scan, path, 'folder', status);
 }
@@ -182,22 +152,27 @@ export function countKnown(scan: Scan, entries: number): void {
 }
 
 /** Reads everything in an open directory. Throws EWORKSPACEBUSY when a name vanishes during the read. */
-export function scanChildren(scan: Scan, directory: Directory, path: string, previous: Entry | undefined) {
-  return scanNames(scan, { path, names: namesIn(directory), open: () => directory }, previous);
+export function scanChildren(
+  scan: Scan,
+  directory: files.Directory,
+  path: string,
+  previous: objects.Entry | undefined,
+) {
+  return scanNames(scan, { path, names: files.namesIn(directory), open: () => directory }, previous);
 }
 
 interface Listing {
-  readonly path: BytePath;
+  readonly path: files.BytePath;
   readonly names: readonly string[];
   /** Opens the folder, for entries unknown to the stat cache. */
-  open(): Directory;
+  open(): files.Directory;
 }
 
-async function scanNames(scan: Scan, listing: Listing, previous: Entry | undefined): Promise<Folder> {
-  const before = isFolder(previous) ? previous.entries : none;
-  const entries = new Map<string, Entry>();
+async function scanNames(scan: Scan, listing: Listing, previous: objects.Entry | undefined): Promise<objects.Folder> {
+  const before = objects.isFolder(previous) ? previous.entries : none;
+  const entries = new Map<string, objects.Entry>();
   for (const name of listing.names) {
-    const path = join(listing.path, name);
+    const path = files.join(listing.path, name);
     const last = before.get(name);
     // Awaits only a real promise: a promise per entry costs a third of the walk.
     const entry =
@@ -207,10 +182,10 @@ async function scanNames(scan: Scan, listing: Listing, previous: Entry | undefin
     const pause = scan.maybeYield() ?? scan.content.backpressure();
     if (pause !== undefined) await pause;
   }
-  return reuseIfSame(previous, entries);
+  return objects.reuseIfSame(previous, entries);
 }
 
-const none: ReadonlyMap<string, Entry> = new Map();
+const none: ReadonlyMap<string, objects.Entry> = new Map();
 
 /**
  * Reads an entry named by a listing; undefined for a hidden entry, or an entry skipped without a former value. Throws EWORKSPACEBUSY for a
@@ -218,9 +193,9 @@ const none: ReadonlyMap<string, Entry> = new Map();
  */
 export async function scanListedEntry(
   scan: Scan,
-  at: { name: string; path: BytePath; open(): Directory },
-  previous: Entry | undefined,
-): Promise<Entry | undefined> {
+  at: { name: string; path: files.BytePath; open(): files.Directory },
+  previous: objects.Entry | undefined,
+): Promise<objects.Entry | undefined> {
   const { name, path } = at;
   if (scan.hides(name)) {
     scan.hidden.add(path);
@@ -241,8 +216,8 @@ export async function scanListedEntry(
  */
 
 /** The entry of a file without a change since the last read of its content. */
-function cachedLeaf(scan: Scan, path: BytePath, previous: Entry | undefined): Leaf | undefined {
-  if (isFolder(previous) || !scan.stats.has(path)) return undefined;
+function cachedLeaf(scan: Scan, path: files.BytePath, previous: objects.Entry | undefined): objects.Leaf | undefined {
+  if (objects.isFolder(previous) || !scan.stats.has(path)) return undefined;
   const status = statByPath(scan, path);
   if (status === undefined || status.size > scan.limits.fileBytes) return undefined;
   const oid = scan.stats.get(path, status);
@@ -252,14 +227,18 @@ function cachedLeaf(scan: Scan, path: BytePath, previous: Entry | undefined): Le
   scan.bytes += Number(status.size);
   notePermissions(scan, path, fileKind(status), status);
   const mode = modeOf(status);
-  return isLeaf(previous) && previous.oid === oid && previous.mode === mode ? previous : { mode, oid };
+  return objects.isLeaf(previous) && previous.oid === oid && previous.mode === mode ? previous : { mode, oid };
 }
 
 /** Scans a former folder, still a folder. Opens the folder only for new entries. */
-function scanKnownFolder(scan: Scan, path: BytePath, previous: Entry | undefined): Promise<Folder> | undefined {
-  if (!isFolder(previous) || isTooDeep(path)) return undefined;
+function scanKnownFolder(
+  scan: Scan,
+  path: files.BytePath,
+  previous: objects.Entry | undefined,
+): Promise<objects.Folder> | undefined {
+  if (!objects.isFolder(previous) || isTooDeep(path)) return undefined;
   const status = statByPath(scan, path);
-  if (status?.isDirectory() !== true || deniesOwner(status.mode, 0o500n)) return undefined;
+  if (status?.isDirectory() !== true || files.deniesOwner(status.mode, 0o500n)) return undefined;
   const names = scan.stats.getNames(path, status) ?? namesByPath(scan, path);
   if (names === undefined) return undefined;
   scan.stats.setNames(path, status, names, scan.clock);
@@ -270,10 +249,10 @@ function scanKnownFolder(scan: Scan, path: BytePath, previous: Entry | undefined
 
 async function scanListed(
   scan: Scan,
-  { path, names }: { path: BytePath; names: readonly string[] },
-  previous: Folder,
-): Promise<Folder> {
-  let opened: Directory | undefined;
+  { path, names }: { path: files.BytePath; names: readonly string[] },
+  previous: objects.Folder,
+): Promise<objects.Folder> {
+  let opened: files.Directory | undefined;
   const open = () => {
     opened ??= openFromTop(scan, path);
     return opened;
@@ -285,74 +264,78 @@ async function scanListed(
   }
 }
 
-function openFromTop(scan: Scan, path: BytePath): Directory {
-  using top = openTop(Buffer.from(scan.top, 'latin1'));
-  const opened = openChain(top, path.split('/'));
+function openFromTop(scan: Scan, path: files.BytePath): files.Directory {
+  using top = files.openTop(Buffer.from(scan.top, 'latin1'));
+  const opened = files.openChain(top, path.split('/'));
   if (opened === undefined) throw busy(path);
   return opened;
 }
 
-function statByPath(scan: Scan, path: BytePath): BigIntStats | undefined {
+function statByPath(scan: Scan, path: files.BytePath): fs.BigIntStats | undefined {
   try {
-    return lstatSync(hostPath(scan, path), { bigint: true, throwIfNoEntry: false });
+    return fs.lstatSync(hostPath(scan, path), { bigint: true, throwIfNoEntry: false });
   } catch {
     return undefined;
   }
 }
 
-function namesByPath(scan: Scan, path: BytePath): string[] | undefined {
+function namesByPath(scan: Scan, path: files.BytePath): string[] | undefined {
   try {
-    return readdirSync(hostPath(scan, path), { encoding: 'latin1' as BufferEncoding });
+    return fs.readdirSync(hostPath(scan, path), { encoding: 'latin1' as BufferEncoding });
   } catch {
     return undefined;
   }
 }
 
-function hostPath(scan: Scan, path: BytePath): string | Buffer {
+function hostPath(scan: Scan, path: files.BytePath): string | Buffer {
   const full = `${scan.top}/${path}`;
-  return isAscii(full) ? full : Buffer.from(full, 'latin1');
+  return files.isAscii(full) ? full : Buffer.from(full, 'latin1');
 }
 
 /** Why a file of this kind cannot be stored; undefined for a storable file. */
-export function specialKind(status: BigIntStats): SkippedPath['reason'] | undefined {
+export function specialKind(status: fs.BigIntStats): SkippedPath['reason'] | undefined {
   if (status.isFIFO()) return 'fifo';
   if (status.isSocket()) return 'socket';
   if (status.isBlockDevice() || status.isCharacterDevice()) return 'device';
   return undefined;
 }
 
-export function modeOf(status: BigIntStats): Mode {
-  if (status.isSymbolicLink()) return modes.symlink;
-  return (status.mode & 0o100n) === 0n ? modes.file : modes.executable;
+export function modeOf(status: fs.BigIntStats): objects.Mode {
+  if (status.isSymbolicLink()) return objects.modes.symlink;
+  return (status.mode & 0o100n) === 0n ? objects.modes.file : objects.modes.executable;
 }
 
 /** Opens a folder of the tree; undefined when permission is denied. */
-export function openReadable(at: { directory: Directory; name: string; path: string }): Directory | undefined {
+export function openReadable(at: {
+  directory: files.Directory;
+  name: string;
+  path: string;
+}): files.Directory | undefined {
   try {
-    const opened = openChild(at.directory, at.name);
+    const opened = files.openChild(at.directory, at.name);
     // Without the execute bit its children cannot be read.
-    if (!deniesOwner(fstatSync(opened.fd, { bigint: true }).mode, 0o500n)) return opened;
+    if (!files.deniesOwner(fs.fstatSync(opened.fd, { bigint: true }).mode, 0o500n)) return opened;
     opened[Symbol.dispose]();
-    return openDeniedFolder(at.directory, at.name);
+    return files.openDeniedFolder(at.directory, at.name);
   } catch (error) {
-    if (isDenied(error)) return openDeniedFolder(at.directory, at.name);
+    if (isDenied(error)) return files.openDeniedFolder(at.directory, at.name);
     throw asBusy(error, at.path);
   }
 }
 
-function statIfAllowed(at: { directory: Directory; name: string }): BigIntStats | 'denied' | undefined {
+function statIfAllowed(at: { directory: files.Directory; name: string }): fs.BigIntStats | 'denied' | undefined {
   try {
-    return statIn(at.directory, at.name);
+    return files.statIn(at.directory, at.name);
   } catch (error) {
     if (isDenied(error)) return 'denied';
     throw error;
   }
 }
 
-function readLink(scan: Scan, at: { directory: Directory; name: string; path: string }): Leaf {
+function readLink(scan: Scan, at: { directory: files.Directory; name: string; path: string }): objects.Leaf {
   try {
-    const target = readlinkSync(at.directory.at(at.name), { encoding: 'buffer' });
-    return { mode: modes.symlink, oid: scan.content.blob(target, at.path) };
+    const target = fs.readlinkSync(at.directory.at(at.name), { encoding: 'buffer' });
+    return { mode: objects.modes.symlink, oid: scan.content.blob(target, at.path) };
   } catch (error) {
     throw asBusy(error, at.path);
   }
@@ -361,32 +344,32 @@ function readLink(scan: Scan, at: { directory: Directory; name: string; path: st
 /** Reads a regular file through a descriptor (never a link, a FIFO or a device), and checks for a change during the read. */
 async function readFile(
   scan: Scan,
-  at: { directory: Directory; name: string; path: string },
-): Promise<Leaf | 'unreadable'> {
+  at: { directory: files.Directory; name: string; path: string },
+): Promise<objects.Leaf | 'unreadable'> {
   let fd: number | undefined;
   try {
-    fd = openSync(at.directory.at(at.name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    fd = fs.openSync(at.directory.at(at.name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   } catch (error) {
     if (!isDenied(error)) throw asBusy(error, at.path);
-    fd = openDeniedFile(at.directory, at.name);
+    fd = files.openDeniedFile(at.directory, at.name);
     if (fd === undefined) return 'unreadable';
   }
   try {
-    const before = fstatSync(fd, { bigint: true });
+    const before = fs.fstatSync(fd, { bigint: true });
     if (!before.isFile() || before.size > scan.limits.fileBytes) throw busy(at.path);
     const size = Number(before.size);
     const oid =
-      size >= largeBlobBytes
+      size >= objects.largeBlobBytes
         ? await scan.content.largeBlob(fd, size, at.path)
-        : scan.content.blob(readFully(fd, size), at.path);
-    const after = fstatSync(fd, { bigint: true });
+        : scan.content.blob(files.readFully(fd, size), at.path);
+    const after = fs.fstatSync(fd, { bigint: true });
     if (after.size !== before.size || after.mtimeNs !== before.mtimeNs || after.ctimeNs !== before.ctimeNs) {
       throw busy(at.path);
     }
     scan.stats.set(at.path, after, oid, scan.clock);
     return { mode: modeOf(after), oid };
   } finally {
-    closeSync(fd);
+    fs.closeSync(fd);
   }
 }
 
@@ -409,5 +392,5 @@ function asBusy(error: unknown, path: string): unknown {
 }
 
 function busy(path: string, cause?: unknown): WorkspaceError {
-  return new WorkspaceError('EWORKSPACEBUSY', `${toText(path)} changed while it was read.`, { cause });
+  return new WorkspaceError('EWORKSPACEBUSY', `${files.toText(path)} changed while it was read.`, { cause });
 }

@@ -1,15 +1,4 @@
-import {
-  appendFileSync,
-  type BigIntStats,
-  closeSync,
-  constants,
-  fstatSync,
-  openSync,
-  readFileSync,
-  renameSync,
-  writeFileSync,
-  writeSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { setImmediate } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { RunFolder } from '../run-folder/run-folder.ts';
@@ -26,14 +15,14 @@ export interface StatCache {
   /** Whether the path has an entry, whatever its status. */
   has(path: string): boolean;
   /** The content id of a file with this status, if known for sure. */
-  get(path: string, status: BigIntStats): string | undefined;
+  get(path: string, status: fs.BigIntStats): string | undefined;
   /** The time of this content at a path, ns, if known. */
   mtimeOf(path: string, oid: string): bigint | undefined;
   set(path: string, status: FileStatus, oid: string, clock: bigint): void;
   /** The names in a folder with this status, if known for sure. Held in memory only. */
-  getNames(path: string, status: BigIntStats): readonly string[] | undefined;
+  getNames(path: string, status: fs.BigIntStats): readonly string[] | undefined;
   /** @param status taken before the names were read */
-  setNames(path: string, status: BigIntStats, names: readonly string[], clock: bigint): void;
+  setNames(path: string, status: fs.BigIntStats, names: readonly string[], clock: bigint): void;
   /** Drops every file missing in `paths`, and every folder not set by a walk since the last call. */
   retain(paths: ReadonlySet<string>): void;
   oids(): Iterable<string>;
@@ -45,7 +34,7 @@ export interface StatCache {
 }
 
 /** The content-dependent part of a file's status. */
-export type FileStatus = Readonly<Pick<BigIntStats, 'size' | 'mtimeNs' | 'ctimeNs' | 'ino' | 'dev' | 'mode'>>;
+export type FileStatus = Readonly<Pick<fs.BigIntStats, 'size' | 'mtimeNs' | 'ctimeNs' | 'ino' | 'dev' | 'mode'>>;
 
 /** A file's status and content. Compared as numbers: building a string from each takes longer than the `lstat`. */
 interface CachedStat extends FileStatus {
@@ -56,7 +45,7 @@ interface CachedNames extends Pick<CachedStat, 'mtimeNs' | 'ctimeNs' | 'ino' | '
   readonly names: readonly string[];
 }
 
-const { O_CREAT, O_WRONLY } = constants;
+const { O_CREAT, O_WRONLY } = fs.constants;
 const title = 'holdpoint-stat-cache 2\n';
 
 export function openStatCache(folder: RunFolder): StatCache {
@@ -108,10 +97,10 @@ export function openStatCache(folder: RunFolder): StatCache {
   };
 }
 
-const isSameFile = (entry: CachedStat, status: BigIntStats): boolean =>
+const isSameFile = (entry: CachedStat, status: fs.BigIntStats): boolean =>
   isSameInode(entry, status) && entry.size === status.size && entry.mode === status.mode;
 
-const isSameInode = (entry: Omit<CachedNames, 'names'>, status: BigIntStats): boolean =>
+const isSameInode = (entry: Omit<CachedNames, 'names'>, status: fs.BigIntStats): boolean =>
   entry.mtimeNs === status.mtimeNs &&
   entry.ctimeNs === status.ctimeNs &&
   entry.ino === status.ino &&
@@ -122,12 +111,12 @@ const isSameInode = (entry: Omit<CachedNames, 'names'>, status: BigIntStats): bo
  */
 export function fileSystemClock(folder: Pick<RunFolder, 'clock'>): bigint {
   // Not truncated: ext4 flushes a truncated file on close, in 0.1 ms instead of 6 µs.
-  const fd = openSync(folder.clock, O_WRONLY | O_CREAT, 0o600);
+  const fd = fs.openSync(folder.clock, O_WRONLY | O_CREAT, 0o600);
   try {
-    writeSync(fd, '.', 0);
-    return fstatSync(fd, { bigint: true }).mtimeNs;
+    fs.writeSync(fd, '.', 0);
+    return fs.fstatSync(fd, { bigint: true }).mtimeNs;
   } finally {
-    closeSync(fd);
+    fs.closeSync(fd);
   }
 }
 
@@ -152,10 +141,10 @@ async function save(
   const paths = rewrites ? entries.keys() : unsaved;
   const written: string[] = [];
   const target = rewrites ? `${file.path}.tmp` : file.path;
-  if (rewrites) writeFileSync(target, title, { mode: 0o600 });
+  if (rewrites) fs.writeFileSync(target, title, { mode: 0o600 });
   let body = '';
   const flush = () => {
-    if (body.length > 0) appendFileSync(target, batch(body), { mode: 0o600 });
+    if (body.length > 0) fs.appendFileSync(target, batch(body), { mode: 0o600 });
     body = '';
   };
   for (const path of paths) {
@@ -169,7 +158,7 @@ async function save(
   }
   flush();
   if (rewrites) {
-    renameSync(target, file.path);
+    fs.renameSync(target, file.path);
     file.records = 0;
     file.whole = true;
   }
@@ -195,7 +184,7 @@ function read(path: string): { entries: Map<string, CachedStat>; records: number
   const entries = new Map<string, CachedStat>();
   let bytes: Buffer;
   try {
-    bytes = readFileSync(path);
+    bytes = fs.readFileSync(path);
   } catch {
     return { entries, records: 0, whole: false };
   }

@@ -2,16 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { type BigIntStats, closeSync, constants, openSync, renameSync, symlinkSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { WorkspaceError } from '../errors.ts';
-import {
-  type Directory,
-  openChain,
-  setFileOwner,
-  setLinkOwner,
-  setMtime,
-  statIn,
-  toText,
-  writeAll,
-} from '../files/index.ts';
+import * as files from '../files/index.ts';
 import { type BlobReceiver, streamBlobs } from '../host-git/stream-blobs.ts';
 import { modes } from '../store/objects/index.ts';
 import type { Checkout, WantedFile } from './checkout.ts';
@@ -22,7 +13,7 @@ const { O_CREAT, O_EXCL, O_NOFOLLOW, O_WRONLY } = constants;
 /** Writes files from the shadow repository into the tree: each under a temporary name, then renamed to its own. */
 export async function writeLeaves(
   checkout: Checkout,
-  input: { top: Directory; wanted: readonly WantedFile[] },
+  input: { top: files.Directory; wanted: readonly WantedFile[] },
 ): Promise<void> {
   const written: Written[] = [];
   const receiver = createReceiver(checkout, { ...input, written });
@@ -58,7 +49,7 @@ interface Written {
 
 interface Open {
   readonly wanted: WantedFile;
-  readonly directory: Directory;
+  readonly directory: files.Directory;
   readonly name: string;
   readonly temporary: string;
   /** Undefined for a symbolic link, whose target is collected in `pieces`. */
@@ -68,7 +59,7 @@ interface Open {
 
 function createReceiver(
   checkout: Checkout,
-  input: { top: Directory; wanted: readonly WantedFile[]; written: Written[] },
+  input: { top: files.Directory; wanted: readonly WantedFile[]; written: Written[] },
 ) {
   let open: Open | undefined;
   let size = 0;
@@ -86,7 +77,7 @@ function createReceiver(
       if (wanted !== undefined) open = openTarget(input.top, wanted);
     },
     piece: (bytes) => {
-      if (open?.fd !== undefined) writeAll(open.fd, bytes);
+      if (open?.fd !== undefined) files.writeAll(open.fd, bytes);
       else open?.pieces.push(Buffer.from(bytes));
     },
     end: () => {
@@ -101,12 +92,12 @@ function createReceiver(
   return receiver;
 }
 
-function openTarget(top: Directory, wanted: WantedFile): Open {
+function openTarget(top: files.Directory, wanted: WantedFile): Open {
   const names = wanted.path.split('/');
   const name = names.pop() ?? '';
-  const directory = openChain(top, names);
+  const directory = files.openChain(top, names);
   if (directory === undefined) {
-    throw new WorkspaceError('EWORKSPACEBUSY', `The folder of ${toText(wanted.path)} vanished during a restore.`);
+    throw new WorkspaceError('EWORKSPACEBUSY', `The folder of ${files.toText(wanted.path)} vanished during a restore.`);
   }
   const temporary = `.holdpoint-${randomBytes(8).toString('hex')}`;
   const isLink = wanted.leaf.mode === modes.symlink;
@@ -120,20 +111,20 @@ function finish(checkout: Checkout, open: Open): Written | undefined {
   const { directory, temporary, name, wanted, fd } = open;
   if (fd === undefined) {
     symlinkSync(Buffer.concat(open.pieces), directory.at(temporary));
-    setLinkOwner(directory.at(temporary), checkout.owner);
+    files.setLinkOwner(directory.at(temporary), checkout.owner);
   } else {
-    setFileOwner(fd, checkout.owner, permissions(directory, name, wanted));
+    files.setFileOwner(fd, checkout.owner, permissions(directory, name, wanted));
   }
   const mtime = checkout.mtimeOf?.(wanted.path, wanted.leaf.oid);
-  if (mtime !== undefined) setMtime(directory.at(temporary), mtime);
+  if (mtime !== undefined) files.setMtime(directory.at(temporary), mtime);
   renameSync(directory.at(temporary), directory.at(name));
-  const status = fd === undefined ? undefined : statIn(directory, name);
+  const status = fd === undefined ? undefined : files.statIn(directory, name);
   return status === undefined ? undefined : { path: wanted.path, status, oid: wanted.leaf.oid };
 }
 
 /** The permissions of the replaced file with git's executable bit corrected, unless the snapshot keeps wider or narrower ones. */
-function permissions(directory: Directory, name: string, { leaf, bits }: WantedFile): number {
-  const status = statIn(directory, name);
+function permissions(directory: files.Directory, name: string, { leaf, bits }: WantedFile): number {
+  const status = files.statIn(directory, name);
   if (status?.isFile() !== true) return bits;
   const executable = leaf.mode === modes.executable;
   const mode = Number(status.mode & 0o777n) | 0o600;

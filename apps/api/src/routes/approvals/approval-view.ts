@@ -1,15 +1,6 @@
 import { defaultTenant } from '@holdpoint/contract';
 import type { Approval } from '@holdpoint/contract/wire';
-import {
-  type ApprovalView,
-  cutParts,
-  decisionOf,
-  defaultRuleSeconds,
-  type PublishApproval,
-  proposedRule,
-  type StepApproval,
-  whyNotRemembered,
-} from '@holdpoint/engine';
+import * as engineApi from '@holdpoint/engine';
 import { codeText, cut, plain } from '@holdpoint/readable';
 import type { ApiDeps } from '../../deps.ts';
 import { changedArgs } from './changed-args.ts';
@@ -18,24 +9,27 @@ import { cutArgs, readable } from './readable.ts';
 import { uncertainFiles } from './uncertain-files.ts';
 
 /** An approval with the remembered rules about its call. */
-export async function toApproval(deps: Deps, view: ApprovalView): Promise<Approval> {
+export async function toApproval(deps: Deps, view: engineApi.ApprovalView): Promise<Approval> {
   const [approval, remembered] = await Promise.all([toListed(deps, view), rememberedOf(deps, view)]);
   return { ...approval, remembered };
 }
 
-async function rememberedOf({ engine }: Pick<ApiDeps, 'engine'>, view: ApprovalView): Promise<Approval['remembered']> {
+async function rememberedOf(
+  { engine }: Pick<ApiDeps, 'engine'>,
+  view: engineApi.ApprovalView,
+): Promise<Approval['remembered']> {
   if (view.subject !== 'step') return null;
   const rules = await engine.approvals.rulesAbout(view);
   return rules.map(({ rule }) => {
     const { scope, by: created_by, made_at: created_at, expires_at } = rule.made;
-    return { rule_id: rule.id, decision: decisionOf(rule), scope, created_by, created_at, expires_at };
+    return { rule_id: rule.id, decision: engineApi.decisionOf(rule), scope, created_by, created_at, expires_at };
   });
 }
 
 type Deps = Pick<ApiDeps, 'engine' | 'workspaces' | 'catalog' | 'logger'>;
 
 /** An approval in the form for a person's decision. */
-export async function toListed(deps: Deps, view: ApprovalView): Promise<Approval> {
+export async function toListed(deps: Deps, view: engineApi.ApprovalView): Promise<Approval> {
   const { run, approval, digest } = view;
   const { request, decision } = approval;
   const preview = request.preview === undefined ? null : await deps.engine.read(request.preview);
@@ -83,7 +77,10 @@ export async function toListed(deps: Deps, view: ApprovalView): Promise<Approval
   };
 }
 
-function previewRequestOf({ previewing, preview_failed }: ApprovalView['approval']): Approval['preview_request'] {
+function previewRequestOf({
+  previewing,
+  preview_failed,
+}: engineApi.ApprovalView['approval']): Approval['preview_request'] {
   if (previewing !== undefined) return { status: 'running', by: previewing.by, at: previewing.at, problem: null };
   if (preview_failed === undefined) return null;
   const { reason, at } = preview_failed;
@@ -107,7 +104,7 @@ type Terms = Pick<
 >;
 
 /** The deciders, the deadline, and the rule `remember` would make. */
-function termsOf(deps: Pick<ApiDeps, 'catalog'>, view: ApprovalView): Terms {
+function termsOf(deps: Pick<ApiDeps, 'catalog'>, view: engineApi.ApprovalView): Terms {
   const { request, escalated = [], delegations = [], votes = [], status } = view.approval;
   const { reaches = null, rule = null, deciders = [], edited_by = [], on_expiry = 'reject', confirm = null } = request;
   const counted = votes.filter(({ action_digest }) => action_digest === view.digest).map(withoutProof);
@@ -117,7 +114,7 @@ function termsOf(deps: Pick<ApiDeps, 'catalog'>, view: ApprovalView): Terms {
     votes: counted,
     quorum: quorumOf(deciders, counted),
     other_policy: view.run.forked_from?.other_policy ?? false,
-    remembers: isOpen && whyNotRemembered(view) === undefined ? proposalOf(deps, view) : null,
+    remembers: isOpen && engineApi.whyNotRemembered(view) === undefined ? proposalOf(deps, view) : null,
   };
 }
 
@@ -128,20 +125,23 @@ function quorumOf(deciders: Terms['deciders'], votes: Terms['votes']): Terms['qu
   return needed === 1 ? null : { approved: votes.length, needed, by: votes.map(({ by }) => by) };
 }
 
-function proposalOf(deps: Pick<ApiDeps, 'catalog'>, view: StepApproval): Terms['remembers'] {
-  const { reaches = null, args, ...proposed } = proposedRule(deps, view);
+function proposalOf(deps: Pick<ApiDeps, 'catalog'>, view: engineApi.StepApproval): Terms['remembers'] {
+  const { reaches = null, args, ...proposed } = engineApi.proposedRule(deps, view);
   return {
     ...proposed,
     reaches,
     args: cutArgs(args),
     tenant: view.run.tenant ?? defaultTenant,
-    expires_s: defaultRuleSeconds,
+    expires_s: engineApi.defaultRuleSeconds,
     needs_external: proposed.effect === 'external',
   };
 }
 
 /** The text of the toolset's contract for the decider of a call. */
-function displayOf({ catalog }: Pick<ApiDeps, 'catalog'>, { run, step, args, approval }: StepApproval): string | null {
+function displayOf(
+  { catalog }: Pick<ApiDeps, 'catalog'>,
+  { run, step, args, approval }: engineApi.StepApproval,
+): string | null {
   if (approval.request.kind !== 'action') return null;
   const text = catalog.approvalText({ toolset: run.header.toolset, tool: step.call.tool, args });
   return text === null ? null : cut(codeText(text), mostDisplayed);
@@ -149,15 +149,15 @@ function displayOf({ catalog }: Pick<ApiDeps, 'catalog'>, { run, step, args, app
 
 const mostDisplayed = 8000;
 
-function cutOf(view: StepApproval): Approval['cut'] {
-  const { args, preview } = cutParts(view);
+function cutOf(view: engineApi.StepApproval): Approval['cut'] {
+  const { args, preview } = engineApi.cutParts(view);
   return args === undefined && preview === undefined ? null : { args, preview };
 }
 
 /** The changes of an edit. */
 async function changesOf(
   deps: Pick<ApiDeps, 'engine'>,
-  view: ApprovalView,
+  view: engineApi.ApprovalView,
 ): Promise<NonNullable<Approval['decision']>['changes']> {
   const edited = await editedArgs(deps, view);
   return view.subject !== 'step' || edited === null ? [] : changedArgs(view.args, edited);
@@ -166,7 +166,7 @@ async function changesOf(
 /** An edit of a publish resolves its conflicts. */
 async function editedArgs(
   deps: Pick<ApiDeps, 'engine'>,
-  { subject, approval }: ApprovalView,
+  { subject, approval }: engineApi.ApprovalView,
 ): Promise<Approval['action']['args']> {
   const { decision } = approval;
   if (decision?.decision !== 'edit' || decision.args === undefined) return null;
@@ -174,7 +174,12 @@ async function editedArgs(
   return subject === 'step' ? args : { resolutions: args };
 }
 
-const callOf = ({ run, step, args, effect }: Extract<ApprovalView, { subject: 'step' }>): Approval['action'] => ({
+const callOf = ({
+  run,
+  step,
+  args,
+  effect,
+}: Extract<engineApi.ApprovalView, { subject: 'step' }>): Approval['action'] => ({
   toolset: run.header.toolset,
   tool: step.call.tool,
   args,
@@ -182,14 +187,14 @@ const callOf = ({ run, step, args, effect }: Extract<ApprovalView, { subject: 's
 });
 
 /** A publish is not a tool call, but an approval shows the publish in this form. */
-async function publishOf(deps: Pick<ApiDeps, 'engine'>, view: PublishApproval): Promise<Approval['action']> {
+async function publishOf(deps: Pick<ApiDeps, 'engine'>, view: engineApi.PublishApproval): Promise<Approval['action']> {
   return { toolset: 'holdpoint', tool: 'publish', args: await askedOf(deps, view), effect: 'external' };
 }
 
 /** The run keeps its last publish request. For an earlier approval, the plan has the request. */
 async function askedOf(
   deps: Pick<ApiDeps, 'engine'>,
-  { run, approval }: PublishApproval,
+  { run, approval }: engineApi.PublishApproval,
 ): Promise<Approval['action']['args']> {
   if (run.publish_approval === approval.id && run.publish_request !== undefined) {
     const { snapshot: _, ...asked } = run.publish_request;

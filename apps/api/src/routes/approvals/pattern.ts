@@ -1,12 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  type ApprovalPattern,
-  confirmPatternSchema,
-  idParamsSchema,
-  patternQuerySchema,
-  patternSchema,
-  storedVersionSchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import type { Engine, StepApproval } from '@holdpoint/engine';
 import type { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -30,9 +23,9 @@ export function patternRoutes(app: App): void {
         summary: 'Find rules for calls like a decided one',
         description:
           'As `POST /v1/policies/propose` finds them, for the call of this approval, with a replay of the changed policy on past calls. Nothing is changed.',
-        params: idParamsSchema,
-        querystring: patternQuerySchema,
-        response: { 200: patternSchema },
+        params: wire.idParamsSchema,
+        querystring: wire.patternQuerySchema,
+        response: { 200: wire.patternSchema },
       },
     },
     async ({ params, query, deps }) => {
@@ -51,9 +44,9 @@ export function patternRoutes(app: App): void {
         summary: 'Put the shown rules into the policy of the run',
         description:
           'Makes the next version of the policy, or a new policy under `name`: later runs that name it have the rules. Exactly what was shown: when the rules or the policy are others by now, 409 `pattern_changed` has both.',
-        params: idParamsSchema,
-        body: confirmPatternSchema,
-        response: { 200: storedVersionSchema },
+        params: wire.idParamsSchema,
+        body: wire.confirmPatternSchema,
+        response: { 200: wire.storedVersionSchema },
       },
     },
     async ({ params, body, deps }) => {
@@ -73,7 +66,7 @@ export function patternRoutes(app: App): void {
 }
 
 /** @throws ApiProblem `pattern_changed` */
-function changed({ rules, digest }: z.output<typeof confirmPatternSchema>, now: string): ApiProblem {
+function changed({ rules, digest }: z.output<typeof wire.confirmPatternSchema>, now: string): ApiProblem {
   return new ApiProblem('pattern_changed', 'the pattern is another one by now, so nothing was changed', {
     errors: [
       { pointer: '/rules', detail: `shown: ${JSON.stringify(rules)}, with the digest ${digest}` },
@@ -106,7 +99,7 @@ async function toPattern(
   deps: Pick<ApiDeps, 'engine' | 'catalog'>,
   view: StepApproval,
   period: { since: string; least: number },
-): Promise<ApprovalPattern> {
+): Promise<wire.ApprovalPattern> {
   const { policy, found } = await deps.engine.policies.pattern(view, period);
   const about = { approval_id: view.approval.id, ...period, policy: policy ?? null };
   if ('whyNot' in found) return { ...about, proposal: null, why_not: found.whyNot, replay: null };
@@ -122,7 +115,7 @@ async function replayOf(
   deps: Pick<ApiDeps, 'engine' | 'catalog'>,
   { since }: { since: string },
   { policy, document }: Pick<Found, 'policy'> & { document: unknown },
-): Promise<ApprovalPattern['replay']> {
+): Promise<wire.ApprovalPattern['replay']> {
   const name = policy?.name ?? 'run';
   const checked = checkDocument(deps, document, { name });
   const candidate = { document: checked, name, insteadOf: policy?.name };

@@ -1,14 +1,5 @@
 import type { ApprovalStatus } from '@holdpoint/contract';
-import {
-  type ApprovalCounts,
-  approvalCountsSchema,
-  approvalPageSchema,
-  approvalSchema,
-  countApprovalsQuerySchema,
-  idParamsSchema,
-  type ListApprovalsQuery,
-  listApprovalsQuerySchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import type { ApprovalFilter, ApprovalView, Engine } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { showEach } from '../../errors/show-damaged.ts';
@@ -24,8 +15,8 @@ export function readApprovalsRoutes(app: App): void {
         tags: ['approvals'],
         operationId: 'listApprovals',
         summary: 'List approvals of all runs, pending or decided, newest first or by urgency',
-        querystring: listApprovalsQuerySchema,
-        response: { 200: approvalPageSchema },
+        querystring: wire.listApprovalsQuerySchema,
+        response: { 200: wire.approvalPageSchema },
       },
     },
     async ({ query: { limit, cursor, ...asked }, deps }) => {
@@ -47,8 +38,8 @@ export function readApprovalsRoutes(app: App): void {
         tags: ['approvals'],
         operationId: 'countApprovals',
         summary: 'Count approvals by status',
-        querystring: countApprovalsQuerySchema,
-        response: { 200: approvalCountsSchema },
+        querystring: wire.countApprovalsQuerySchema,
+        response: { 200: wire.approvalCountsSchema },
       },
     },
     async ({ query, deps }) => toCounts(await deps.engine.approvals.counts(await filterOf(deps, query))),
@@ -62,15 +53,15 @@ export function readApprovalsRoutes(app: App): void {
         tags: ['approvals'],
         operationId: 'getApproval',
         summary: 'Read an approval',
-        params: idParamsSchema,
-        response: { 200: approvalSchema },
+        params: wire.idParamsSchema,
+        response: { 200: wire.approvalSchema },
       },
     },
     async ({ params, deps }) => toApproval(deps, await deps.engine.approvals.get(params.id)),
   );
 }
 
-type Asked = Partial<Omit<ListApprovalsQuery, 'limit' | 'cursor'>>;
+type Asked = Partial<Omit<wire.ListApprovalsQuery, 'limit' | 'cursor'>>;
 
 async function filterOf(deps: ApiDeps, { run_id, label, older_than_s, ...rest }: Asked): Promise<ApprovalFilter> {
   const at = label?.indexOf('=') ?? -1;
@@ -88,7 +79,7 @@ async function withAgents({ engine }: ApiDeps, runId: string): Promise<string[]>
   return [runId, ...agents.map(({ id }) => id)];
 }
 
-function toCounts({ byStatus, atLeast }: Awaited<ReturnType<Engine['approvals']['counts']>>): ApprovalCounts {
+function toCounts({ byStatus, atLeast }: Awaited<ReturnType<Engine['approvals']['counts']>>): wire.ApprovalCounts {
   const counts = byStatus.map(({ status, count }): [ApprovalStatus, number] => [status, count]);
   return {
     total: byStatus.reduce((sum, { count }) => sum + count, 0),

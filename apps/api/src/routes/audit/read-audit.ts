@@ -1,12 +1,5 @@
 import { Readable } from 'node:stream';
-import {
-  auditHeadSchema,
-  auditPageSchema,
-  auditReportSchema,
-  jsonLines,
-  listAuditQuerySchema,
-  verifyAuditQuerySchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import type { ApiDeps, App } from '../../deps.ts';
 import { clientGone } from '../../live/stream.ts';
 import { binarySchema } from '../../schema/binary.ts';
@@ -21,24 +14,27 @@ export function readAuditRoutes(app: App): void {
         tags: ['audit'],
         operationId: 'listAudit',
         summary: 'Read the audit log, or export it',
-        description: `With \`Accept: ${jsonLines}\`, or \`format=jsonl\`, all records after the cursor are streamed, one per line, as they were sealed.`,
-        querystring: listAuditQuerySchema,
+        description: `With \`Accept: ${wire.jsonLines}\`, or \`format=jsonl\`, all records after the cursor are streamed, one per line, as they were sealed.`,
+        querystring: wire.listAuditQuerySchema,
         response: {
           200: {
             description: 'A page of records, or a stream of them',
-            content: { 'application/json': { schema: auditPageSchema }, [jsonLines]: { schema: binarySchema } },
+            content: {
+              'application/json': { schema: wire.auditPageSchema },
+              [wire.jsonLines]: { schema: binarySchema },
+            },
           },
         },
       },
     },
     async ({ query: { limit, cursor, format, order, ...rest }, headers, deps }, reply) => {
-      const isStream = format === 'jsonl' || (headers.accept?.includes(jsonLines) ?? false);
+      const isStream = format === 'jsonl' || (headers.accept?.includes(wire.jsonLines) ?? false);
       const isBack = order === 'desc' && !isStream;
       const filter = { ...rest, [isBack ? 'before' : 'after']: cursor, tenant: deps.holder.caller.tenant };
       if (isStream) {
         const signal = AbortSignal.any([clientGone(reply), deps.closing]);
         const lines = Readable.from(linesOf(deps, filter, signal), { objectMode: false });
-        return reply.headers({ 'content-type': jsonLines, connection: 'close' }).send(lines);
+        return reply.headers({ 'content-type': wire.jsonLines, connection: 'close' }).send(lines);
       }
       const { items, next } = await deps.audit.list(filter, limit, isBack ? 'desc' : 'asc');
       const page = { data: items, next_cursor: next ?? null, has_more: next !== undefined };
@@ -54,7 +50,7 @@ export function readAuditRoutes(app: App): void {
         tags: ['audit'],
         operationId: 'auditHead',
         summary: 'Read the last record of the audit log, to keep it elsewhere',
-        response: { 200: auditHeadSchema },
+        response: { 200: wire.auditHeadSchema },
       },
     },
     ({ deps }) => deps.audit.head(),
@@ -69,8 +65,8 @@ export function readAuditRoutes(app: App): void {
         operationId: 'verifyAudit',
         summary: 'Compare the audit log with its chain and with the logs of all runs',
         description: 'Reads every record and every sealed event. What is wrong is in `findings`; the answer is a 200.',
-        querystring: verifyAuditQuerySchema,
-        response: { 200: auditReportSchema },
+        querystring: wire.verifyAuditQuerySchema,
+        response: { 200: wire.auditReportSchema },
       },
     },
     async ({ query: { head }, deps }, reply) => {

@@ -1,11 +1,4 @@
-import {
-  type Diff,
-  type DiffStat,
-  diffQuerySchema,
-  diffSchema,
-  diffStatSchema,
-  idParamsSchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import { z } from 'zod';
 import type { App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
@@ -25,13 +18,13 @@ export function diffRoute(app: App): void {
         summary: 'Review what a run changed',
         description:
           'A moved file is one entry with `moved_from`; in the patch it is a deleted and an added one. A diff does not contain what a publish leaves out; `left_out` lists those paths. Hunks beyond 100,000 lines are `omitted`, or `cut` in the answer for one file. With `stat` there are no hunks, and the change set may be of any size. A patch above 64 MiB, or of a file above 64 MiB, is 422 `diff_too_large`. A file with a lost or damaged object is `unreadable` with the reason, beside the others; a patch with such a file is 500 `workspace_corrupt`.',
-        params: idParamsSchema,
-        querystring: diffQuerySchema,
+        params: wire.idParamsSchema,
+        querystring: wire.diffQuerySchema,
         response: {
           200: {
             description: 'The change set',
             content: {
-              'application/json': { schema: z.union([diffSchema, diffStatSchema]) },
+              'application/json': { schema: z.union([wire.diffSchema, wire.diffStatSchema]) },
               'text/x-patch': { schema: z.string() },
             },
           },
@@ -57,7 +50,7 @@ export function diffRoute(app: App): void {
       const asked = { runId: run.id, ...between };
       const { files, left_out } = await (stat ? deps.workspaces.diffStat(asked) : deps.workspaces.diff(asked));
       const sum = (field: 'additions' | 'deletions') => files.reduce((total, file) => total + file[field], 0);
-      const diff: Diff | DiffStat = {
+      const diff: wire.Diff | wire.DiffStat = {
         run_id: run.id,
         dry_run: run.header.dry_run ?? false,
         from: between.from,

@@ -1,17 +1,4 @@
-import {
-  branchOf,
-  isRemote,
-  knownProvider,
-  nearestNames,
-  type PullRequestOptions,
-  type PullRequestTarget,
-  parseRemote,
-  type Remote,
-  type RemoteSource,
-  readApiAddress,
-  repositoryOf,
-  usualApi,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import type { DryRun } from '@holdpoint/contract/wire';
 import { createGuard, EgressError } from '@holdpoint/egress';
 import type { RunState } from '@holdpoint/engine';
@@ -29,17 +16,17 @@ export async function resolvePullRequest(
   deps: Deps,
   run: RunState,
   { pull_request: asked, branch }: Pick<DryRun, 'pull_request' | 'branch'>,
-): Promise<PullRequestTarget | undefined> {
+): Promise<contract.PullRequestTarget | undefined> {
   if (asked === undefined) return undefined;
   const { source } = await deps.engine.runs.spec(run);
-  if (!isRemote(source))
+  if (!contract.isRemote(source))
     throw invalid('', 'only a run whose source is a remote git repository (url) has pull requests');
-  const remote = parseRemote(source.url);
-  const repository = repositoryOf(source.url);
+  const remote = contract.parseRemote(source.url);
+  const repository = contract.repositoryOf(source.url);
   if (typeof remote === 'string' || repository === undefined) {
     throw invalid('', `the source ${source.url} is no owner/name at a code host`);
   }
-  const base = asked.base ?? branchOf(source.ref);
+  const base = asked.base ?? contract.branchOf(source.ref);
   const title = asked.title ?? run.header.title.slice(0, longestTitle);
   const { draft } = asked;
   if (base !== undefined && base === branch) throw invalid('/base', 'a branch cannot be merged into itself');
@@ -61,8 +48,11 @@ const place = '/pull_request';
 const invalid = (pointer: string, detail: string): ApiProblem =>
   new ApiProblem('invalid_request', detail, { errors: [{ pointer: `${place}${pointer}`, detail }] });
 
-function providerOf({ provider }: PullRequestOptions, { host }: Remote): PullRequestTarget['provider'] {
-  const found = provider ?? knownProvider(host);
+function providerOf(
+  { provider }: contract.PullRequestOptions,
+  { host }: contract.Remote,
+): contract.PullRequestTarget['provider'] {
+  const found = provider ?? contract.knownProvider(host);
   if (found !== undefined) return found;
   throw invalid(
     '/provider',
@@ -74,12 +64,16 @@ function providerOf({ provider }: PullRequestOptions, { host }: Remote): PullReq
  * A token leaves for the host of the source, for its API, or for a host that the operator names: no caller sends the token of a colleague
  * elsewhere.
  */
-function apiOf({ bounds, allowAddresses }: Deps, { api: asked }: PullRequestOptions, remote: Remote): string {
-  const api = readApiAddress(asked ?? usualApi(remote));
+function apiOf(
+  { bounds, allowAddresses }: Deps,
+  { api: asked }: contract.PullRequestOptions,
+  remote: contract.Remote,
+): string {
+  const api = contract.readApiAddress(asked ?? contract.usualApi(remote));
   if (typeof api === 'string') throw invalid('/api', api);
   const { host, port, url } = api;
   const hosts = bounds().git_hosts ?? ['*'];
-  const at: Remote = { transport: 'https', host, port, user: undefined, url };
+  const at: contract.Remote = { transport: 'https', host, port, user: undefined, url };
   if (host !== remote.host && host !== `api.${remote.host}` && !isNamed(at, { hosts })) {
     throw invalid(
       '/api',
@@ -98,14 +92,14 @@ function apiOf({ bounds, allowAddresses }: Deps, { api: asked }: PullRequestOpti
 
 function secretOf(
   { secrets, holder }: Deps,
-  { secret }: PullRequestOptions,
-  { source, remote }: { source: RemoteSource; remote: Remote },
+  { secret }: contract.PullRequestOptions,
+  { source, remote }: { source: contract.RemoteSource; remote: contract.Remote },
 ): string {
   const name = secret ?? (remote.transport === 'https' ? source.credentials?.secret : undefined);
   if (name === undefined) throw invalid('/secret', 'name the secret with a token for the API: the source has none');
   const names = secrets.list(holder.caller.tenant).map((known) => known.name);
   if (names.includes(name)) return name;
-  const there = names.length === 0 ? 'there is none' : `the nearest: ${nearestNames(name, names).join(', ')}`;
+  const there = names.length === 0 ? 'there is none' : `the nearest: ${contract.nearestNames(name, names).join(', ')}`;
   const detail = `there is no secret ${name}; ${there}`;
   throw new ApiProblem('unknown_secret', detail, { errors: [{ pointer: `${place}/secret`, detail }] });
 }
@@ -113,8 +107,11 @@ function secretOf(
 const resolveMs = 10_000;
 
 /** A name that leads to a private address is refused before anything is recorded. A name that cannot be resolved now may be later. */
-export async function assertPublic({ allowAddresses }: Deps, target: PullRequestTarget | undefined): Promise<void> {
-  const api = target && readApiAddress(target.api);
+export async function assertPublic(
+  { allowAddresses }: Deps,
+  target: contract.PullRequestTarget | undefined,
+): Promise<void> {
+  const api = target && contract.readApiAddress(target.api);
   if (api === undefined || typeof api === 'string') return;
   const { host, port } = api;
   const guard = createGuard({ rules: [`${host.includes(':') ? `[${host}]` : host}:${port}`], allowAddresses });

@@ -1,9 +1,4 @@
-import {
-  eventPageSchema,
-  idParamsSchema,
-  listAllEventsQuerySchema,
-  listEventsQuerySchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import { splitDamaged } from '@holdpoint/engine';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
@@ -28,12 +23,15 @@ export function readEventsRoutes(app: App): void {
           'With `Accept: text/event-stream` the events are streamed: `id` is the sequence number, `event` the type. ' +
           'A client that comes back with `Last-Event-ID` continues where it stopped. The event `end` is the last one. ' +
           'With `live=true` the stream also has events `live` without an id: pieces of what a model writes and a command prints now, which no log has.',
-        params: idParamsSchema,
-        querystring: listEventsQuerySchema,
+        params: wire.idParamsSchema,
+        querystring: wire.listEventsQuerySchema,
         response: {
           200: {
             description: 'A page of events, or a stream of them',
-            content: { 'application/json': { schema: eventPageSchema }, 'text/event-stream': { schema: z.string() } },
+            content: {
+              'application/json': { schema: wire.eventPageSchema },
+              'text/event-stream': { schema: z.string() },
+            },
           },
         },
       },
@@ -74,11 +72,14 @@ export function readEventsRoutes(app: App): void {
           'With `Accept: text/event-stream` it is a stream of `run.changed`, with the state of the run at that moment. Quick changes of one run may be one event. ' +
           'A caller with approvals:read also gets an `approval.changed` for each event about an approval. ' +
           'A client that comes back with `Last-Event-ID` first gets each run that changed in between; it may get a run again that it has seen, with the same `seq`.',
-        querystring: listAllEventsQuerySchema,
+        querystring: wire.listAllEventsQuerySchema,
         response: {
           200: {
             description: 'A page of events, or a stream of runs',
-            content: { 'application/json': { schema: eventPageSchema }, 'text/event-stream': { schema: z.string() } },
+            content: {
+              'application/json': { schema: wire.eventPageSchema },
+              'text/event-stream': { schema: z.string() },
+            },
           },
         },
       },

@@ -1,15 +1,6 @@
 import type { KeyRecord } from '@holdpoint/callers';
 import { allScopes, nearestNames, type Scope, scopeSchema } from '@holdpoint/contract';
-import {
-  createKeySchema,
-  idParamsSchema,
-  issuedKeySchema,
-  type Key,
-  keyPageSchema,
-  keySchema,
-  listKeysQuerySchema,
-  rotateKeySchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import { type ApiDeps, type App, recordChange } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { showEach } from '../../errors/show-damaged.ts';
@@ -28,8 +19,8 @@ export function keysRoutes(app: App): void {
         summary: 'List the keys of a tenant, newest first',
         description:
           'Revoked and expired keys are listed too. Callers of the tenant `default` may name another tenant.',
-        querystring: listKeysQuerySchema,
-        response: { 200: keyPageSchema },
+        querystring: wire.listKeysQuerySchema,
+        response: { 200: wire.keyPageSchema },
       },
     },
     async ({ query, deps }) => {
@@ -50,8 +41,8 @@ export function keysRoutes(app: App): void {
         description:
           'The answer has the text of the key, which nothing stores. A key gets no more than its creator has: scopes, limits, expiry, ' +
           'and tenant (403 `key_not_allowed`). A key of kind `agent` never holds `approvals:decide` (422 `invalid_key`).',
-        body: createKeySchema,
-        response: { 201: issuedKeySchema },
+        body: wire.createKeySchema,
+        response: { 201: wire.issuedKeySchema },
       },
     },
     async ({ body, deps }, reply) => {
@@ -71,8 +62,8 @@ export function keysRoutes(app: App): void {
         tags,
         operationId: 'getKey',
         summary: 'Read a key',
-        params: idParamsSchema,
-        response: { 200: keySchema },
+        params: wire.idParamsSchema,
+        response: { 200: wire.keySchema },
       },
     },
     async ({ params, deps }) => toKey(deps, await deps.callers.get(deps.holder, params.id)),
@@ -88,8 +79,8 @@ export function keysRoutes(app: App): void {
         summary: 'Revoke a key',
         description:
           'After the answer no request with the key is accepted, and its event streams end. Revoking again changes nothing.',
-        params: idParamsSchema,
-        response: { 200: keySchema },
+        params: wire.idParamsSchema,
+        response: { 200: wire.keySchema },
       },
     },
     async ({ params: { id }, deps }) => {
@@ -109,9 +100,9 @@ export function keysRoutes(app: App): void {
         summary: 'Give a key another text',
         description:
           'Id, name, scopes and limits stay. The text before is valid for `grace_s` seconds more, and any earlier one ends at once.',
-        params: idParamsSchema,
-        body: rotateKeySchema.nullish(),
-        response: { 200: issuedKeySchema },
+        params: wire.idParamsSchema,
+        body: wire.rotateKeySchema.nullish(),
+        response: { 200: wire.issuedKeySchema },
       },
     },
     async ({ params, body, deps }, reply) => {
@@ -136,7 +127,7 @@ function checkScopes(asked: readonly string[]): Scope[] {
 }
 
 /** The API's view of a key. */
-function toKey({ callers }: Pick<ApiDeps, 'callers'>, record: KeyRecord): Key {
+function toKey({ callers }: Pick<ApiDeps, 'callers'>, record: KeyRecord): wire.Key {
   const { isFirst: _, ...shown } = record;
   return { ...shown, limits: callers.limitsOf(record) };
 }

@@ -1,10 +1,4 @@
-import {
-  acceptMcpServerSchema,
-  addMcpServerSchema,
-  type McpServer,
-  mcpServerParamsSchema,
-  mcpServerSchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import { serverLooks } from '@holdpoint/engine';
 import { acceptServer, addServer, digestOfLook, type Look, McpError, removeServer } from '@holdpoint/mcp';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -32,8 +26,8 @@ export function changeServersRoutes(app: App): void {
         description:
           `No run uses it before it is accepted. A worker asks it for its tools; the answer has them, or its last words. ${program} ` +
           '200 when it is there with this very entry, and nothing was changed. 422 `invalid_mcp_server` names the field, also for a name that is taken.',
-        body: addMcpServerSchema,
-        response: { 201: mcpServerSchema, 200: mcpServerSchema },
+        body: wire.addMcpServerSchema,
+        response: { 201: wire.mcpServerSchema, 200: wire.mcpServerSchema },
       },
     },
     async ({ body, deps }, reply) => {
@@ -59,8 +53,8 @@ export function changeServersRoutes(app: App): void {
         operationId: 'lookAtMcpServer',
         summary: 'Ask an outside MCP server for its tools now',
         description: `Changes nothing but \`seen\` and \`failure\`. ${program} 503 \`no_worker\`: no worker answered within a minute.`,
-        params: mcpServerParamsSchema,
-        response: { 200: mcpServerSchema },
+        params: wire.mcpServerParamsSchema,
+        response: { 200: wire.mcpServerSchema },
       },
     },
     async ({ params: { name }, deps }) => {
@@ -80,9 +74,9 @@ export function changeServersRoutes(app: App): void {
         description:
           'The digest is `seen.digest` of the answer that was looked at: the whole entry and all tools. The server is asked once more: 409 ' +
           '`mcp_server_changed` when its entry or its tools are others now, and nothing is accepted. The first acceptance of a digest stays. New runs get the tools after the answer.',
-        params: mcpServerParamsSchema,
-        body: acceptMcpServerSchema,
-        response: { 200: mcpServerSchema },
+        params: wire.mcpServerParamsSchema,
+        body: wire.acceptMcpServerSchema,
+        response: { 200: wire.mcpServerSchema },
       },
     },
     async ({ params: { name }, body: { digest }, deps }) => {
@@ -103,8 +97,8 @@ export function changeServersRoutes(app: App): void {
         summary: 'Remove an outside MCP server',
         description:
           'After the answer no worker begins a call of its tools. Runs that began with them pause with `tools_changed`.',
-        params: mcpServerParamsSchema,
-        response: { 200: mcpServerSchema },
+        params: wire.mcpServerParamsSchema,
+        response: { 200: wire.mcpServerSchema },
       },
     },
     async ({ params: { name }, deps }) => {
@@ -142,7 +136,7 @@ function changed(name: string, now?: string): ApiProblem {
 
 const byOf = ({ holder: { caller } }: ApiDeps) => ({ name: caller.name, kind: caller.kind });
 
-async function view(deps: ApiDeps, name: string): Promise<McpServer> {
+async function view(deps: ApiDeps, name: string): Promise<wire.McpServer> {
   const found = findServer(deps, name);
   return toView(name, found, (await readLooks(deps)).get(name));
 }

@@ -1,27 +1,14 @@
 import type { McpEntry, McpServer as McpServerView, McpTool } from '@holdpoint/contract/wire';
-import {
-  type Accepted,
-  acceptanceDigest,
-  digestOfLook,
-  entryDigest,
-  entryOf,
-  isHttp,
-  type JudgedServer,
-  type Look,
-  type LookFailure,
-  type McpServer,
-  serverSchema,
-  toolName,
-} from '@holdpoint/mcp';
+import * as mcp from '@holdpoint/mcp';
 
 /** A server for people who decide about it. @param look the last answer of the server to a worker, of any entry */
-export function toView(name: string, judged: JudgedServer, look: Look | undefined): McpServerView {
+export function toView(name: string, judged: mcp.JudgedServer, look: mcp.Look | undefined): McpServerView {
   if (judged.state === 'invalid') {
     const nothing = { entry: null, effect: null, seen: null, failure: null, accepted: null };
     return { name, state: 'invalid', why: judged.why, offered: false, ...nothing };
   }
   const { server } = judged;
-  const current = look?.entry === entryDigest(name, server) ? look : undefined;
+  const current = look?.entry === mcp.entryDigest(name, server) ? look : undefined;
   const seen = seenOf(name, server, current);
   const failure = current?.failure === undefined ? null : { at: current.at, ...current.failure };
   const accepted = acceptedOf(name, server);
@@ -29,7 +16,7 @@ export function toView(name: string, judged: JudgedServer, look: Look | undefine
     name,
     ...stateOf(name, judged, { seen, failure, accepted }),
     offered: judged.state === 'accepted',
-    entry: shown(entryOf(server)),
+    entry: shown(mcp.entryOf(server)),
     effect: effectOf(server),
     seen,
     failure,
@@ -41,7 +28,7 @@ type Facts = Pick<McpServerView, 'seen' | 'failure' | 'accepted'>;
 
 function stateOf(
   name: string,
-  judged: Exclude<JudgedServer, { state: 'invalid' }>,
+  judged: Exclude<mcp.JudgedServer, { state: 'invalid' }>,
   { seen, failure, accepted }: Facts,
 ): Pick<McpServerView, 'state' | 'why'> {
   if (judged.state === 'changed') return { state: 'changed', why: judged.why };
@@ -57,42 +44,42 @@ function stateOf(
 }
 
 /** Why a server did not describe its tools, for a person. */
-export const lastWords = (name: string, { code, message }: LookFailure): string =>
+export const lastWords = (name: string, { code, message }: mcp.LookFailure): string =>
   code === 'EMCPLOGIN' ? `${message} On the machine of the API: holdpoint mcp login ${name}` : message;
 
-function seenOf(name: string, server: McpServer, look: Look | undefined): McpServerView['seen'] {
-  const digest = digestOfLook(name, server, look);
+function seenOf(name: string, server: mcp.McpServer, look: mcp.Look | undefined): McpServerView['seen'] {
+  const digest = mcp.digestOfLook(name, server, look);
   if (look?.asked === undefined || digest === undefined) return null;
   return { at: look.at, ...described(name, look.asked), digest };
 }
 
-function acceptedOf(name: string, server: McpServer): McpServerView['accepted'] {
+function acceptedOf(name: string, server: mcp.McpServer): McpServerView['accepted'] {
   const { accepted } = server;
   if (accepted === undefined) return null;
-  const then = accepted.entry && serverSchema.safeParse(accepted.entry).data;
+  const then = accepted.entry && mcp.serverSchema.safeParse(accepted.entry).data;
   return {
     at: accepted.at,
     ...described(name, accepted),
-    digest: acceptanceDigest(name, then ?? server, accepted.digest),
+    digest: mcp.acceptanceDigest(name, then ?? server, accepted.digest),
     by: accepted.by ?? null,
-    entry: then === undefined ? null : shown(entryOf(then)),
+    entry: then === undefined ? null : shown(mcp.entryOf(then)),
   };
 }
 
-const described = (name: string, { server, protocol, tools, left_out }: Omit<Accepted, 'at'>) => ({
+const described = (name: string, { server, protocol, tools, left_out }: Omit<mcp.Accepted, 'at'>) => ({
   ...{ server, protocol, left_out },
   tools: tools.map((tool) => ({
     ...tool,
     input_schema: jsonOf(tool.input_schema),
-    called: toolName(name, tool.name),
+    called: mcp.toolName(name, tool.name),
     risk: tool.hints.destructive ? ('high' as const) : ('medium' as const),
   })),
 });
 
 const jsonOf = (schema: object): McpTool['input_schema'] => JSON.parse(JSON.stringify(schema));
 
-function effectOf(server: McpServer): McpServerView['effect'] {
-  if (isHttp(server) || server.network) return 'external';
+function effectOf(server: mcp.McpServer): McpServerView['effect'] {
+  if (mcp.isHttp(server) || server.network) return 'external';
   return server.workspace === 'read' ? 'read' : 'workspace';
 }
 

@@ -1,17 +1,6 @@
 import type { Passkey as StoredPasskey } from '@holdpoint/callers';
 import { defaultTenant } from '@holdpoint/contract';
-import {
-  addPasskeySchema,
-  beginRegistrationSchema,
-  createPermitSchema,
-  idParamsSchema,
-  listPasskeysQuerySchema,
-  type Passkey,
-  passkeyListSchema,
-  passkeyPermitSchema,
-  passkeySchema,
-  registrationOptionsSchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import { type ApiDeps, type App, recordChange } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { addPasskey, beginRegistration, recordPasskey } from '../../passkeys/register.ts';
@@ -31,8 +20,8 @@ export function passkeysRoutes(app: App): void {
         tags,
         operationId: 'listPasskeys',
         summary: 'List the passkeys of your person, or of another one',
-        querystring: listPasskeysQuerySchema,
-        response: { 200: passkeyListSchema },
+        querystring: wire.listPasskeysQuerySchema,
+        response: { 200: wire.passkeyListSchema },
       },
     },
     async ({ query, deps }) => {
@@ -54,8 +43,8 @@ export function passkeysRoutes(app: App): void {
         summary: 'Begin to add a passkey',
         description:
           'For a key of kind person, and a page of this server (header Origin). Permitted by a code of the operator (`permit`), or by a passkey that the person has for this server, which signs `assertion`. Completed within five minutes by POST /v1/passkeys.',
-        body: beginRegistrationSchema,
-        response: { 200: registrationOptionsSchema },
+        body: wire.beginRegistrationSchema,
+        response: { 200: wire.registrationOptionsSchema },
       },
     },
     async (request) => beginRegistration(request.deps, siteOf(request.deps, request), request.body),
@@ -71,8 +60,8 @@ export function passkeysRoutes(app: App): void {
         summary: 'Add the passkey that the browser made',
         description:
           'Recorded in the audit log with its public key, against which `audit verify` checks its decisions.',
-        body: addPasskeySchema,
-        response: { 201: passkeySchema },
+        body: wire.addPasskeySchema,
+        response: { 201: wire.passkeySchema },
       },
     },
     async ({ body, deps }, reply) =>
@@ -88,7 +77,7 @@ export function passkeysRoutes(app: App): void {
         operationId: 'revokePasskey',
         summary: 'Revoke a passkey of your person, or with keys:admin of another one',
         description: 'After the answer nothing is decided with it. Decisions that were made with it stay proved.',
-        params: idParamsSchema,
+        params: wire.idParamsSchema,
         response: { 204: emptyAnswer },
       },
     },
@@ -110,8 +99,8 @@ export function passkeysRoutes(app: App): void {
         summary: 'Permit a person to add a passkey',
         description:
           'With the key in the key file alone, and never with a session. The code works once, within an hour, and the person types it on the page: for a first passkey, and for a person who has lost all of them.',
-        body: createPermitSchema,
-        response: { 201: passkeyPermitSchema },
+        body: wire.createPermitSchema,
+        response: { 201: wire.passkeyPermitSchema },
       },
     },
     async ({ body: { person, tenant: given }, deps }, reply) => {
@@ -144,6 +133,6 @@ function assertManages(deps: ApiDeps, of: Pick<StoredPasskey, 'tenant' | 'person
   );
 }
 
-const toPasskey = ({ id, name, person, rp_id, created_at, created_by, last_used_at }: StoredPasskey): Passkey => ({
+const toPasskey = ({ id, name, person, rp_id, created_at, created_by, last_used_at }: StoredPasskey): wire.Passkey => ({
   ...{ id, name, person, rp_id, created_at, created_by, last_used_at },
 });

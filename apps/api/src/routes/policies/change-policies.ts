@@ -1,10 +1,5 @@
 import { operatorPolicyName, storedPolicySchema } from '@holdpoint/contract';
-import {
-  changePolicyQuerySchema,
-  policyParamsSchema,
-  policySummarySchema,
-  storedVersionSchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import { EngineError } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { toSummary } from './policy-view.ts';
@@ -28,10 +23,10 @@ export function changePolicyRoutes(app: App): void {
           'from now on, in this process at once and in the others within a second; only keys of the tenant `default` change it, and 409 `managed_by_file` ' +
           'says that HOLDPOINT_POLICY names the file that has it.',
         consumes: ['application/json', 'application/yaml'],
-        params: policyParamsSchema,
-        querystring: changePolicyQuerySchema,
+        params: wire.policyParamsSchema,
+        querystring: wire.changePolicyQuerySchema,
         body: storedPolicySchema,
-        response: { 201: storedVersionSchema, 200: storedVersionSchema },
+        response: { 201: wire.storedVersionSchema, 200: wire.storedVersionSchema },
       },
     },
     async ({ params: { name }, query, body, deps }, reply) => {
@@ -54,9 +49,9 @@ export function changePolicyRoutes(app: App): void {
         summary: 'Delete a policy',
         description:
           'New runs cannot name it. Its versions stay readable, and runs that were accepted with one keep it.',
-        params: policyParamsSchema,
-        querystring: changePolicyQuerySchema,
-        response: { 200: policySummarySchema },
+        params: wire.policyParamsSchema,
+        querystring: wire.changePolicyQuerySchema,
+        response: { 200: wire.policySummarySchema },
       },
     },
     async ({ params: { name }, query, deps }) => {

@@ -1,11 +1,4 @@
-import {
-  listVersionsQuerySchema,
-  policyListSchema,
-  policyParamsSchema,
-  policyVersionPageSchema,
-  policyVersionParamsSchema,
-  storedVersionSchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import { EngineError } from '@holdpoint/engine';
 import type { App } from '../../deps.ts';
 import { invalidCursor } from '../../errors/invalid-cursor.ts';
@@ -24,7 +17,7 @@ export function readPoliciesRoutes(app: App): void {
         tags,
         operationId: 'listPolicies',
         summary: 'List the policies of the tenant by name, each in its newest version',
-        response: { 200: policyListSchema },
+        response: { 200: wire.policyListSchema },
       },
     },
     async ({ deps }) => {
@@ -41,8 +34,8 @@ export function readPoliciesRoutes(app: App): void {
         tags,
         operationId: 'getPolicy',
         summary: 'Read the newest version of a policy',
-        params: policyParamsSchema,
-        response: { 200: storedVersionSchema },
+        params: wire.policyParamsSchema,
+        response: { 200: wire.storedVersionSchema },
       },
     },
     async ({ params: { name }, deps }) => deps.engine.policies.get(name),
@@ -57,9 +50,9 @@ export function readPoliciesRoutes(app: App): void {
         operationId: 'listPolicyVersions',
         summary: 'List the versions of a policy, newest first',
         description: 'Versions never change. Those of a deleted policy stay.',
-        params: policyParamsSchema,
-        querystring: listVersionsQuerySchema,
-        response: { 200: policyVersionPageSchema },
+        params: wire.policyParamsSchema,
+        querystring: wire.listVersionsQuerySchema,
+        response: { 200: wire.policyVersionPageSchema },
       },
     },
     async ({ params: { name }, query, deps }) => {
@@ -81,8 +74,8 @@ export function readPoliciesRoutes(app: App): void {
         tags,
         operationId: 'getPolicyVersion',
         summary: 'Read a version of a policy',
-        params: policyVersionParamsSchema,
-        response: { 200: storedVersionSchema },
+        params: wire.policyVersionParamsSchema,
+        response: { 200: wire.storedVersionSchema },
       },
     },
     async ({ params: { name, version }, deps }) => {

@@ -1,10 +1,5 @@
 import type { PolicyReference, storedPolicySchema } from '@holdpoint/contract';
-import {
-  proposeRulesSchema,
-  replayPageSchema,
-  replayPolicySchema,
-  ruleProposalsSchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import type { Engine } from '@holdpoint/engine';
 import type { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -32,8 +27,8 @@ export function replayPoliciesRoutes(app: App): void {
           "Every call of the tenant's runs since a time, newest run first: what would newly be allowed, held and denied, with how people decided then. " +
           'The document takes the place of the policy of the run; the policies of the operator are those of then. Send again with `next_cursor` until it is null. Nothing is changed.',
         consumes,
-        body: replayPolicySchema,
-        response: { 200: replayPageSchema },
+        body: wire.replayPolicySchema,
+        response: { 200: wire.replayPageSchema },
       },
     },
     async ({ body, deps }) => {
@@ -54,8 +49,8 @@ export function replayPoliciesRoutes(app: App): void {
         description:
           'Rules that would have let through calls that people always approved, and none that was refused or denied; each with its calls. Nothing is changed: a person puts them into a policy.',
         consumes,
-        body: proposeRulesSchema,
-        response: { 200: ruleProposalsSchema },
+        body: wire.proposeRulesSchema,
+        response: { 200: wire.ruleProposalsSchema },
       },
     },
     async ({ body, deps }) => {
@@ -68,7 +63,7 @@ export function replayPoliciesRoutes(app: App): void {
 /** @throws ApiProblem `invalid_policy`, `unknown_policy`, `missing_scope` */
 async function candidateOf(
   deps: Pick<ApiDeps, 'engine' | 'catalog' | 'holder'>,
-  { policy, name: insteadOf }: Pick<z.output<typeof replayPolicySchema>, 'policy' | 'name'>,
+  { policy, name: insteadOf }: Pick<z.output<typeof wire.replayPolicySchema>, 'policy' | 'name'>,
 ): Promise<Parameters<Engine['policies']['replay']>[0]> {
   if (isReference(policy)) {
     if (!deps.holder.scopes.includes('policies:read')) {

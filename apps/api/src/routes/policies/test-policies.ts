@@ -1,11 +1,5 @@
 import { operatorPolicyName, operatorPolicySchema, policySchema, type RunSpec } from '@holdpoint/contract';
-import {
-  explanationSchema,
-  type PolicyExplanation,
-  policyParamsSchema,
-  testNamedPolicySchema,
-  testPolicySchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import type { Engine } from '@holdpoint/engine';
 import type { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -28,8 +22,8 @@ export function testPolicyRoutes(app: App): void {
         summary: 'Say what a document would do with a call, and why',
         description: "Judged as the policy of a run, beside the operator's policy in force. Nothing is stored.",
         consumes,
-        body: testPolicySchema,
-        response: { 200: explanationSchema },
+        body: wire.testPolicySchema,
+        response: { 200: wire.explanationSchema },
       },
     },
     async ({ body, deps }) =>
@@ -47,9 +41,9 @@ export function testPolicyRoutes(app: App): void {
         operationId: 'testNamedPolicy',
         summary: 'Say what a stored policy would do with a call, and why',
         consumes,
-        params: policyParamsSchema,
-        body: testNamedPolicySchema,
-        response: { 200: explanationSchema },
+        params: wire.policyParamsSchema,
+        body: wire.testNamedPolicySchema,
+        response: { 200: wire.explanationSchema },
       },
     },
     async ({ params: { name }, body: { call, version }, deps }) =>
@@ -72,9 +66,9 @@ async function boundOf({ engine }: Pick<ApiDeps, 'engine'>, name: string, versio
 
 function explainCall(
   { engine, catalog }: Pick<ApiDeps, 'engine' | 'catalog'>,
-  { network, ...call }: z.output<typeof testNamedPolicySchema>['call'],
+  { network, ...call }: z.output<typeof wire.testNamedPolicySchema>['call'],
   policies: Policies,
-): PolicyExplanation {
+): wire.PolicyExplanation {
   const settings = catalog.toolsets().includes(call.toolset) ? checkSettings({ catalog }, call, '/call') : {};
   const imagined = { ...call, settings, network: { allow: network } satisfies RunSpec['network'] };
   const explained = engine.policies.explain(imagined, policies);

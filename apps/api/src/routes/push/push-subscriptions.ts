@@ -1,12 +1,4 @@
-import {
-  type CreatePushSubscription,
-  createPushSubscriptionSchema,
-  idParamsSchema,
-  type PushSubscription,
-  pushKeySchema,
-  pushSubscriptionListSchema,
-  pushSubscriptionSchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import { type ApiDeps, type App, recordChange } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
 import { checkEndpoint, checkKeys, PushError, type StoredSubscription } from '../../push/subscriptions.ts';
@@ -25,7 +17,7 @@ export function pushSubscriptionsRoutes(app: App): void {
         tags,
         operationId: 'getPushKey',
         summary: 'Read the key that a browser subscribes with',
-        response: { 200: pushKeySchema },
+        response: { 200: wire.pushKeySchema },
       },
     },
     async ({ deps }) => ({ public_key: deps.push.publicKey }),
@@ -39,7 +31,7 @@ export function pushSubscriptionsRoutes(app: App): void {
         tags,
         operationId: 'listPushSubscriptions',
         summary: 'List the push subscriptions of your key',
-        response: { 200: pushSubscriptionListSchema },
+        response: { 200: wire.pushSubscriptionListSchema },
       },
     },
     async ({ deps }) => ({ data: (await deps.push.subscriptions.list(deps.holder.keyId)).map(toSubscription) }),
@@ -55,8 +47,8 @@ export function pushSubscriptionsRoutes(app: App): void {
         summary: 'Send pushes to a browser',
         description:
           'About approvals (with approvals:read) and ends of runs (with runs:read) of your tenant, from now on. A push has the tool, the title of the run, the risk and the address, and no arguments. The subscription ends with your key, and when the push service says that the browser is gone.',
-        body: createPushSubscriptionSchema,
-        response: { 201: pushSubscriptionSchema },
+        body: wire.createPushSubscriptionSchema,
+        response: { 201: wire.pushSubscriptionSchema },
       },
     },
     async ({ body, deps, headers: { origin } }, reply) => {
@@ -74,7 +66,7 @@ export function pushSubscriptionsRoutes(app: App): void {
         tags,
         operationId: 'unsubscribeFromPushes',
         summary: 'Send no more pushes to a browser',
-        params: idParamsSchema,
+        params: wire.idParamsSchema,
         response: { 204: emptyAnswer },
       },
     },
@@ -91,7 +83,7 @@ export function pushSubscriptionsRoutes(app: App): void {
 
 async function subscribe(
   { push, holder }: ApiDeps,
-  body: CreatePushSubscription,
+  body: wire.CreatePushSubscription,
   origin: string | undefined,
 ): Promise<StoredSubscription> {
   checkKeys(body.keys);
@@ -110,7 +102,7 @@ function asProblem(error: unknown): never {
 /** Who knows an endpoint and its keys can send pushes to the browser: the audit log has the host alone. */
 const aboutOf = ({ key_id, endpoint }: StoredSubscription) => ({ key: key_id, host: new URL(endpoint).host });
 
-const toSubscription = ({ id, endpoint, created_at }: StoredSubscription): PushSubscription => ({
+const toSubscription = ({ id, endpoint, created_at }: StoredSubscription): wire.PushSubscription => ({
   id,
   endpoint,
   created_at,

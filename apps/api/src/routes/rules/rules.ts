@@ -1,10 +1,4 @@
-import {
-  idParamsSchema,
-  listRulesQuerySchema,
-  type RememberedRule,
-  rememberedRulePageSchema,
-  rememberedRuleSchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import { decisionOf, type ListedRule } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
@@ -23,8 +17,8 @@ export function rulesRoutes(app: App): void {
         tags,
         operationId: 'listRules',
         summary: 'List the remembered rules in force, newest first',
-        querystring: listRulesQuerySchema,
-        response: { 200: rememberedRulePageSchema },
+        querystring: wire.listRulesQuerySchema,
+        response: { 200: wire.rememberedRulePageSchema },
       },
     },
     async ({ query: { run_id, ...page }, deps }) => {
@@ -43,8 +37,8 @@ export function rulesRoutes(app: App): void {
         tags,
         operationId: 'getRule',
         summary: 'Read a remembered rule',
-        params: idParamsSchema,
-        response: { 200: rememberedRuleSchema },
+        params: wire.idParamsSchema,
+        response: { 200: wire.rememberedRuleSchema },
       },
     },
     async ({ params, deps }) => toRule(deps, await deps.engine.rules.get(params.id)),
@@ -60,8 +54,8 @@ export function rulesRoutes(app: App): void {
         summary: 'Revoke a remembered rule',
         description:
           'After the answer it decides no call. A rule for all runs of the tenant needs the scope policies:write as well. Revoking again changes nothing.',
-        params: idParamsSchema,
-        response: { 200: rememberedRuleSchema },
+        params: wire.idParamsSchema,
+        response: { 200: wire.rememberedRuleSchema },
       },
     },
     async ({ params, deps }) => {
@@ -82,7 +76,7 @@ function assertMayChangePolicies({ holder: { scopes, caller } }: ApiDeps): void 
 async function toRule(
   { engine }: Pick<ApiDeps, 'engine'>,
   { rule, runId, isInForce }: ListedRule,
-): Promise<RememberedRule> {
+): Promise<wire.RememberedRule> {
   const {
     scope,
     message = null,

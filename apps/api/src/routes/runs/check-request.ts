@@ -1,12 +1,4 @@
-import {
-  allowedModels,
-  type Goal,
-  type Network,
-  nearestNames,
-  type Prepare,
-  type RunSpec,
-  toPointer,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import type { CreateRunBody, PointerError } from '@holdpoint/contract/wire';
 import { createGuard, EgressError } from '@holdpoint/egress';
 import { grantProblems } from '@holdpoint/policy';
@@ -30,8 +22,8 @@ import { checkWindow } from './check-window.ts';
  */
 export async function checkRequest(
   deps: Pick<ApiDeps, 'catalog' | 'workspaces' | 'models' | 'allowAddresses' | 'ceilings' | 'secrets' | 'holder'>,
-  body: Omit<CreateRunBody, 'policy'> & Pick<RunSpec, 'policy' | 'policy_pin'>,
-): Promise<Goal> {
+  body: Omit<CreateRunBody, 'policy'> & Pick<contract.RunSpec, 'policy' | 'policy_pin'>,
+): Promise<contract.Goal> {
   checkToolset(deps, body.toolset);
   checkSettings(deps, body);
   checkPolicy(deps, body.toolset, body);
@@ -48,26 +40,32 @@ export async function checkRequest(
   return task;
 }
 
-function checkPrepare(deps: Pick<ApiDeps, 'allowAddresses'>, { network, inputs = [] }: Prepare): void {
+function checkPrepare(deps: Pick<ApiDeps, 'allowAddresses'>, { network, inputs = [] }: contract.Prepare): void {
   checkNetwork(deps, network, ['prepare', 'network', 'allow']);
   for (const [index, glob] of inputs.entries()) {
     try {
       checkInputs([glob]);
     } catch (error) {
       if (!(error instanceof WorkspaceError)) throw error;
-      throw new PlacedError(error, [{ pointer: toPointer(['prepare', 'inputs', index]), detail: error.message }]);
+      throw new PlacedError(error, [
+        { pointer: contract.toPointer(['prepare', 'inputs', index]), detail: error.message },
+      ]);
     }
   }
 }
 
-function checkNetwork({ allowAddresses }: Pick<ApiDeps, 'allowAddresses'>, { allow }: Network, place: string[]): void {
+function checkNetwork(
+  { allowAddresses }: Pick<ApiDeps, 'allowAddresses'>,
+  { allow }: contract.Network,
+  place: string[],
+): void {
   const errors = allow.flatMap((rule, index): (PointerError & { next: string })[] => {
     try {
       createGuard({ rules: [rule], allowAddresses });
       return [];
     } catch (error) {
       if (!(error instanceof EgressError)) throw error;
-      return [{ pointer: toPointer([...place, index]), detail: error.message, next: error.next }];
+      return [{ pointer: contract.toPointer([...place, index]), detail: error.message, next: error.next }];
     }
   });
   const [first] = errors;
@@ -79,7 +77,7 @@ function checkNetwork({ allowAddresses }: Pick<ApiDeps, 'allowAddresses'>, { all
 function checkToolset({ catalog }: Pick<ApiDeps, 'catalog'>, toolset: string): void {
   const known = catalog.toolsets();
   if (known.includes(toolset)) return;
-  const nearest = nearestNames(toolset, known).join(', ');
+  const nearest = contract.nearestNames(toolset, known).join(', ');
   const detail = `there is no toolset ${toolset}. Nearest: ${nearest}. All: ${known.join(', ')}`;
   throw new ApiProblem('unknown_toolset', detail, { errors: [{ pointer: '/toolset', detail }] });
 }
@@ -91,7 +89,7 @@ function checkOutputSchema(schema: Record<string, unknown> | undefined): void {
   throw new ApiProblem('invalid_output_schema', detail, { errors: [{ pointer: '/output_schema', detail: problem }] });
 }
 
-function checkTask(deps: Pick<ApiDeps, 'catalog' | 'models'>, body: Omit<CreateRunBody, 'policy'>): Goal {
+function checkTask(deps: Pick<ApiDeps, 'catalog' | 'models'>, body: Omit<CreateRunBody, 'policy'>): contract.Goal {
   const { toolset, plan, prompt, open, model } = body;
   if (open) return { planner: 'open' };
   if (plan === undefined) {
@@ -119,15 +117,15 @@ function checkTask(deps: Pick<ApiDeps, 'catalog' | 'models'>, body: Omit<CreateR
 function checkAgents(
   { catalog, models: { defaultModel } }: Pick<ApiDeps, 'catalog' | 'models'>,
   { agents = [], models = [], toolset }: Pick<CreateRunBody, 'agents' | 'models' | 'toolset'>,
-  goal: Goal,
+  goal: contract.Goal,
 ): void {
   if (agents.length === 0) return;
-  const at = (...path: (string | number)[]) => toPointer(['agents', ...path]);
+  const at = (...path: (string | number)[]) => contract.toPointer(['agents', ...path]);
   if (catalog.kindTool(toolset) === undefined) {
     refuse([{ pointer: at(), detail: `the toolset ${toolset} has no tool that begins kinds of sub-agents` }]);
   }
   const tools = Object.keys(catalog.versions(toolset));
-  const allowed = allowedModels({ goal, models });
+  const allowed = contract.allowedModels({ goal, models });
   const usable = allowed.length > 0 ? allowed : [defaultModel];
   refuse(
     agents.flatMap(({ model, tools: named = [], permissions, protected: globs }, index): PointerError[] => [
@@ -140,7 +138,7 @@ function checkAgents(
           ? []
           : {
               pointer: at(index, 'tools', place),
-              detail: `there is no tool ${tool}. Nearest: ${nearestNames(tool, tools).join(', ')}`,
+              detail: `there is no tool ${tool}. Nearest: ${contract.nearestNames(tool, tools).join(', ')}`,
             },
       ),
       ...(model === undefined || usable.includes(model)

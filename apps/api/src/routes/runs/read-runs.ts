@@ -1,13 +1,5 @@
 import type { RunStatus } from '@holdpoint/contract';
-import {
-  countRunsQuerySchema,
-  idParamsSchema,
-  listRunsQuerySchema,
-  type RunCounts,
-  runCountsSchema,
-  runDetailSchema,
-  runPageSchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import type { Engine, RunState } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { showEach } from '../../errors/show-damaged.ts';
@@ -23,8 +15,8 @@ export function readRunsRoutes(app: App): void {
         tags: ['runs'],
         operationId: 'listRuns',
         summary: 'List runs, newest first',
-        querystring: listRunsQuerySchema,
-        response: { 200: runPageSchema },
+        querystring: wire.listRunsQuerySchema,
+        response: { 200: wire.runPageSchema },
       },
     },
     async ({ query: { label, limit, cursor, ...rest }, deps }) => {
@@ -43,8 +35,8 @@ export function readRunsRoutes(app: App): void {
         tags: ['runs'],
         operationId: 'countRuns',
         summary: 'Count runs by status, and by the reason of a wait or a pause',
-        querystring: countRunsQuerySchema,
-        response: { 200: runCountsSchema },
+        querystring: wire.countRunsQuerySchema,
+        response: { 200: wire.runCountsSchema },
       },
     },
     async ({ query: { label }, deps }) => {
@@ -61,8 +53,8 @@ export function readRunsRoutes(app: App): void {
         tags: ['runs'],
         operationId: 'getRun',
         summary: 'Read a run and what was asked for',
-        params: idParamsSchema,
-        response: { 200: runDetailSchema },
+        params: wire.idParamsSchema,
+        response: { 200: wire.runDetailSchema },
       },
     },
     async ({ params, deps }) => {
@@ -85,7 +77,7 @@ function readLabel(label: string): { name: string; value: string } {
   return { name: label.slice(0, colon), value: label.slice(colon + 1) };
 }
 
-function toCounts({ byStatus, byReason, atLeast }: Awaited<ReturnType<Engine['runs']['counts']>>): RunCounts {
+function toCounts({ byStatus, byReason, atLeast }: Awaited<ReturnType<Engine['runs']['counts']>>): wire.RunCounts {
   const counts = byStatus.map(({ status, count }): [RunStatus, number] => [status, count]);
   return {
     total: byStatus.reduce((sum, { count }) => sum + count, 0),

@@ -1,17 +1,9 @@
 import { allowedModels, defaultTenant, type Goal, type Json, type RunSpec, type TreeUsage } from '@holdpoint/contract';
 import type { Run, RunDetail } from '@holdpoint/contract/wire';
-import {
-  isWaitingForModel,
-  noUsage,
-  type OperatorInForce,
-  type PlaceWait,
-  type RunState,
-  usedByTree,
-  withCurrent,
-} from '@holdpoint/engine';
+import * as engine from '@holdpoint/engine';
 
 /** The API's view of a run. */
-export function toRun(run: RunState, now = Date.now()): Run {
+export function toRun(run: engine.RunState, now = Date.now()): Run {
   const { header } = run;
   return {
     id: run.id,
@@ -49,21 +41,26 @@ export function toRun(run: RunState, now = Date.now()): Run {
   };
 }
 
-const contextOf = ({ context_tokens, window, compactions }: RunState): Run['context'] =>
+const contextOf = ({ context_tokens, window, compactions }: engine.RunState): Run['context'] =>
   context_tokens === undefined && window === undefined && compactions === 0
     ? null
     : { tokens: context_tokens ?? null, window: window ?? null, compactions };
 
 /** @param agents the unfinished sub-agents. @param current the operator's present policy. @param place why it stands in line */
 export function toRunDetail(
-  run: RunState,
+  run: engine.RunState,
   spec: RunSpec,
   {
     agents,
     current,
     output,
     place,
-  }: { agents: readonly RunState[]; current: OperatorInForce | undefined; output: Json; place: PlaceWait | undefined },
+  }: {
+    agents: readonly engine.RunState[];
+    current: engine.OperatorInForce | undefined;
+    output: Json;
+    place: engine.PlaceWait | undefined;
+  },
 ): RunDetail {
   const {
     goal,
@@ -83,7 +80,7 @@ export function toRunDetail(
     prepare = null,
   } = spec;
   const models = allowedModels(spec);
-  const operator_policies = withCurrent(spec, current).map(({ document, digest, version }) => {
+  const operator_policies = engine.withCurrent(spec, current).map(({ document, digest, version }) => {
     return { digest, version: version ?? null, policy: document };
   });
   const granted = { network, permissions, protected: spec.protected, modes, secrets };
@@ -133,22 +130,22 @@ const notAsked = {
   outside_agent: null,
 };
 
-function toModelWait(run: RunState): Run['model_wait'] {
-  if (run.model_wait === undefined || !isWaitingForModel(run)) return null;
+function toModelWait(run: engine.RunState): Run['model_wait'] {
+  if (run.model_wait === undefined || !engine.isWaitingForModel(run)) return null;
   const { left: _, tries: __, queued: ___, ...wait } = run.model_wait;
   return wait;
 }
 
 /** A sub-agent in wait for a person. A sub-agent in wait for another sub-agent alone is left out: the list names the other. */
-function waitingFor({ id, status, parent, header, reason, parked }: RunState): RunDetail['waiting_for'] {
+function waitingFor({ id, status, parent, header, reason, parked }: engine.RunState): RunDetail['waiting_for'] {
   if (parent === undefined || (status !== 'paused' && (status !== 'waiting' || parked === 0))) return [];
   const { task_id } = parent;
   return [{ task_id, run_id: id, title: header.title, status, reason: reason ?? null, approvals: parked }];
 }
 
-function usageOf(run: RunState, now: number): Run['usage'] {
-  const all = usedByTree(run, now);
-  const ofAgents = run.agents_total?.used ?? noUsage;
+function usageOf(run: engine.RunState, now: number): Run['usage'] {
+  const all = engine.usedByTree(run, now);
+  const ofAgents = run.agents_total?.used ?? engine.noUsage;
   return {
     ...figures(all),
     active_ms: all.wall_ms,
@@ -161,7 +158,7 @@ const figures = ({ steps, input_tokens, output_tokens, cached_input_tokens, cost
   cost_usd: cost_micros / 1e6,
 });
 
-function toPublication(run: RunState): Run['publication'] {
+function toPublication(run: engine.RunState): Run['publication'] {
   const { publication: status, publication_detail: detail = {} } = run;
   return {
     status,

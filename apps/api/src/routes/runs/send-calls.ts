@@ -1,13 +1,4 @@
-import {
-  finishRunSchema,
-  idParamsSchema,
-  type ReceivedCalls,
-  receivedCallsParamsSchema,
-  receivedCallsSchema,
-  runSchema,
-  sendCallsSchema,
-  waitQuerySchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import { EngineError } from '@holdpoint/engine';
 import type { FastifyReply } from 'fastify';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -17,8 +8,8 @@ import { checkRunId, findRun } from './find-run.ts';
 import { areSettled, showReceived } from './received-calls.ts';
 import { toRun } from './run-view.ts';
 
-const answers = { 200: receivedCallsSchema, 202: receivedCallsSchema };
-const statusOf = ({ settled }: ReceivedCalls): 200 | 202 => (settled ? 200 : 202);
+const answers = { 200: wire.receivedCallsSchema, 202: wire.receivedCallsSchema };
+const statusOf = ({ settled }: wire.ReceivedCalls): 200 | 202 => (settled ? 200 : 202);
 
 /** The calls of an open run: its caller sends them, reads them, and finishes the run. */
 export function sendCallsRoutes(app: App): void {
@@ -35,9 +26,9 @@ export function sendCallsRoutes(app: App): void {
           '`wait_s` waits for that. A call with an unknown tool or with wrong arguments settles with its error. An `Idempotency-Key` ' +
           'header makes it safe to send again for as long as the run is kept: the same key and body return the first calls. 429 ' +
           '`too_many_calls`: 100 turns wait.',
-        params: idParamsSchema,
-        querystring: waitQuerySchema,
-        body: sendCallsSchema,
+        params: wire.idParamsSchema,
+        querystring: wire.waitQuerySchema,
+        body: wire.sendCallsSchema,
         response: answers,
       },
     },
@@ -60,8 +51,8 @@ export function sendCallsRoutes(app: App): void {
         tags: ['runs'],
         operationId: 'getCalls',
         summary: 'Read calls that an open run received, or wait for them',
-        params: receivedCallsParamsSchema,
-        querystring: waitQuerySchema,
+        params: wire.receivedCallsParamsSchema,
+        querystring: wire.waitQuerySchema,
         response: answers,
       },
     },
@@ -84,9 +75,9 @@ export function sendCallsRoutes(app: App): void {
         description:
           'The run succeeds once its background tasks have ended; then its change set can be published. Finishing a finished run changes ' +
           'nothing. 409 `calls_pending`: calls are not settled, or the run is paused.',
-        params: idParamsSchema,
-        body: finishRunSchema.nullish(),
-        response: { 200: runSchema },
+        params: wire.idParamsSchema,
+        body: wire.finishRunSchema.nullish(),
+        response: { 200: wire.runSchema },
       },
     },
     async ({ params, body, deps }) => {
@@ -113,7 +104,7 @@ async function awaitCalls(
   deps: ApiDeps,
   reply: FastifyReply,
   { runId, numberOf, waitMs }: Wait,
-): Promise<ReceivedCalls> {
+): Promise<wire.ReceivedCalls> {
   if (waitMs === 0) {
     const number = await numberOf();
     return showReceived(deps, { runId, number, received: await deps.engine.runs.calls(runId, number) });

@@ -1,14 +1,5 @@
 import { canonicalJson } from '@holdpoint/contract';
-import {
-  backfillSchema,
-  changeScheduleQuerySchema,
-  type PutScheduleBody,
-  pauseScheduleSchema,
-  putScheduleSchema,
-  type Schedule,
-  scheduleParamsSchema,
-  scheduleSchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import { openClockwork, type ScheduleState, type StoredSchedule } from '@holdpoint/engine';
 import { type ApiDeps, type App, recordChange } from '../../deps.ts';
 import { ApiProblem } from '../../errors/api-problem.ts';
@@ -17,8 +8,8 @@ import { findSchedule, toView } from './schedule-view.ts';
 
 const tags = ['schedules'];
 const config = { access: 'schedules:write' } as const;
-const params = scheduleParamsSchema;
-const answer = { response: { 200: scheduleSchema } };
+const params = wire.scheduleParamsSchema;
+const answer = { response: { 200: wire.scheduleSchema } };
 
 /** The most occurrences of a backfill, and the most that wait. */
 const mostWaiting = 1000;
@@ -36,9 +27,9 @@ export function changeSchedulesRoutes(app: App): void {
           'From now on its runs are submitted with the rights of the key of this request. The whole run is checked now: a mistake is a 422 with its place. ' +
           'Runs that it has submitted, occurrences that wait, and a pause stay. 200 when it is there with this very content, and nothing was changed.',
         params,
-        querystring: changeScheduleQuerySchema,
-        body: putScheduleSchema,
-        response: { 201: scheduleSchema, 200: scheduleSchema },
+        querystring: wire.changeScheduleQuerySchema,
+        body: wire.putScheduleSchema,
+        response: { 201: wire.scheduleSchema, 200: wire.scheduleSchema },
       },
     },
     async ({ params: { name }, query, body, deps }, reply) => {
@@ -61,7 +52,7 @@ export function changeSchedulesRoutes(app: App): void {
         summary: 'Delete a schedule',
         description: 'Its runs continue. The answer is the schedule as it was.',
         params,
-        querystring: changeScheduleQuerySchema,
+        querystring: wire.changeScheduleQuerySchema,
         ...answer,
       },
     },
@@ -85,7 +76,7 @@ export function changeSchedulesRoutes(app: App): void {
         summary: 'Pause a schedule',
         description: 'Occurrences during the pause are left out. Its runs continue, and it can be triggered.',
         params,
-        body: pauseScheduleSchema,
+        body: wire.pauseScheduleSchema,
         ...answer,
       },
     },
@@ -151,7 +142,7 @@ export function changeSchedulesRoutes(app: App): void {
         summary: 'Submit runs for past occurrences of a schedule',
         description: `At most ${mostWaiting} occurrences wait at a time; 422 when a period has more. Also while it is paused.`,
         params,
-        body: backfillSchema,
+        body: wire.backfillSchema,
         ...answer,
       },
     },
@@ -174,7 +165,7 @@ interface Put {
 async function put(
   deps: ApiDeps,
   name: string,
-  { run, note, ...times }: PutScheduleBody,
+  { run, note, ...times }: wire.PutScheduleBody,
   ifVersion: number | undefined,
 ): Promise<Put> {
   const { tenant } = deps.holder.caller;
@@ -258,7 +249,7 @@ async function alter(
   name: string,
   action: string,
   to: (state: ScheduleState) => ScheduleState | undefined,
-): Promise<Schedule> {
+): Promise<wire.Schedule> {
   let changed = false;
   const state = await change(deps, name, async ({ state, revision }) => {
     const next = to(state);

@@ -1,10 +1,4 @@
-import {
-  occurrenceListSchema,
-  occurrencesQuerySchema,
-  scheduleListSchema,
-  scheduleParamsSchema,
-  scheduleSchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
 import { showEach } from '../../errors/show-damaged.ts';
 import { findSchedule, toView } from './schedule-view.ts';
@@ -21,7 +15,7 @@ export function readSchedulesRoutes(app: App): void {
         tags,
         operationId: 'listSchedules',
         summary: 'List schedules by name',
-        response: { 200: scheduleListSchema },
+        response: { 200: wire.scheduleListSchema },
       },
     },
     async ({ deps }) => {
@@ -38,8 +32,8 @@ export function readSchedulesRoutes(app: App): void {
         tags,
         operationId: 'getSchedule',
         summary: 'Read a schedule',
-        params: scheduleParamsSchema,
-        response: { 200: scheduleSchema },
+        params: wire.scheduleParamsSchema,
+        response: { 200: wire.scheduleSchema },
       },
     },
     async ({ params: { name }, deps }) => toView((await findSchedule(deps, name)).state),
@@ -54,9 +48,9 @@ export function readSchedulesRoutes(app: App): void {
         operationId: 'listOccurrences',
         summary: 'What became of the last occurrences of a schedule, the newest first',
         description: 'The last 200 records are kept. The runs of a schedule also have the label `schedule`.',
-        params: scheduleParamsSchema,
-        querystring: occurrencesQuerySchema,
-        response: { 200: occurrenceListSchema },
+        params: wire.scheduleParamsSchema,
+        querystring: wire.occurrencesQuerySchema,
+        response: { 200: wire.occurrenceListSchema },
       },
     },
     async ({ params: { name }, query: { limit }, deps }) => {

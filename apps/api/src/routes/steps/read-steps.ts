@@ -1,14 +1,5 @@
 import type { Json, Payload } from '@holdpoint/contract';
-import {
-  attemptListSchema,
-  idParamsSchema,
-  listStepsQuerySchema,
-  mostSummaryBytes,
-  type StepSummary,
-  stepDetailSchema,
-  stepPageSchema,
-  stepSummaryPageSchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import { Damaged, type NumberedStep, type StepState, type StepsQuery } from '@holdpoint/engine';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -30,9 +21,9 @@ export function readStepsRoutes(app: App): void {
         description:
           'A page reads what it shows, however long the run is. A page with a filter looks at 1,000 steps at most: it can have fewer steps ' +
           'than its limit, or none, and still have a `next_cursor`.',
-        params: idParamsSchema,
-        querystring: listStepsQuerySchema,
-        response: { 200: z.union([stepPageSchema, stepSummaryPageSchema]) },
+        params: wire.idParamsSchema,
+        querystring: wire.listStepsQuerySchema,
+        response: { 200: z.union([wire.stepPageSchema, wire.stepSummaryPageSchema]) },
       },
     },
     async ({ params, query: { view, ...query }, deps }) => {
@@ -57,8 +48,8 @@ export function readStepsRoutes(app: App): void {
         tags: ['steps'],
         operationId: 'getStep',
         summary: 'Read a step, with its arguments and its result',
-        params: idParamsSchema,
-        response: { 200: stepDetailSchema },
+        params: wire.idParamsSchema,
+        response: { 200: wire.stepDetailSchema },
       },
     },
     async ({ params, deps }) => showStep(deps, params.id),
@@ -72,8 +63,8 @@ export function readStepsRoutes(app: App): void {
         tags: ['steps'],
         operationId: 'listAttempts',
         summary: 'List the attempts at a step, with what the sandbox enforced',
-        params: idParamsSchema,
-        response: { 200: attemptListSchema },
+        params: wire.idParamsSchema,
+        response: { 200: wire.attemptListSchema },
       },
     },
     async ({ params, deps }) => {
@@ -102,15 +93,15 @@ async function readPage({ engine }: Pick<ApiDeps, 'engine'>, runId: string, quer
 const mostToolBytes = 64;
 const mostCodeBytes = 24;
 
-export function toSummary({ step, number }: NumberedStep): StepSummary {
+export function toSummary({ step, number }: NumberedStep): wire.StepSummary {
   const { id, call, effect, status, outcome } = step;
   const summary = {
     ...{ id, number, turn: call.turn, tool: '', title: '', effect, status },
     error: outcome?.error === undefined ? null : cutTo(outcome.error.code, mostCodeBytes),
     ...{ started_at: step.started_at ?? null, settled_at: step.settled_at ?? null },
   };
-  summary.tool = cutTo(call.tool, Math.min(mostToolBytes, mostSummaryBytes - bytesOf(summary)));
-  summary.title = cutTo(call.name ?? firstText(call.written ?? step.args), mostSummaryBytes - bytesOf(summary));
+  summary.tool = cutTo(call.tool, Math.min(mostToolBytes, wire.mostSummaryBytes - bytesOf(summary)));
+  summary.title = cutTo(call.name ?? firstText(call.written ?? step.args), wire.mostSummaryBytes - bytesOf(summary));
   return summary;
 }
 

@@ -1,24 +1,17 @@
 import type { Json } from '@holdpoint/contract';
 import type { Attempt, Step, StepDetail } from '@holdpoint/contract/wire';
-import {
-  type Attempt as LoggedAttempt,
-  type NumberedStep,
-  type RunState,
-  type StepState,
-  type WaitingCall,
-  waitingCallError,
-} from '@holdpoint/engine';
+import * as engineApi from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
 
 /** A step in a list. */
-export const toStep = (runId: string, { step, number }: NumberedStep, result: Step['result']): Step => ({
+export const toStep = (runId: string, { step, number }: engineApi.NumberedStep, result: Step['result']): Step => ({
   ...shared(runId, step),
   number,
   args: step.args,
   result,
 });
 
-export const toStepDetail = (runId: string, step: StepState, args: Json, result: Json): StepDetail => ({
+export const toStepDetail = (runId: string, step: engineApi.StepState, args: Json, result: Json): StepDetail => ({
   ...shared(runId, step),
   args,
   result,
@@ -29,8 +22,8 @@ export const toStepDetail = (runId: string, step: StepState, args: Json, result:
 /** A single step, read whole. */
 export async function readStepDetail(
   { engine }: Pick<ApiDeps, 'engine'>,
-  run: RunState,
-  step: StepState,
+  run: engineApi.RunState,
+  step: engineApi.StepState,
 ): Promise<StepDetail> {
   const [args, result = null] = await Promise.all([engine.read(step.args), engine.runs.result(run, step)]);
   return toStepDetail(run.id, step, args, result);
@@ -47,8 +40,8 @@ export async function showStep(deps: Pick<ApiDeps, 'engine' | 'catalog'>, id: st
 /** A call in the queue behind other calls of its run, in the form of its future step. */
 export function toWaitingStep(
   { catalog }: Pick<ApiDeps, 'catalog'>,
-  { id: runId, header: { toolset } }: Pick<RunState, 'id' | 'header'>,
-  { id, index, call: { tool, args, name }, received_at, isDropped, cancel }: WaitingCall,
+  { id: runId, header: { toolset } }: Pick<engineApi.RunState, 'id' | 'header'>,
+  { id, index, call: { tool, args, name }, received_at, isDropped, cancel }: engineApi.WaitingCall,
 ): StepDetail {
   const described = catalog.describe({ toolset, tool, args });
   const { effect, risk } = described.ok ? described : ({ effect: 'read', risk: 'low' } as const);
@@ -62,9 +55,9 @@ export function toWaitingStep(
 }
 
 /** The run makes neither a dropped nor a canceled call. */
-function endOf({ isDropped, cancel }: Pick<WaitingCall, 'isDropped' | 'cancel'>) {
+function endOf({ isDropped, cancel }: Pick<engineApi.WaitingCall, 'isDropped' | 'cancel'>) {
   if (cancel !== undefined) {
-    const error = waitingCallError(cancel);
+    const error = engineApi.waitingCallError(cancel);
     return { status: 'canceled', error, cancel: { message: null, ...cancel }, settled_at: cancel.at } as const;
   }
   const none = { cancel: null, settled_at: null };
@@ -75,7 +68,7 @@ function endOf({ isDropped, cancel }: Pick<WaitingCall, 'isDropped' | 'cancel'>)
 
 const dropped = { code: 'ECANCELED', message: 'The run was canceled before it made the call.' };
 
-function shared(runId: string, step: StepState): Omit<Step, 'number' | 'args' | 'result'> {
+function shared(runId: string, step: engineApi.StepState): Omit<Step, 'number' | 'args' | 'result'> {
   const { call, outcome } = step;
   return {
     id: step.id,
@@ -100,7 +93,7 @@ function shared(runId: string, step: StepState): Omit<Step, 'number' | 'args' | 
   };
 }
 
-export const toAttempt = (attempt: LoggedAttempt): Attempt => ({
+export const toAttempt = (attempt: engineApi.Attempt): Attempt => ({
   number: attempt.number,
   worker: attempt.worker,
   started_at: attempt.started_at,

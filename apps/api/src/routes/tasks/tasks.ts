@@ -1,12 +1,5 @@
 import { isTaskOver, taskIdSchema } from '@holdpoint/contract';
-import {
-  idParamsSchema,
-  type Task,
-  taskListSchema,
-  taskOutputQuerySchema,
-  taskOutputSchema,
-  taskSchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import { EngineError, type RunState, type TaskState } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { showEach } from '../../errors/show-damaged.ts';
@@ -27,8 +20,8 @@ export function tasksRoutes(app: App): void {
         tags: ['tasks'],
         operationId: 'listTasks',
         summary: 'List the background commands and sub-agents of a run, oldest first',
-        params: idParamsSchema,
-        response: { 200: taskListSchema },
+        params: wire.idParamsSchema,
+        response: { 200: wire.taskListSchema },
       },
     },
     async ({ params, deps }) => {
@@ -46,8 +39,8 @@ export function tasksRoutes(app: App): void {
         tags: ['tasks'],
         operationId: 'getTask',
         summary: 'Read a task',
-        params: idParamsSchema,
-        response: { 200: taskSchema },
+        params: wire.idParamsSchema,
+        response: { 200: wire.taskSchema },
       },
     },
     async ({ params, deps }) => {
@@ -64,9 +57,9 @@ export function tasksRoutes(app: App): void {
         tags: ['tasks'],
         operationId: 'readTaskOutput',
         summary: 'Read the output of a background command from a cursor',
-        params: idParamsSchema,
-        querystring: taskOutputQuerySchema,
-        response: { 200: taskOutputSchema },
+        params: wire.idParamsSchema,
+        querystring: wire.taskOutputQuerySchema,
+        response: { 200: wire.taskOutputSchema },
       },
     },
     async ({ params, query: { stream, cursor, max_bytes, wait_s }, deps }, reply) => {
@@ -95,8 +88,8 @@ export function tasksRoutes(app: App): void {
         summary: 'Kill a background command and its processes, or cancel a sub-agent',
         description:
           'The request is recorded before the answer; the processes die soon after. A task that is over stays as it is.',
-        params: idParamsSchema,
-        response: { 200: taskSchema },
+        params: wire.idParamsSchema,
+        response: { 200: wire.taskSchema },
       },
     },
     async ({ params, deps }) => {
@@ -120,7 +113,7 @@ async function findTask(deps: Pick<ApiDeps, 'engine'>, id: string): Promise<{ ru
 }
 
 /** The API's view of a task. @param child the run of a sub-agent, if begun */
-function toTask(runId: string, task: TaskState, child: RunState | undefined): Task {
+function toTask(runId: string, task: TaskState, child: RunState | undefined): wire.Task {
   const { about } = task;
   const outcome = isTaskOver(task.status) ? task.outcome : undefined;
   return {

@@ -1,12 +1,4 @@
-import {
-  listToolsQuerySchema,
-  type Tool,
-  toolListSchema,
-  toolsetListSchema,
-  toolsetParamsSchema,
-  toolsetQuerySchema,
-  toolsetSchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import { type ToolDefinition, ToolsError } from '@holdpoint/tools';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -21,8 +13,8 @@ export function readToolsRoutes(app: App): void {
         tags: ['tools'],
         operationId: 'listTools',
         summary: 'List tools',
-        querystring: listToolsQuerySchema,
-        response: { 200: toolListSchema },
+        querystring: wire.listToolsQuerySchema,
+        response: { 200: wire.toolListSchema },
       },
     },
     async ({ query, deps: { catalog } }) => {
@@ -39,7 +31,7 @@ export function readToolsRoutes(app: App): void {
         tags: ['tools'],
         operationId: 'listToolsets',
         summary: 'List toolsets',
-        response: { 200: toolsetListSchema },
+        response: { 200: wire.toolsetListSchema },
       },
     },
     async ({ deps: { catalog } }) => ({
@@ -58,9 +50,9 @@ export function readToolsRoutes(app: App): void {
         tags: ['tools'],
         operationId: 'getToolset',
         summary: 'Read a toolset in the shape that a model provider or an MCP client wants',
-        params: toolsetParamsSchema,
-        querystring: toolsetQuerySchema,
-        response: { 200: toolsetSchema },
+        params: wire.toolsetParamsSchema,
+        querystring: wire.toolsetQuerySchema,
+        response: { 200: wire.toolsetSchema },
       },
     },
     async ({ params, query: { format }, deps: { catalog } }) => {
@@ -92,7 +84,10 @@ function known(catalog: ApiDeps['catalog'], name: string): string {
 
 const jsonObject = z.record(z.string(), z.json());
 
-const toTool = (toolset: string, { gate, version, input_schema, output_schema, ...tool }: ToolDefinition): Tool => ({
+const toTool = (
+  toolset: string,
+  { gate, version, input_schema, output_schema, ...tool }: ToolDefinition,
+): wire.Tool => ({
   toolset,
   ...tool,
   gate: gate ?? null,

@@ -2,14 +2,7 @@ import { Command } from 'commander';
 import type { Shell } from '../../shell/index.ts';
 import { installMcpCommand, uninstallMcpCommand } from './install.ts';
 import { serveMcpCommand } from './serve.ts';
-import {
-  acceptServerCommand,
-  addServerCommand,
-  listServersCommand,
-  loginServerCommand,
-  logoutServerCommand,
-  removeServerCommand,
-} from './servers.ts';
+import * as servers from './servers.ts';
 
 export function mcpGroup(shell: Shell): Command {
   const mcp = new Command('mcp').description(
@@ -18,9 +11,14 @@ export function mcpGroup(shell: Shell): Command {
   mcp.addCommand(serveMcpCommand(shell), { isDefault: true });
   mcp.addCommand(installMcpCommand(shell));
   mcp.addCommand(uninstallMcpCommand(shell));
-  for (const command of [addServerCommand, loginServerCommand, acceptServerCommand, listServersCommand]) {
+  for (const command of [
+    servers.addServerCommand,
+    servers.loginServerCommand,
+    servers.acceptServerCommand,
+    servers.listServersCommand,
+  ]) {
     mcp.addCommand(command(shell));
   }
-  for (const command of [logoutServerCommand, removeServerCommand]) mcp.addCommand(command(shell));
+  for (const command of [servers.logoutServerCommand, servers.removeServerCommand]) mcp.addCommand(command(shell));
   return mcp;
 }

@@ -1,23 +1,5 @@
 import { join } from 'node:path';
-import {
-  acceptanceDigest,
-  acceptServer,
-  addServer,
-  entryOf,
-  isHttp,
-  type JudgedServer,
-  lacksLogin,
-  loginsOf,
-  McpError,
-  type McpServer,
-  openServerStore,
-  readServers,
-  removeServer,
-  type ServerStore,
-  serverSchema,
-  serversFile,
-  withOAuth,
-} from '@holdpoint/mcp';
+import * as mcp from '@holdpoint/mcp';
 import type { AskedTools } from '@holdpoint/mcp/ask-tools';
 import { operatorLogins } from '@holdpoint/runtime/saved-logins';
 import { nameText } from '../../output/index.ts';
@@ -34,12 +16,12 @@ interface AskedServer extends ShownServer {
 /** The servers of the operator's file. Programs that run notice each change. */
 export function serversInFile(shell: Shell): ServerBackend {
   const { dataDir, environment } = shell.config;
-  const file = serversFile(dataDir, environment);
-  const open = () => named(() => openServerStore(file, dataDir));
+  const file = mcp.serversFile(dataDir, environment);
+  const open = () => named(() => mcp.openServerStore(file, dataDir));
   const looked = new Map<string, AskedServer>();
   return {
     async list() {
-      const found = await named(async () => readServers(file, dataDir));
+      const found = await named(async () => mcp.readServers(file, dataDir));
       const saved = operatorLogins(dataDir);
       const servers = [...found].map(([name, judged]) => listed(name, judged, saved));
       return { servers, whole: servers };
@@ -47,10 +29,10 @@ export function serversInFile(shell: Shell): ServerBackend {
     async add(name, entry) {
       const store = await open();
       if (now(store).has(name)) throw taken(name);
-      const server = serverSchema.parse(entry);
+      const server = mcp.serverSchema.parse(entry);
       const asked = await ask(shell, name, server).catch(unlessLogin);
-      const written = asked === undefined ? withOAuth(server) : server;
-      if ((await named(() => addServer(store, { name, server: written, by }))) === 'taken') throw taken(name);
+      const written = asked === undefined ? mcp.withOAuth(server) : server;
+      if ((await named(() => mcp.addServer(store, { name, server: written, by }))) === 'taken') throw taken(name);
       if (asked === undefined) return { now: undefined, whole: { name, file, needs_login: true } };
       const { now: present, whole } = showing(name, server, asked);
       return { now: present, whole: { name, file, ...whole } };
@@ -66,7 +48,7 @@ export function serversInFile(shell: Shell): ServerBackend {
       const shown = looked.get(name);
       if (shown === undefined) throw new Error(`${name} was not looked at`);
       const { asked, whole } = shown;
-      const outcome = await named(() => acceptServer(store, { name, asked, digest, by }));
+      const outcome = await named(() => mcp.acceptServer(store, { name, asked, digest, by }));
       if (outcome === 'unknown') known(now(store), name);
       if (outcome === 'accepted' || outcome === 'already') return { name, file, ...whole };
       throw new CliError('not_found', `The entry of ${name} was changed while it was looked at.`, {
@@ -75,14 +57,14 @@ export function serversInFile(shell: Shell): ServerBackend {
     },
     async remove(name) {
       const store = await open();
-      if ((await named(() => removeServer(store, { name, by }))) === 'unknown') known(now(store), name);
-      return { keepsLogin: loginsOf(name, operatorLogins(dataDir)).length > 0 };
+      if ((await named(() => mcp.removeServer(store, { name, by }))) === 'unknown') known(now(store), name);
+      return { keepsLogin: mcp.loginsOf(name, operatorLogins(dataDir)).length > 0 };
     },
   };
 }
 
 /** @throws CliError `server_file_invalid` */
-function now(store: ServerStore): ReadonlyMap<string, JudgedServer> {
+function now(store: mcp.ServerStore): ReadonlyMap<string, mcp.JudgedServer> {
   const { servers, problem } = store.look();
   if (problem !== undefined) throw asCliError(problem);
   return servers;
@@ -90,31 +72,31 @@ function now(store: ServerStore): ReadonlyMap<string, JudgedServer> {
 
 /** @returns undefined for the error of a server that asks for a login */
 function unlessLogin(error: unknown): undefined {
-  const isLogin = error instanceof CliError && error.cause instanceof McpError && error.cause.code === 'EMCPLOGIN';
+  const isLogin = error instanceof CliError && error.cause instanceof mcp.McpError && error.cause.code === 'EMCPLOGIN';
   if (!isLogin) throw error;
 }
 
 /** @param saved names of logins */
-function listed(name: string, judged: JudgedServer, saved: readonly string[]): ListedServer {
+function listed(name: string, judged: mcp.JudgedServer, saved: readonly string[]): ListedServer {
   if (judged.state === 'invalid') return { name, state: 'invalid', why: judged.why, accepted: null, entry: null };
   const { server } = judged;
-  const lacks = lacksLogin(name, server, saved);
+  const lacks = mcp.lacksLogin(name, server, saved);
   const next = lacks ? `it needs a login: ${commandLine('mcp', 'login', name)}` : null;
   const why = judged.state === 'changed' ? judged.why : next;
-  const wants = isHttp(server) && server.oauth !== undefined;
+  const wants = mcp.isHttp(server) && server.oauth !== undefined;
   const login: Pick<ListedServer, 'login'> = wants ? { login: lacks ? 'needed' : 'present' } : {};
-  return { name, state: judged.state, why, ...login, accepted: server.accepted ?? null, entry: entryOf(server) };
+  return { name, state: judged.state, why, ...login, accepted: server.accepted ?? null, entry: mcp.entryOf(server) };
 }
 
-function showing(name: string, server: McpServer, asked: AskedTools): AskedServer {
+function showing(name: string, server: mcp.McpServer, asked: AskedTools): AskedServer {
   const { accepted } = server;
-  const then = accepted?.entry && serverSchema.safeParse(accepted.entry).data;
+  const then = accepted?.entry && mcp.serverSchema.safeParse(accepted.entry).data;
   const before: Described | undefined = accepted && {
     ...accepted,
-    digest: acceptanceDigest(name, then ?? server, accepted.digest),
+    digest: mcp.acceptanceDigest(name, then ?? server, accepted.digest),
     entry: accepted.entry ?? null,
   };
-  const present = { ...asked, digest: acceptanceDigest(name, server, asked.digest), entry: entryOf(server) };
+  const present = { ...asked, digest: mcp.acceptanceDigest(name, server, asked.digest), entry: mcp.entryOf(server) };
   return { before, now: present, whole: present, asked };
 }
 
@@ -124,7 +106,7 @@ const taken = (name: string): CliError =>
   });
 
 /** @throws CliError `not_found`, `server_file_invalid` */
-export function known(servers: ReadonlyMap<string, JudgedServer>, name: string): McpServer {
+export function known(servers: ReadonlyMap<string, mcp.JudgedServer>, name: string): mcp.McpServer {
   const found = servers.get(name);
   if (found?.state === 'invalid') throw new CliError('server_file_invalid', found.why);
   if (found !== undefined) return found.server;
@@ -133,7 +115,7 @@ export function known(servers: ReadonlyMap<string, JudgedServer>, name: string):
   });
 }
 
-async function ask(shell: Shell, name: string, server: McpServer): Promise<AskedTools> {
+async function ask(shell: Shell, name: string, server: mcp.McpServer): Promise<AskedTools> {
   // The library of the protocol and the sandbox are loaded by these commands alone.
   const { askServer } = await import('@holdpoint/runtime/ask-server');
   const { projectDir, ...config } = shell.config;
@@ -152,7 +134,7 @@ export async function named<Result>(work: () => Promise<Result>): Promise<Result
 }
 
 function asCliError(error: unknown): unknown {
-  if (error instanceof McpError) {
+  if (error instanceof mcp.McpError) {
     const code = error.code === 'EMCPCONFIG' ? 'server_file_invalid' : 'server_failed';
     return new CliError(code, error.message, { next: error.next, cause: error });
   }

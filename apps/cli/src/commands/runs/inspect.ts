@@ -4,17 +4,7 @@ import type { Page, Run, Step } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
 import { allSteps } from '../../find-step.ts';
-import {
-  duration,
-  nameText,
-  oneLine,
-  payloadValue,
-  runTable,
-  runText,
-  shortArgs,
-  table,
-  validationText,
-} from '../../output/index.ts';
+import * as output from '../../output/index.ts';
 import { sayDamaged, sayEndOfPage } from '../../output/layout.ts';
 import { type ApiOptions, apiCommand, count, exitCodes, type Shell } from '../../shell/index.ts';
 
@@ -46,7 +36,8 @@ export const listRunsCommand = (shell: Shell): Command =>
       if (page.data.length === 0 && page.damaged === undefined) return shell.say('No runs.');
       // A short id is looked for among the latest runs only.
       const width = cursor === undefined ? shell.tableWidth : undefined;
-      for (const line of runTable(page.data, { colors: shell.colors, now: Date.now(), width })) shell.print(line);
+      for (const line of output.runTable(page.data, { colors: shell.colors, now: Date.now(), width }))
+        shell.print(line);
       sayEndOfPage(shell, page);
     });
 
@@ -76,7 +67,7 @@ export const showRunCommand = (shell: Shell): Command =>
     .action(async (runId: string, { url, json }: ApiOptions) => {
       const run = await (await shell.connect(url)).getRun(runId);
       if (json) return shell.printJson(run);
-      for (const line of runText(run, { colors: shell.colors, now: Date.now() })) shell.print(line);
+      for (const line of output.runText(run, { colors: shell.colors, now: Date.now() })) shell.print(line);
     });
 
 /** `runs steps` and `steps list`. */
@@ -88,7 +79,7 @@ export const listStepsCommand = (shell: Shell, name: 'steps' | 'list'): Command 
       if (json) return shell.printJson({ data: steps.map(plainStep) });
       if (steps.length === 0) return shell.say('No steps yet.');
       const head = ['#', 'TURN', { id: 'STEP' }, { text: 'NAME' }, { text: 'CALL' }, 'STATUS', { text: 'TOOK' }];
-      for (const line of table(head, steps.map(rowOf), shell.tableWidth)) shell.print(line);
+      for (const line of output.table(head, steps.map(rowOf), shell.tableWidth)) shell.print(line);
     });
 
 /** Arguments and result as `GET /v1/steps/{id}` has them. The list has only the beginning of a large value: then null, and `args_cut` or `result_cut`. */
@@ -106,12 +97,12 @@ const rowOf = (step: Step): string[] => [
   step.number?.toString() ?? '-',
   String(step.turn),
   step.id,
-  oneLine(step.name ?? '', 64),
-  `${nameText(step.tool)} ${shortArgs(payloadValue(step.args), 40)}`.trim(),
+  output.oneLine(step.name ?? '', 64),
+  `${output.nameText(step.tool)} ${output.shortArgs(output.payloadValue(step.args), 40)}`.trim(),
   `${step.status}${step.attempts > 1 ? ` (attempt ${step.attempts})` : ''}`,
   [
-    step.duration_ms === null ? '' : duration(step.duration_ms),
-    step.error === null ? '' : oneLine(`${step.error.code}: ${step.error.message}`, 80),
+    step.duration_ms === null ? '' : output.duration(step.duration_ms),
+    step.error === null ? '' : output.oneLine(`${step.error.code}: ${step.error.message}`, 80),
   ]
     .filter((text) => text !== '')
     .join('  '),
@@ -124,5 +115,5 @@ export const readValidationCommand = (shell: Shell): Command =>
       const validation = await (await shell.connect(url)).getValidation(runId);
       if (!validation.passed) shell.exitCode = exitCodes.failed;
       if (json) return shell.printJson(validation);
-      for (const line of validationText(validation, shell.colors)) shell.print(line);
+      for (const line of output.validationText(validation, shell.colors)) shell.print(line);
     });

@@ -5,28 +5,11 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ConfirmOptions, isSure, offersAgain, withYes } from '../../deciding/confirm.ts';
 import { findSnapshot } from '../../find-snapshot.ts';
 import { howToDecide } from '../../follow-run.ts';
-import {
-  branchName,
-  diffStat,
-  leftOutText,
-  nameText,
-  oneLine,
-  publishedText,
-  publishPlanText,
-  shellWord,
-} from '../../output/index.ts';
-import {
-  type ApiOptions,
-  apiCommand,
-  CliError,
-  commandLine,
-  exitCodes,
-  type Shell,
-  seconds,
-} from '../../shell/index.ts';
+import * as output from '../../output/index.ts';
+import * as cli from '../../shell/index.ts';
 import { type Resolve, resolveConflicts } from './resolve-conflicts.ts';
 
-interface PublishOptions extends ApiOptions, ConfirmOptions {
+interface PublishOptions extends cli.ApiOptions, ConfirmOptions {
   branch?: string;
   message?: string;
   author?: { name: string; email: string };
@@ -44,14 +27,14 @@ interface PublishOptions extends ApiOptions, ConfirmOptions {
 }
 
 interface Deps {
-  shell: Shell;
+  shell: cli.Shell;
   client: Client;
   url?: string | undefined;
 }
 
-export const publishRunCommand = (shell: Shell): Command =>
+export const publishRunCommand = (shell: cli.Shell): Command =>
   withYes(
-    apiCommand(
+    cli.apiCommand(
       'publish',
       'publish what a run changed to its source: a branch of a repository, or the files of a directory',
     ),
@@ -83,7 +66,7 @@ export const publishRunCommand = (shell: Shell): Command =>
         .choices(['run_lines', 'source_lines'])
         .conflicts('dryRun'),
     )
-    .option('--timeout <seconds>', 'stop waiting after this time and exit 6', seconds)
+    .option('--timeout <seconds>', 'stop waiting after this time and exit 6', cli.seconds)
     .action(async (runId: string, options: PublishOptions) => {
       const { url, json, dryRun, timeout, snapshot, branch, message, author: by, includeIgnored, resolve } = options;
       const client = await shell.connect(url);
@@ -91,7 +74,8 @@ export const publishRunCommand = (shell: Shell): Command =>
       const body = { branch, message, author: by, include_ignored: includeIgnored, pull_request };
       if (dryRun) return preview({ shell, client }, runId, { body, json });
       const changes = { include_ignored: includeIgnored };
-      if (!json) for (const line of diffStat(await client.diff(runId, changes), shell.errColors)) shell.say(line);
+      if (!json)
+        for (const line of output.diffStat(await client.diff(runId, changes), shell.errColors)) shell.say(line);
       // The command publishes the shown snapshot.
       let seen = await findSnapshot(client, runId, snapshot);
       const question = async (): Promise<string> => {
@@ -155,7 +139,7 @@ function publishQuestion(
 ): string {
   if (source.type !== 'git') return 'Publish this to the source?';
   const opens = pull === undefined ? '' : ', and open a pull request';
-  return `Publish this to ${branch === undefined ? 'a new branch' : `branch ${oneLine(branch)}`} of ${nameText(placeOf(source))}${opens}?`;
+  return `Publish this to ${branch === undefined ? 'a new branch' : `branch ${output.oneLine(branch)}`} of ${output.nameText(placeOf(source))}${opens}?`;
 }
 
 /** The API checks the values: an unknown provider is refused there, with its field. */
@@ -169,7 +153,9 @@ function pullRequestOf(options: PublishOptions): Publish['pull_request'] {
   }
   if (first === undefined) return undefined;
   const option = first === 'secret' ? 'token' : first;
-  throw new CliError('usage', `--${option} is about a pull request.`, { next: 'Add --pull-request, or leave it out.' });
+  throw new cli.CliError('usage', `--${option} is about a pull request.`, {
+    next: 'Add --pull-request, or leave it out.',
+  });
 }
 
 /** Asks again until the publish is done: validators take time, and repeating the request starts nothing new. */
@@ -201,17 +187,17 @@ async function publicationOf(client: Client, runId: string): Promise<Publication
   return { run_id: runId, snapshot: workspace.snapshot, ...rest };
 }
 
-function printPublication(shell: Shell, publication: Publication, json: boolean | undefined): void {
+function printPublication(shell: cli.Shell, publication: Publication, json: boolean | undefined): void {
   const { status, published } = publication;
-  if (status === 'parked') shell.exitCode = exitCodes.waiting;
-  else if (published === null) shell.exitCode = exitCodes.timeout;
+  if (status === 'parked') shell.exitCode = cli.exitCodes.waiting;
+  else if (published === null) shell.exitCode = cli.exitCodes.timeout;
   if (json) {
     shell.printJson(publication);
     return;
   }
   const { result, next } = publicationText(publication);
   shell.print(result);
-  for (const line of leftOutText(published?.left_out ?? [], shell.errColors)) shell.say(line);
+  for (const line of output.leftOutText(published?.left_out ?? [], shell.errColors)) shell.say(line);
   for (const line of next) shell.say(line);
 }
 
@@ -223,16 +209,22 @@ function publicationText({ run_id: runId, status, published, approval_id: approv
     return { result: `${runId}: its publish waits for a decision`, next: howToDecide(approvalId) };
   }
   if (published === null) {
-    return { result: `${runId}: publication is ${status}`, next: [`look:     ${commandLine('runs', 'show', runId)}`] };
+    return {
+      result: `${runId}: publication is ${status}`,
+      next: [`look:     ${cli.commandLine('runs', 'show', runId)}`],
+    };
   }
-  const result = `published: ${publishedText(published)}`;
+  const result = `published: ${output.publishedText(published)}`;
   if (published.type === 'directory') return { result, next: [] };
   if (published.pull_request !== undefined) {
     return { result, next: ['A later publish of this run with --pull-request updates it, and opens no second one.'] };
   }
-  const branch = shellWord(branchName(published.branch));
+  const branch = output.shellWord(output.branchName(published.branch));
   if (published.path.includes(':'))
-    return { result, next: [`Pull it, or open a pull request: git fetch ${shellWord(published.path)} ${branch}`] };
+    return {
+      result,
+      next: [`Pull it, or open a pull request: git fetch ${output.shellWord(published.path)} ${branch}`],
+    };
   const merge = `git merge ${branch}`;
   return { result, next: [`Your work tree and current branch are unchanged. To merge it: ${merge}`] };
 }
@@ -243,10 +235,10 @@ async function preview(
   { body, json }: { body: Publish; json: boolean | undefined },
 ): Promise<void> {
   const plan = await client.previewPublish(runId, body);
-  if (plan.conflicts.length > 0) shell.exitCode = exitCodes.conflict;
+  if (plan.conflicts.length > 0) shell.exitCode = cli.exitCodes.conflict;
   if (json) return shell.printJson(plan);
-  for (const line of publishPlanText(plan, shell.colors)) shell.print(line);
-  for (const command of plan.validators) shell.say(`must pass first: ${oneLine(command)}`);
+  for (const line of output.publishPlanText(plan, shell.colors)) shell.print(line);
+  for (const command of plan.validators) shell.say(`must pass first: ${output.oneLine(command)}`);
   if (plan.needs_approval) shell.say('The publish will wait for an approval.');
 }
 

@@ -4,21 +4,11 @@ import type { StepDetail } from '@holdpoint/contract/wire';
 import { howToDecide } from '../../follow-run.ts';
 import { plain, plainJson } from '../../output/index.ts';
 import { findSource } from '../../plan/find-source.ts';
-import {
-  type ApiOptions,
-  apiCommand,
-  CliError,
-  commandLine,
-  exitCodes,
-  type FollowOptions,
-  type Shell,
-  several,
-  withFollowOptions,
-} from '../../shell/index.ts';
+import * as cli from '../../shell/index.ts';
 import { decideOn } from '../approvals/inbox.ts';
 import { publish } from '../runs/publish.ts';
 
-interface CallOptions extends ApiOptions, FollowOptions {
+interface CallOptions extends cli.ApiOptions, cli.FollowOptions {
   toolset: string;
   workspace?: string;
   args: string;
@@ -27,23 +17,24 @@ interface CallOptions extends ApiOptions, FollowOptions {
 }
 
 interface Deps {
-  shell: Shell;
+  shell: cli.Shell;
   client: Client;
 }
 
-export function callToolCommand(shell: Shell) {
-  const command = apiCommand('call', 'call one tool on a copy of a directory, and print its result')
+export function callToolCommand(shell: cli.Shell) {
+  const command = cli
+    .apiCommand('call', 'call one tool on a copy of a directory, and print its result')
     .argument('<tool>', 'name of the tool')
     .option('--toolset <name>', 'the toolset that has it', 'holdpoint')
     .option('--workspace <dir>', 'the tool works on a copy of this directory (default: an empty one)')
     .option('--args <json>', 'arguments; - reads standard input', '{}')
-    .option('--allow <host[:port]>', 'let the tool reach this host; may be repeated (default: none)', several)
+    .option('--allow <host[:port]>', 'let the tool reach this host; may be repeated (default: none)', cli.several)
     .option('--publish', 'when the call succeeds, bring its changes into the directory (default: they are dropped)')
     .addHelpText('after', help);
-  return withFollowOptions(command).action(async (tool: string, options: CallOptions) => {
+  return cli.withFollowOptions(command).action(async (tool: string, options: CallOptions) => {
     const args = argsIn(options.args === '-' ? await shell.readInput() : options.args);
     if (options.publish && options.workspace === undefined) {
-      throw new CliError('usage', '--publish needs --workspace: an empty workspace has no source.');
+      throw new cli.CliError('usage', '--publish needs --workspace: an empty workspace has no source.');
     }
     const source =
       options.workspace === undefined ? {} : { source: options.workspace, sourceType: 'directory' as const };
@@ -62,7 +53,7 @@ export function callToolCommand(shell: Shell) {
     const shown = result === null && step.error !== null ? { status: step.status, error: step.error } : result;
     if (options.json) shell.printJson(shown);
     else shell.print(typeof shown === 'string' ? plain(shown) : plainJson(shown, 2));
-    if (step.status !== 'succeeded') shell.exitCode = exitCodes.failed;
+    if (step.status !== 'succeeded') shell.exitCode = cli.exitCodes.failed;
     await end({ shell, client }, run.id, { keep: options.publish === true && step.status === 'succeeded' });
   });
 }
@@ -77,7 +68,7 @@ function argsIn(text: string) {
   try {
     return JSON.parse(text);
   } catch (cause) {
-    throw new CliError('usage', `--args is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    throw new cli.CliError('usage', `--args is not JSON: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     });
   }
@@ -88,7 +79,7 @@ async function settled(
   { shell, client }: Deps,
   runId: string,
   call: { tool: string; args: Json },
-  { wait, timeout }: Pick<FollowOptions, 'wait' | 'timeout'>,
+  { wait, timeout }: Pick<cli.FollowOptions, 'wait' | 'timeout'>,
 ): Promise<StepDetail | undefined> {
   const until = performance.now() + (timeout ?? Number.POSITIVE_INFINITY);
   const asked = new Set<string>();
@@ -96,18 +87,18 @@ async function settled(
   for (;;) {
     const [step] = steps;
     if (step !== undefined && isSettled(step.status)) return step;
-    if (performance.now() >= until) return leave(shell, runId, exitCodes.timeout);
+    if (performance.now() >= until) return leave(shell, runId, cli.exitCodes.timeout);
     const approvalId = step?.status === 'parked' || step?.status === 'indeterminate' ? step.approval_id : null;
     if (approvalId !== null && !asked.has(approvalId)) {
       asked.add(approvalId);
       const isDecided = shell.interactive && (await decideOn({ shell, client }, await client.getApproval(approvalId)));
       if (!isDecided) for (const line of howToDecide(approvalId)) shell.say(line);
-      if (!isDecided && wait === false) return leave(shell, runId, exitCodes.waiting);
+      if (!isDecided && wait === false) return leave(shell, runId, cli.exitCodes.waiting);
     }
     const run = step?.status === 'parked' ? undefined : await client.getRun(runId);
     if (run?.status === 'paused') {
       shell.say(plain(`${runId} is paused. ${run.reason?.message ?? ''}`));
-      return leave(shell, runId, exitCodes.waiting);
+      return leave(shell, runId, cli.exitCodes.waiting);
     }
     ({ steps } = await client.getCalls(runId, number, { waitS: lookEveryS }));
   }
@@ -116,11 +107,11 @@ async function settled(
 /** The API does not wait for parked steps. */
 const lookEveryS = 2;
 
-function leave(shell: Shell, runId: string, exitCode: Shell['exitCode']): undefined {
+function leave(shell: cli.Shell, runId: string, exitCode: cli.Shell['exitCode']): undefined {
   shell.exitCode = exitCode;
   shell.say(`The run ${runId} stays open.`);
-  shell.say(`look:     ${commandLine('runs', 'steps', runId)}`);
-  shell.say(`finish:   ${commandLine('finish', runId)}`);
+  shell.say(`look:     ${cli.commandLine('runs', 'steps', runId)}`);
+  shell.say(`finish:   ${cli.commandLine('finish', runId)}`);
 }
 
 async function end({ shell, client }: Deps, runId: string, { keep }: { keep: boolean }): Promise<void> {
@@ -133,6 +124,6 @@ async function end({ shell, client }: Deps, runId: string, { keep }: { keep: boo
   }
   const publication = await publish({ shell, client }, runId, { body: {}, timeout: undefined });
   if (publication.status === 'published') return;
-  shell.say(`Its changes are not published (${publication.status}): ${commandLine('runs', 'show', runId)}`);
-  shell.exitCode = publication.status === 'parked' ? exitCodes.waiting : exitCodes.conflict;
+  shell.say(`Its changes are not published (${publication.status}): ${cli.commandLine('runs', 'show', runId)}`);
+  shell.exitCode = publication.status === 'parked' ? cli.exitCodes.waiting : cli.exitCodes.conflict;
 }

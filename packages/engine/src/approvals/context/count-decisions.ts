@@ -1,18 +1,7 @@
 import type { DecisionKind, EventOf, Json, LoggedEvent, RunSpec, Tenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../../deps.ts';
 import { callDigest } from '../../domain/index.ts';
-import {
-  Damaged,
-  fromPayload,
-  fromStored,
-  idsBefore,
-  isOfType,
-  readEntry,
-  readRawLogEntries,
-  readRun,
-  readSpec,
-  runIndexOf,
-} from '../../log/index.ts';
+import * as runLog from '../../log/index.ts';
 import { describeCall } from '../describe-call.ts';
 import { proposedRule } from '../remember-rule.ts';
 import type { StepApproval } from '../view-approval.ts';
@@ -67,7 +56,7 @@ export async function countDecisions(deps: Deps, tenant: Tenant, view: StepAppro
 
 async function* runsBack({ redis }: Deps, tenant: Tenant): AsyncGenerator<string> {
   for (let before: string | undefined; ; ) {
-    const ids = await idsBefore(redis, runIndexOf(tenant), before, 50);
+    const ids = await runLog.idsBefore(redis, runLog.runIndexOf(tenant), before, 50);
     yield* ids;
     before = ids.at(-1);
     if (before === undefined) return;
@@ -82,7 +71,7 @@ interface Wanted {
 }
 
 async function wantedOf(deps: Deps, view: StepApproval): Promise<Wanted> {
-  const spec = await readSpec(deps, view.run);
+  const spec = await runLog.readSpec(deps, view.run);
   const call = { run: view.run, tool: view.step.call.tool, args: view.args };
   const { call_digest: digest, leaves_out: leavesOut } = proposedRule(deps, view);
   return { digest, leavesOut, head: headOf(describeCall(deps, spec, call)), spec };
@@ -96,18 +85,18 @@ interface Look {
 
 async function decisionsIn(deps: Deps, runId: string, look: Look): Promise<PastDecision[]> {
   const { view, left } = look;
-  const run = await readEntry(runId, () => readRun(deps.redis, runId));
-  if (run === undefined || run instanceof Damaged || run.header.toolset !== view.run.header.toolset) return [];
+  const run = await runLog.readEntry(runId, () => runLog.readRun(deps.redis, runId));
+  if (run === undefined || run instanceof runLog.Damaged || run.header.toolset !== view.run.header.toolset) return [];
   const calls = new Map<
     string,
     { created: EventOf<'step.created'>; asked: EventOf<'approval.requested'>['data'] | undefined }
   >();
   const decided: PastDecision[] = [];
-  for await (const { seq, text } of readRawLogEntries(deps.redis, runId)) {
+  for await (const { seq, text } of runLog.readRawLogEntries(deps.redis, runId)) {
     if (--left.entries <= 0) break;
     if (!isWanted.test(text)) continue;
-    const event = await readEntry(`${runId}:${seq}`, () => fromStored(runId, seq, text));
-    if (event instanceof Damaged || !('step_id' in event) || event.step_id === undefined) continue;
+    const event = await runLog.readEntry(`${runId}:${seq}`, () => runLog.fromStored(runId, seq, text));
+    if (event instanceof runLog.Damaged || !('step_id' in event) || event.step_id === undefined) continue;
     if (event.type === 'step.created' && event.data.tool === view.step.call.tool) {
       calls.set(event.step_id, { created: event, asked: undefined });
     }
@@ -123,7 +112,7 @@ async function decisionsIn(deps: Deps, runId: string, look: Look): Promise<PastD
   return decided.reverse();
 }
 
-const isWanted = isOfType(
+const isWanted = runLog.isOfType(
   ['step.created', 'approval.requested', 'approval.decided', 'approval.expired'].map(RegExp.escape).join('|'),
 );
 
@@ -146,8 +135,8 @@ async function matchOf(
   { created: { data }, reaches }: { created: EventOf<'step.created'>; reaches: readonly string[] | undefined },
 ): Promise<'same' | 'alike' | undefined> {
   const { toolset } = view.run.header;
-  const args = await readEntry('', () => fromPayload<Json>(deps.blobs, data.args));
-  if (args instanceof Damaged) return undefined;
+  const args = await runLog.readEntry('', () => runLog.fromPayload<Json>(deps.blobs, data.args));
+  if (args instanceof runLog.Damaged) return undefined;
   const { tool, effect } = data;
   if (callDigest({ toolset, tool, args, effect, reaches }, wanted.leavesOut) === wanted.digest) return 'same';
   if (wanted.head === undefined) return 'alike';

@@ -1,16 +1,7 @@
 import type { DecisionKind, EventOf, LoggedEvent, RunSpec } from '@holdpoint/contract';
 import type { EngineDeps } from '../../deps.ts';
 import type { RunState } from '../../domain/index.ts';
-import {
-  Damaged,
-  fromPayload,
-  fromStored,
-  isOfType,
-  readEntry,
-  readRawLogBackwards,
-  readSpec,
-  seqBefore,
-} from '../../log/index.ts';
+import * as runLog from '../../log/index.ts';
 import { describeCall } from '../describe-call.ts';
 import type { ApprovalView } from '../view-approval.ts';
 
@@ -51,15 +42,17 @@ type Step = EventOf<'step.created'>;
 
 export async function readLead(deps: Deps, view: ApprovalView): Promise<Lead> {
   const { run, approval } = view;
-  const spec = await readSpec(deps, run);
+  const spec = await runLog.readSpec(deps, run);
   const found: Found = { steps: [], hosts: new Set(), since: undefined, message: undefined, isCut: false };
   let looked = 0;
-  for await (const { seq, text } of readRawLogBackwards(deps.redis, run.id, { before: await beginOf(deps, view) })) {
+  for await (const { seq, text } of runLog.readRawLogBackwards(deps.redis, run.id, {
+    before: await beginOf(deps, view),
+  })) {
     if (++looked > mostEntries) found.isCut = true;
     if (found.isCut || found.since !== undefined) break;
     if (!isWanted.test(text)) continue;
-    const event = await readEntry(`${run.id}:${seq}`, () => fromStored(run.id, seq, text));
-    if (event instanceof Damaged) found.isCut = true;
+    const event = await runLog.readEntry(`${run.id}:${seq}`, () => runLog.fromStored(run.id, seq, text));
+    if (event instanceof runLog.Damaged) found.isCut = true;
     else note(found, event, view);
   }
   const touched = await touchedBy(deps, run, spec, found.steps.slice(0, mostCalls));
@@ -82,7 +75,7 @@ export async function readLead(deps: Deps, view: ApprovalView): Promise<Lead> {
 
 /** The event behind the question: what came later did not lead to it. */
 const beginOf = async ({ redis }: Deps, { run, approval }: ApprovalView): Promise<number> =>
-  (await seqBefore(redis, run.id, Date.parse(approval.request.requested_at) + 1)) + 1;
+  (await runLog.seqBefore(redis, run.id, Date.parse(approval.request.requested_at) + 1)) + 1;
 
 interface Found {
   steps: Step[];
@@ -92,7 +85,7 @@ interface Found {
   isCut: boolean;
 }
 
-const isWanted = isOfType(
+const isWanted = runLog.isOfType(
   ['turn.planned', 'step.created', 'network.connected', 'approval.decided'].map(RegExp.escape).join('|'),
 );
 
@@ -121,8 +114,9 @@ function note(found: Found, event: LoggedEvent, view: ApprovalView): void {
 async function touchedBy(deps: Deps, run: RunState, spec: RunSpec, steps: readonly Step[]) {
   const [files, hosts, commands] = [new Set<string>(), new Set<string>(), new Set<string>()];
   for (const { data } of steps) {
-    const args = await readEntry('', () => fromPayload(deps.blobs, data.args));
-    const described = args instanceof Damaged ? undefined : describeCall(deps, spec, { run, tool: data.tool, args });
+    const args = await runLog.readEntry('', () => runLog.fromPayload(deps.blobs, data.args));
+    const described =
+      args instanceof runLog.Damaged ? undefined : describeCall(deps, spec, { run, tool: data.tool, args });
     if (described?.ok !== true || described.touches === undefined) continue;
     const { paths, command, argv } = described.touches;
     for (const { path, access } of paths) if (access === 'read') files.add(path);

@@ -1,38 +1,13 @@
-import {
-  absentContentSchema,
-  agentsTotalSchema,
-  closingSchema,
-  conflictSummarySchema,
-  forkedFromSchema,
-  instructionFileSchema,
-  modelLeftSchema,
-  modelRetryingSchema,
-  parentSchema,
-  payloadSchema,
-  postedCallsSchema,
-  problemSchema,
-  publicationStatusSchema,
-  publishedSchema,
-  publishReleaseSchema,
-  publishRequestSchema,
-  repetitionSchema,
-  runHeaderSchema,
-  runStatusSchema,
-  stepIdSchema,
-  tenantSchema,
-  toolVersionsSchema,
-  usageSchema,
-  validatedSchema,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { z } from 'zod';
 import { type Cell, cell, cellsOf, integer, json, optional, optionalInteger, text } from './field.ts';
 
 /** The fields of a run in its state hash: a flat hash, so a script can test and set any fields in the same moment. */
 export const runTable = {
   seq: integer('Sequence number of the last event.'),
-  status: text(runStatusSchema, 'Status of the run.'),
-  header: json(runHeaderSchema, 'What lists show: title, toolset, planner, model, labels and priority.'),
-  tenant: optional(text(tenantSchema, 'The tenant that it belongs to; absent: default.')),
+  status: text(contract.runStatusSchema, 'Status of the run.'),
+  header: json(contract.runHeaderSchema, 'What lists show: title, toolset, planner, model, labels and priority.'),
+  tenant: optional(text(contract.tenantSchema, 'The tenant that it belongs to; absent: default.')),
   created_by: optional(
     text(z.string(), 'Name of the caller that submitted it; absent in runs from before there were callers.'),
   ),
@@ -41,10 +16,10 @@ export const runTable = {
   started_at: optional(text(z.string(), 'Time of run.started.')),
   ended_at: optional(text(z.string(), 'Time of the end; cleared when the run is resumed.')),
   turn: integer('Number of the last planned turn; 0 before the first.'),
-  turn_steps: json(z.array(stepIdSchema), 'Ids of the steps of that turn, in order.'),
+  turn_steps: json(z.array(contract.stepIdSchema), 'Ids of the steps of that turn, in order.'),
   open: integer('Steps of that turn that are not settled.'),
   parked: integer('Pending approvals.'),
-  budget_from: optional(json(usageSchema, 'Usage at the last resume from a pause: limits count from there.')),
+  budget_from: optional(json(contract.usageSchema, 'Usage at the last resume from a pause: limits count from there.')),
   steps: integer('Steps that were planned.'),
   alive: integer('Steps that are not undone.'),
   last_turn: integer('The highest number of a turn that was ever planned: an undo leaves later ones behind `turn`.'),
@@ -55,41 +30,50 @@ export const runTable = {
   output_tokens: integer('Tokens that models wrote.'),
   cached_input_tokens: integer('Tokens that models read from the caches of their providers; part of `input_tokens`.'),
   cost_micros: integer('Cost of the models, in millionths of a US dollar.'),
-  repetition: optional(json(repetitionSchema, 'How often the last turns were the same, or failed altogether.')),
-  tools: optional(json(toolVersionsSchema, 'Version of each tool when the run began or accepted new versions.')),
+  repetition: optional(
+    json(contract.repetitionSchema, 'How often the last turns were the same, or failed altogether.'),
+  ),
+  tools: optional(
+    json(contract.toolVersionsSchema, 'Version of each tool when the run began or accepted new versions.'),
+  ),
   model: optional(text(z.string(), 'The model that it continues with, when a person changed it.')),
   model_wait: optional(
     json(
-      modelRetryingSchema,
+      contract.modelRetryingSchema,
       'Since when, and until when, it waits for a model that cannot be asked; cleared by a turn.',
     ),
   ),
   models_left: optional(
-    json(z.record(z.string(), modelLeftSchema), 'The models that it turned from, because they could not be asked.'),
+    json(
+      z.record(z.string(), contract.modelLeftSchema),
+      'The models that it turned from, because they could not be asked.',
+    ),
   ),
   context_tokens: optionalInteger('Tokens of the last request to the model.'),
   window: optionalInteger('Tokens that the model can read, as far as it is known.'),
   compactions: integer('How often older turns were shortened for the model.'),
-  instructions: optional(json(z.array(instructionFileSchema), 'Files of the workspace that instruct the model.')),
+  instructions: optional(
+    json(z.array(contract.instructionFileSchema), 'Files of the workspace that instruct the model.'),
+  ),
   notified: integer('Messages to the model about what happened beside its conversation.'),
   plan_approved: optional(
-    text(stepIdSchema, 'The step with the approved plan; absent: plan mode is on where the run began in it.'),
+    text(contract.stepIdSchema, 'The step with the approved plan; absent: plan mode is on where the run began in it.'),
   ),
   messages: integer('Messages that people sent.'),
   messages_read: integer('Messages that the planner has read.'),
   open_tasks: integer('Tasks that are not over.'),
   agents: integer('Sub-agents that this run started itself.'),
-  agents_total: optional(json(agentsTotalSchema, 'Sum of the reports of its sub-agents (`agent-report.ts`).')),
+  agents_total: optional(json(contract.agentsTotalSchema, 'Sum of the reports of its sub-agents (`agent-report.ts`).')),
   awaits_calls: optional(text(z.string(), 'Since when an open run waits for calls; absent: it does not.')),
   received: integer('Requests of calls that an open run received.'),
   taken: integer('How many of them became turns, or were dropped. The others wait, in order.'),
-  closing: optional(json(closingSchema, 'How the run ends when its tasks are over.')),
+  closing: optional(json(contract.closingSchema, 'How the run ends when its tasks are over.')),
   base: optional(text(z.string(), 'Snapshot that the change set is counted from.')),
-  absent: optional(json(absentContentSchema, 'What the source names and the workspace does not have.')),
+  absent: optional(json(contract.absentContentSchema, 'What the source names and the workspace does not have.')),
   snapshot: optional(text(z.string(), 'Snapshot that the workspace is at.')),
   message: optional(text(z.string(), 'Last message of a run that succeeded.')),
-  output: optional(json(payloadSchema, 'Final answer of a run whose goal has an `output_schema`.')),
-  reason: optional(json(problemSchema, 'Why the run is paused or failed.')),
+  output: optional(json(contract.payloadSchema, 'Final answer of a run whose goal has an `output_schema`.')),
+  reason: optional(json(contract.problemSchema, 'Why the run is paused or failed.')),
   lease: integer("Epoch of the run's tree. Each take-over raises it, and trees of lower epochs are stale."),
   writer: text(
     z.string().default(''),
@@ -117,31 +101,31 @@ export const runTable = {
   ),
   prepared: integer('How many of those commands have left their snapshot.'),
   preparing: optional(text(z.string(), 'The one of them that was begun; stays set when its worker dies.')),
-  publication: text(publicationStatusSchema, 'Status of the publication.'),
-  publish_request: optional(json(publishRequestSchema, 'What the last publish was asked to do.')),
-  publish_release: optional(json(publishReleaseSchema, 'What people decided about that publish.')),
+  publication: text(contract.publicationStatusSchema, 'Status of the publication.'),
+  publish_request: optional(json(contract.publishRequestSchema, 'What the last publish was asked to do.')),
+  publish_release: optional(json(contract.publishReleaseSchema, 'What people decided about that publish.')),
   validating: optional(text(z.string(), 'Snapshot that validators run on; stays set when their worker dies.')),
-  validated: optional(json(validatedSchema, 'Result of the last validation.')),
+  validated: optional(json(contract.validatedSchema, 'Result of the last validation.')),
   publish_approval: optional(text(z.string(), 'Approval that a parked publish waits for.')),
   publication_detail: optional(
     json(
       z.strictObject({
-        published: publishedSchema.optional(),
-        conflicts: z.array(conflictSummarySchema).optional(),
-        reason: problemSchema.optional(),
+        published: contract.publishedSchema.optional(),
+        conflicts: z.array(contract.conflictSummarySchema).optional(),
+        reason: contract.problemSchema.optional(),
       }),
       'Outcome of the last publish.',
     ),
   ),
-  forked_from: optional(json(forkedFromSchema, 'The run that this one continues.')),
-  parent: optional(json(parentSchema, 'The run and task that a sub-agent works for.')),
+  forked_from: optional(json(contract.forkedFromSchema, 'The run that this one continues.')),
+  parent: optional(json(contract.parentSchema, 'The run and task that a sub-agent works for.')),
   forks: integer('Runs that were forked from this one.'),
 };
 
 export const runField = cellsOf(runTable);
 
 /** The job description. Not part of `RunState`: the description may be long and never changes (`log/read-spec.ts`). */
-export const specField = cell('spec', json(payloadSchema, 'What the run was asked to do.'));
+export const specField = cell('spec', json(contract.payloadSchema, 'What the run was asked to do.'));
 
 // Built once: a schema costs more than all other work of an append on a text field.
 const plainText = text(z.string(), '');
@@ -185,7 +169,7 @@ export const reservedField = (stepId: string) => textCell(`reserved:${stepId}`);
 /** The calls received by an open run with this number. */
 export const receivedField = (number: number) =>
   cell(`received:${number}`, json(receivedCallsSchema, 'The calls, the steps that they become, and when they came.'));
-export const receivedCallsSchema = postedCallsSchema.extend({ at: z.string() });
+export const receivedCallsSchema = contract.postedCallsSchema.extend({ at: z.string() });
 /** The request of calls with this Idempotency-Key. The field's name has the digest of the key. */
 export const callsKeyField = (digest: string) =>
   cell(`calls_key:${digest}`, json(callsKeySchema, 'Number and digest of the request.'));

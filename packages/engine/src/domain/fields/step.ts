@@ -1,19 +1,4 @@
-import {
-  askedSchema,
-  beginsSchema,
-  callSchema,
-  callTimesSchema,
-  effectSchema,
-  grantSchema,
-  insteadSchema,
-  type OutsideAnswers,
-  outsideSchema,
-  payloadOf,
-  payloadSchema,
-  problemSchema,
-  stepStatusSchema,
-  verdictSchema,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { z } from 'zod';
 import { cellsById, integer, json, optional, optionalInteger, text, time } from './field.ts';
 
@@ -25,22 +10,24 @@ export const stepCancelSchema = z.strictObject({ by: z.string(), at: z.string(),
  * of a run long over costs a sixth of the memory, and a page of steps is read without the rest of the run.
  */
 export const stepTable = {
-  status: text(stepStatusSchema, 'Status of the step.'),
+  status: text(contract.stepStatusSchema, 'Status of the step.'),
   attempt: integer('Number of the last attempt; 0 before the first.'),
   interruptions: integer('Attempts that ended without an outcome.'),
   call: json(
-    callSchema.omit({ verdict: true, policies: true }),
+    contract.callSchema.omit({ verdict: true, policies: true }),
     'The call as it was planned, without its arguments and its verdict.',
   ),
   judged: optional(
     json(
-      z.strictObject({ verdict: verdictSchema.optional(), policies: z.string().optional() }),
+      z.strictObject({ verdict: contract.verdictSchema.optional(), policies: z.string().optional() }),
       'The verdict on the call, by which policies. Later it is only in `step.created`.',
     ),
   ),
-  args: json(payloadSchema, 'The arguments to run with: an edit replaces them.'),
-  written: optional(json(payloadSchema, 'The arguments that the caller wrote; set when an edit replaced them.')),
-  effect: text(effectSchema, 'Effect of the call with these arguments.'),
+  args: json(contract.payloadSchema, 'The arguments to run with: an edit replaces them.'),
+  written: optional(
+    json(contract.payloadSchema, 'The arguments that the caller wrote; set when an edit replaced them.'),
+  ),
+  effect: text(contract.effectSchema, 'Effect of the call with these arguments.'),
   approval: optional(text(z.string(), 'The last approval that was requested for it.')),
   approved_snapshot: optional(text(z.string(), 'Snapshot that the last decision was made on.')),
   snapshot: optional(text(z.string(), 'Snapshot that the step left.')),
@@ -48,14 +35,14 @@ export const stepTable = {
     json(
       z.strictObject({
         attempt: z.int().nullable(),
-        value: payloadSchema.optional(),
-        error: problemSchema.optional(),
+        value: contract.payloadSchema.optional(),
+        error: contract.problemSchema.optional(),
         duration_ms: z.number().optional(),
         inherited_from: z.string().optional(),
-        grants: z.array(grantSchema).optional(),
-        times: callTimesSchema.optional(),
-        instead: insteadSchema.optional(),
-        long: payloadSchema.optional(),
+        grants: z.array(contract.grantSchema).optional(),
+        times: contract.callTimesSchema.optional(),
+        instead: contract.insteadSchema.optional(),
+        long: contract.payloadSchema.optional(),
       }),
       'How the step settled.',
     ),
@@ -65,15 +52,17 @@ export const stepTable = {
       z.strictObject({
         until: z.string(),
         task_id: z.string().optional(),
-        outside: outsideSchema.optional(),
-        begins: beginsSchema.optional(),
+        outside: contract.outsideSchema.optional(),
+        begins: contract.beginsSchema.optional(),
       }),
       'What a deferred step waits for.',
     ),
   ),
   task: optional(text(z.string(), 'The task that the step started.')),
-  asked: optional(json(askedSchema, 'The last question of the other side of the call.')),
-  answers: optional(json(payloadOf<OutsideAnswers>(), 'What a person answered to it: the next attempt sends it.')),
+  asked: optional(json(contract.askedSchema, 'The last question of the other side of the call.')),
+  answers: optional(
+    json(contract.payloadOf<contract.OutsideAnswers>(), 'What a person answered to it: the next attempt sends it.'),
+  ),
   worker: optional(text(z.string(), 'Worker of the last attempt.')),
   cancel: optional(json(stepCancelSchema, 'Who asked for the end of the step. It never starts again.')),
   created_at: time('Time of step.created.'),

@@ -1,18 +1,6 @@
 import type { ActionChanged, NewEvent, Payload, Shown } from '@holdpoint/contract';
 import { sameTerms } from '../approval-terms.ts';
-import {
-  type ApprovalState,
-  attemptIs,
-  headIs,
-  isRestored,
-  leaseIs,
-  type RunState,
-  type StepState,
-  snapshotIs,
-  stepIs,
-  type Transition,
-  writerIs,
-} from '../model.ts';
+import * as model from '../model.ts';
 import { parkedChange } from './waiting.ts';
 
 /**
@@ -20,10 +8,10 @@ import { parkedChange } from './waiting.ts';
  * is the writer until the next decision, so ended background commands can be captured.
  */
 export function askAgain(
-  run: RunState,
-  step: StepState,
+  run: model.RunState,
+  step: model.StepState,
   again: {
-    decided: ApprovalState;
+    decided: model.ApprovalState;
     /** Id of the new approval. */
     approvalId: string;
     expiresAt: string;
@@ -34,7 +22,7 @@ export function askAgain(
       skipped: number;
     };
   },
-): Transition {
+): model.Transition {
   const waiting = parkedChange(run, 1);
   const { decided, approvalId, expiresAt, found } = again;
   const { preview, uses, reaches } = again.shown;
@@ -51,13 +39,13 @@ export function askAgain(
   return {
     if: [
       ...waiting.if,
-      stepIs(step.id, 'queued'),
-      attemptIs(step.id, step.attempt),
-      leaseIs(run.lease),
-      headIs(run.head),
-      isRestored,
-      writerIs('', step.id),
-      snapshotIs(parent),
+      model.stepIs(step.id, 'queued'),
+      model.attemptIs(step.id, step.attempt),
+      model.leaseIs(run.lease),
+      model.headIs(run.head),
+      model.isRestored,
+      model.writerIs('', step.id),
+      model.snapshotIs(parent),
     ],
     events: [
       { type: 'workspace.drifted', step_id: step.id, data: { snapshot, parent, files_changed, skipped } },
@@ -92,7 +80,10 @@ const changedSince = {
 };
 
 /** The callers who gave the call its arguments, including the caller whose decision became void. */
-export function editorsOf({ request, decision }: Pick<ApprovalState, 'request' | 'decision'>): string[] | undefined {
+export function editorsOf({
+  request,
+  decision,
+}: Pick<model.ApprovalState, 'request' | 'decision'>): string[] | undefined {
   if (decision?.decision !== 'edit') return request.edited_by;
   return [...new Set([...(request.edited_by ?? []), decision.by])];
 }

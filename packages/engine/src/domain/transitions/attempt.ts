@@ -1,32 +1,5 @@
-import type {
-  Begins,
-  CapabilityReport,
-  CommandUse,
-  Connection,
-  Deciders,
-  EventOf,
-  ModelUsage,
-  NewEvent,
-  Payload,
-  Problem,
-  Shown,
-} from '@holdpoint/contract';
-import {
-  attemptIs,
-  attemptRuns,
-  headIs,
-  isRestored,
-  leaseIs,
-  noMerge,
-  notCanceled,
-  type RunState,
-  runIs,
-  type StepState,
-  snapshotIs,
-  stepIs,
-  type Transition,
-  writerIs,
-} from '../model.ts';
+import type * as contract from '@holdpoint/contract';
+import * as model from '../model.ts';
 import { mayWrite } from './gate-steps.ts';
 import { parkedChange } from './waiting.ts';
 
@@ -34,18 +7,18 @@ import { parkedChange } from './waiting.ts';
  * Starts attempt n on the tree named by the log. From now on every write of an earlier attempt fails its condition. An attempt with
  * permission to change the tree becomes its only writer.
  */
-export function startAttempt(run: RunState, step: StepState, worker: string): Transition {
+export function startAttempt(run: model.RunState, step: model.StepState, worker: string): model.Transition {
   const writes = mayWrite(step);
   const approvedOn = writes ? step.approved_snapshot : undefined;
   return {
     if: [
-      runIs('running', 'waiting'),
-      stepIs(step.id, step.status),
-      attemptIs(step.id, step.attempt),
-      leaseIs(run.lease),
-      isRestored,
-      ...(writes ? [writerIs('', step.id), headIs(run.head), noMerge] : []),
-      ...(approvedOn === undefined ? [] : [snapshotIs(approvedOn)]),
+      model.runIs('running', 'waiting'),
+      model.stepIs(step.id, step.status),
+      model.attemptIs(step.id, step.attempt),
+      model.leaseIs(run.lease),
+      model.isRestored,
+      ...(writes ? [model.writerIs('', step.id), model.headIs(run.head), model.noMerge] : []),
+      ...(approvedOn === undefined ? [] : [model.snapshotIs(approvedOn)]),
     ],
     events: [
       {
@@ -65,9 +38,14 @@ export function startAttempt(run: RunState, step: StepState, worker: string): Tr
 export const deferAttempt = (
   stepId: string,
   attempt: number,
-  { until, taskId, created, begins }: { until: string; taskId: string; created?: NewEvent; begins?: Begins },
-): Transition => ({
-  if: attemptRuns(stepId, attempt),
+  {
+    until,
+    taskId,
+    created,
+    begins,
+  }: { until: string; taskId: string; created?: contract.NewEvent; begins?: contract.Begins },
+): model.Transition => ({
+  if: model.attemptRuns(stepId, attempt),
   events: [
     ...(created === undefined ? [] : [created]),
     {
@@ -79,13 +57,17 @@ export const deferAttempt = (
 });
 
 /** The approved background command has started, or never will: its call settles, and other calls may change the tree again. */
-export function settleBegun(run: RunState, step: StepState, { skipped, ...outcome }: Begins): Transition {
+export function settleBegun(
+  run: model.RunState,
+  step: model.StepState,
+  { skipped, ...outcome }: contract.Begins,
+): model.Transition {
   const { id: step_id, attempt } = step;
   const snapshot = run.snapshot ?? '';
   return {
     if: [
-      ...[stepIs(step_id, 'deferred'), attemptIs(step_id, attempt), notCanceled(step_id)],
-      ...[leaseIs(run.lease), snapshotIs(snapshot)],
+      ...[model.stepIs(step_id, 'deferred'), model.attemptIs(step_id, attempt), model.notCanceled(step_id)],
+      ...[model.leaseIs(run.lease), model.snapshotIs(snapshot)],
     ],
     events: [
       {
@@ -101,58 +83,66 @@ export function settleBegun(run: RunState, step: StepState, { skipped, ...outcom
 export interface AttemptResult {
   attempt: number;
   status: 'succeeded' | 'failed' | 'timed_out' | 'killed';
-  value?: Payload;
-  error?: Problem;
+  value?: contract.Payload;
+  error?: contract.Problem;
   duration_ms: number;
   /** The tool did not return the value. */
   instead?: 'dry_run' | undefined;
   /** The parts of a long result for the model, and the file with its whole text. */
-  long?: Payload | undefined;
-  capabilities?: CapabilityReport | undefined;
+  long?: contract.Payload | undefined;
+  capabilities?: contract.CapabilityReport | undefined;
   /** The usage of models by the tool, as far as no event has recorded the usage. */
-  usage?: ModelUsage | undefined;
+  usage?: contract.ModelUsage | undefined;
   /** The tool asked a model. */
   askedModel?: true | undefined;
-  command?: CommandUse | undefined;
+  command?: contract.CommandUse | undefined;
   /** The contents named by the value. */
   contents?: { sha256: string; bytes: number }[] | undefined;
   snapshot?: { snapshot: string; parent: string; files_changed: number; skipped: number };
   /** A new tree is due: the changes of the attempt are dropped. */
   restore?: true;
   /** `task.created`, when a task starts with this outcome. */
-  created?: NewEvent;
+  created?: contract.NewEvent;
   let_go?: true | undefined;
 }
 
 /** Records the outcome of the running attempt with its snapshot, in one append. */
-export function settleAttempt(stepId: string, result: AttemptResult): Transition {
+export function settleAttempt(stepId: string, result: AttemptResult): model.Transition {
   const { attempt, status, snapshot, created, askedModel: _, ...rest } = result;
-  const events: NewEvent[] = created === undefined ? [] : [created];
+  const events: contract.NewEvent[] = created === undefined ? [] : [created];
   if (snapshot !== undefined) {
     events.push({ type: 'workspace.snapshotted', step_id: stepId, data: { attempt, ...snapshot } });
   }
   events.push({ type: `step.${status}`, step_id: stepId, data: { attempt, ...rest } });
-  return { if: [stepIs(stepId, 'running'), attemptIs(stepId, attempt)], events };
+  return { if: [model.stepIs(stepId, 'running'), model.attemptIs(stepId, attempt)], events };
 }
 
 /** The usage of a tool's request to a model. The tokens are spent even when another worker already makes the next attempt. */
 export const recordModelUse = (
   stepId: string,
-  { attempt, status, ...use }: { attempt: number; status: 'pending' | 'running'; model: string; usage: ModelUsage },
-): Transition => ({
-  if: [stepIs(stepId, status)],
+  {
+    attempt,
+    status,
+    ...use
+  }: { attempt: number; status: 'pending' | 'running'; model: string; usage: contract.ModelUsage },
+): model.Transition => ({
+  if: [model.stepIs(stepId, status)],
   events: [{ type: 'step.model_used', step_id: stepId, data: { attempt, ...use } }],
 });
 
 /** A connection of the running attempt: only recorded. */
-export const recordConnection = (stepId: string, attempt: number, connection: Connection): Transition => ({
-  if: [attemptIs(stepId, attempt)],
+export const recordConnection = (
+  stepId: string,
+  attempt: number,
+  connection: contract.Connection,
+): model.Transition => ({
+  if: [model.attemptIs(stepId, attempt)],
   events: [{ type: 'network.connected', step_id: stepId, data: { attempt, ...connection } }],
 });
 
 /** Connections without events of their own. */
-export const countConnections = (stepId: string, attempt: number, counts: Counts): Transition => ({
-  if: [attemptIs(stepId, attempt)],
+export const countConnections = (stepId: string, attempt: number, counts: Counts): model.Transition => ({
+  if: [model.attemptIs(stepId, attempt)],
   events: [{ type: 'network.counted', step_id: stepId, data: { attempt, counts } }],
 });
 
@@ -161,21 +151,26 @@ export const recordGraphProgress = (
   stepId: string,
   attempt: number,
   progress: { files: number; total: number },
-): Transition => ({
-  if: [attemptIs(stepId, attempt)],
+): model.Transition => ({
+  if: [model.attemptIs(stepId, attempt)],
   events: [{ type: 'graph.progress', step_id: stepId, data: { attempt, ...progress } }],
 });
 
-type Counts = EventOf<'network.counted'>['data']['counts'];
+type Counts = contract.EventOf<'network.counted'>['data']['counts'];
 
 /** The attempt ended without an outcome. The step may run again: its changes are undone first, or the attempt made none. */
-export function retryAttempt(run: RunState, step: StepState, reason: Problem, options: { pause: boolean }): Transition {
-  const events: NewEvent[] = [
+export function retryAttempt(
+  run: model.RunState,
+  step: model.StepState,
+  reason: contract.Problem,
+  options: { pause: boolean },
+): model.Transition {
+  const events: contract.NewEvent[] = [
     { type: 'step.retried', step_id: step.id, data: { attempt: step.attempt, reason, ...restoreAfter(step) } },
   ];
   if (options.pause) events.push({ type: 'run.paused', data: { reason, from: run.status } });
   return {
-    if: [...attemptRuns(step.id, step.attempt), ...(options.pause ? [runIs(run.status)] : [])],
+    if: [...model.attemptRuns(step.id, step.attempt), ...(options.pause ? [model.runIs(run.status)] : [])],
     events,
   };
 }
@@ -185,22 +180,22 @@ export function retryAttempt(run: RunState, step: StepState, reason: Problem, op
  * decision.
  */
 export function recordIndeterminate(
-  run: RunState,
-  step: StepState,
+  run: model.RunState,
+  step: model.StepState,
   approval: {
     id: string;
     expiresAt: string;
-    reason: Problem;
-    preview: Payload<Shown>;
+    reason: contract.Problem;
+    preview: contract.Payload<contract.Shown>;
     /** The deciders of the call also decide whether the call runs again. */
-    deciders?: Deciders[] | undefined;
+    deciders?: contract.Deciders[] | undefined;
     confirm?: 'passkey' | undefined;
     edited_by?: string[] | undefined;
   },
-): Transition {
+): model.Transition {
   const waiting = parkedChange(run, 1);
   return {
-    if: [...waiting.if, ...attemptRuns(step.id, step.attempt)],
+    if: [...waiting.if, ...model.attemptRuns(step.id, step.attempt)],
     events: [
       {
         type: 'step.indeterminate',
@@ -230,4 +225,4 @@ export function recordIndeterminate(
 }
 
 /** The worker of the attempt may only be frozen. If the attempt may have changed the tree, a new tree replaces the present tree. */
-export const restoreAfter = (step: StepState): { restore?: true } => ({ restore: mayWrite(step) || undefined });
+export const restoreAfter = (step: model.StepState): { restore?: true } => ({ restore: mayWrite(step) || undefined });

@@ -1,21 +1,5 @@
 import { isTaskOver, type NewEvent, type Problem } from '@holdpoint/contract';
-import {
-  type ApprovalState,
-  approvalIs,
-  attemptIs,
-  leaseIs,
-  notCanceled,
-  type RunState,
-  runIs,
-  type StepState,
-  snapshotIs,
-  stepIs,
-  type TaskState,
-  type Transition,
-  takenIs,
-  taskIs,
-  writerIs,
-} from '../model.ts';
+import * as model from '../model.ts';
 import { restoreAfter } from './attempt.ts';
 import { parkedChange } from './waiting.ts';
 
@@ -27,49 +11,62 @@ interface StepCancel {
 
 /** The open parts of a step: the approval that the step waits for, and the task that the step began and waits for. */
 interface Open {
-  approval: ApprovalState | undefined;
-  task: TaskState | undefined;
+  approval: model.ApprovalState | undefined;
+  task: model.TaskState | undefined;
 }
 
 /**
  * A caller ends a step. A step without a process settles at once. A running attempt is ended by its worker, and a step waiting for its own
  * task settles when the task has ended: a settled step has no process.
  */
-export function requestStepCancel(run: RunState, step: StepState, cancel: StepCancel, open: Open): Transition {
+export function requestStepCancel(
+  run: model.RunState,
+  step: model.StepState,
+  cancel: StepCancel,
+  open: Open,
+): model.Transition {
   const request: NewEvent = { type: 'step.cancel_requested', step_id: step.id, data: cancel };
-  const still = [stepIs(step.id, step.status), attemptIs(step.id, step.attempt), notCanceled(step.id)];
-  if (step.status === 'running') return { if: [runIs(run.status), ...still], events: [request] };
+  const still = [
+    model.stepIs(step.id, step.status),
+    model.attemptIs(step.id, step.attempt),
+    model.notCanceled(step.id),
+  ];
+  if (step.status === 'running') return { if: [model.runIs(run.status), ...still], events: [request] };
   if (open.task !== undefined && !isTaskOver(open.task.status)) {
     const { id: task_id, status, kill } = open.task;
     const killing: NewEvent[] = kill ? [] : [{ type: 'task.kill_requested', data: { task_id, by: cancel.by } }];
-    return { if: [runIs(run.status), ...still, taskIs(task_id, status)], events: [request, ...killing] };
+    return { if: [model.runIs(run.status), ...still, model.taskIs(task_id, status)], events: [request, ...killing] };
   }
   const settled = settleStep(run, { ...step, cancel: { ...cancel, at: '' } }, open.approval);
   return { if: [...settled.if, ...still], events: [request, ...settled.events] };
 }
 
 /** A caller ends a call of an open run before its turn begins. The turn settles the call when the turn is recorded. */
-export const cancelWaitingCall = (run: RunState, step_id: string, cancel: StepCancel): Transition => ({
-  if: [runIs(run.status), takenIs(run.taken), notCanceled(step_id)],
+export const cancelWaitingCall = (run: model.RunState, step_id: string, cancel: StepCancel): model.Transition => ({
+  if: [model.runIs(run.status), model.takenIs(run.taken), model.notCanceled(step_id)],
   events: [{ type: 'step.cancel_requested', step_id, data: cancel }],
 });
 
 /** Settles a step with a requested end and without an outcome of its own. The changes of a running attempt in the tree are dropped. */
-export const settleCanceled = (run: RunState, step: StepState): Transition => {
+export const settleCanceled = (run: model.RunState, step: model.StepState): model.Transition => {
   const { if: conditions, events } = settleStep(run, step, undefined);
-  return { if: [...conditions, stepIs(step.id, step.status), attemptIs(step.id, step.attempt)], events };
+  return { if: [...conditions, model.stepIs(step.id, step.status), model.attemptIs(step.id, step.attempt)], events };
 };
 
-function settleStep(run: RunState, step: StepState, approval: ApprovalState | undefined): Transition {
-  const waiting = approval === undefined ? { if: [runIs(run.status)], events: [] } : parkedChange(run, -1);
+function settleStep(
+  run: model.RunState,
+  step: model.StepState,
+  approval: model.ApprovalState | undefined,
+): model.Transition {
+  const waiting = approval === undefined ? { if: [model.runIs(run.status)], events: [] } : parkedChange(run, -1);
   const isWriter = run.writer === step.id;
   const isBeginning = step.status === 'deferred' && step.deferred?.begins !== undefined;
   return {
     if: [
       ...waiting.if,
-      ...(approval === undefined ? [] : [approvalIs(approval.id, 'pending')]),
-      ...(isWriter ? [writerIs(step.id)] : []),
-      ...(isBeginning ? [leaseIs(run.lease), snapshotIs(run.snapshot ?? '')] : []),
+      ...(approval === undefined ? [] : [model.approvalIs(approval.id, 'pending')]),
+      ...(isWriter ? [model.writerIs(step.id)] : []),
+      ...(isBeginning ? [model.leaseIs(run.lease), model.snapshotIs(run.snapshot ?? '')] : []),
     ],
     events: [
       ...(approval === undefined ? [] : [approvalCanceled(step, approval.id, reasonOf(step))]),
@@ -85,15 +82,15 @@ function settleStep(run: RunState, step: StepState, approval: ApprovalState | un
 }
 
 /** An attempt admitted to the tree, which settles without a snapshot of the tree. */
-const leavesTree = ({ status }: StepState): boolean => status === 'running' || status === 'deferred';
+const leavesTree = ({ status }: model.StepState): boolean => status === 'running' || status === 'deferred';
 
-const unchanged = ({ snapshot = '' }: RunState, { id: step_id, attempt }: StepState): NewEvent => ({
+const unchanged = ({ snapshot = '' }: model.RunState, { id: step_id, attempt }: model.StepState): NewEvent => ({
   type: 'workspace.snapshotted',
   step_id,
   data: { attempt, snapshot, parent: snapshot, files_changed: 0, skipped: 0 },
 });
 
-const reasonOf = ({ cancel }: StepState): string => `${cancel?.by} canceled the call`;
+const reasonOf = ({ cancel }: model.StepState): string => `${cancel?.by} canceled the call`;
 
 /** The planner reads this error for a call ended by a caller. */
 export function canceledError(step: CanceledStep): Problem {
@@ -109,7 +106,7 @@ export function canceledError(step: CanceledStep): Problem {
   };
 }
 
-type CanceledStep = Pick<StepState, 'status' | 'attempt' | 'effect' | 'cancel' | 'started_at'>;
+type CanceledStep = Pick<model.StepState, 'status' | 'attempt' | 'effect' | 'cancel' | 'started_at'>;
 
 function whenCanceled(step: CanceledStep): string {
   if (step.status === 'running' || step.status === 'deferred') return 'while it ran';
@@ -117,7 +114,7 @@ function whenCanceled(step: CanceledStep): string {
 }
 
 /** The same error for a call without a step yet. */
-export const waitingCallError = (cancel: NonNullable<StepState['cancel']>): Problem =>
+export const waitingCallError = (cancel: NonNullable<model.StepState['cancel']>): Problem =>
   canceledError({ status: 'pending', attempt: 0, effect: 'read', cancel });
 
 /** A held attempt did nothing, and leaves no start. */
@@ -127,11 +124,11 @@ const hasRun = ({ attempt, started_at }: CanceledStep): boolean => attempt > 0 &
  * A step of a canceling run settles; an open approval closes with the step.
  * @param let_go what worked outside for the call was asked to end
  */
-export function cancelStep(step: StepState, approvalOpen: boolean, let_go?: true): Transition {
+export function cancelStep(step: model.StepState, approvalOpen: boolean, let_go?: true): model.Transition {
   const error: Problem = { code: 'ECANCELED', message: 'The run was canceled.' };
   const restore = step.status === 'running' ? restoreAfter(step) : {};
   return {
-    if: [runIs('canceling'), stepIs(step.id, step.status), attemptIs(step.id, step.attempt)],
+    if: [model.runIs('canceling'), model.stepIs(step.id, step.status), model.attemptIs(step.id, step.attempt)],
     events: [
       ...(approvalOpen && step.approval !== undefined
         ? [approvalCanceled(step, step.approval, 'the run was canceled')]
@@ -142,14 +139,14 @@ export function cancelStep(step: StepState, approvalOpen: boolean, let_go?: true
   };
 }
 
-const approvalCanceled = ({ id: step_id }: StepState, approval_id: string, reason: string): NewEvent => ({
+const approvalCanceled = ({ id: step_id }: model.StepState, approval_id: string, reason: string): NewEvent => ({
   type: 'approval.canceled',
   step_id,
   data: { approval_id, reason },
 });
 
 function stepEnded(
-  { id: step_id, attempt }: StepState,
+  { id: step_id, attempt }: model.StepState,
   ran: boolean,
   error: Problem,
   more: Partial<Record<'restore' | 'writes' | 'let_go', true | undefined>>,

@@ -1,20 +1,11 @@
-import {
-  defaultTenant,
-  type ForkedFrom,
-  type NewEvent,
-  type Parent,
-  type Payload,
-  type RunSpec,
-  type Tenant,
-  type TraceContext,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { forkField, isAbsent, publicationIs, runField, type Transition } from '../model.ts';
 
 /** Where a fork begins. */
 export interface Fork {
-  from: ForkedFrom;
+  from: contract.ForkedFrom;
   /** The events of a turn kept in part. */
-  inherited: readonly NewEvent[];
+  inherited: readonly contract.NewEvent[];
 }
 
 /** The log of the original run names its forks: its workspace is kept until they have their copy. */
@@ -28,23 +19,23 @@ export const recordFork = (fork: { child: string; step_id: string | null; snapsh
 
 /** The creator of a run, its source and its tools. */
 export interface Creation {
-  stored: Payload<RunSpec>;
+  stored: contract.Payload<contract.RunSpec>;
   by: string;
   /** @default the tenant `default` */
-  tenant?: Tenant | undefined;
+  tenant?: contract.Tenant | undefined;
   /** The version of each tool. */
   tools: Record<string, string>;
   fork?: Fork;
-  parent?: Parent;
+  parent?: contract.Parent;
   /** Where the caller's trace continues. */
-  trace?: TraceContext | undefined;
+  trace?: contract.TraceContext | undefined;
   /** The trace of the run which the new run continues or works for, unless the trace is known from the id. */
   linkedTraceId?: string | undefined;
 }
 
 /** Creates a run. A second create with the same id changes nothing. */
 export function createRun(
-  spec: RunSpec,
+  spec: contract.RunSpec,
   { stored, by, tenant, tools, fork, parent, trace, linkedTraceId }: Creation,
 ): Transition {
   return {
@@ -60,7 +51,7 @@ export function createRun(
           model: spec.goal.planner === 'model' ? spec.goal.model : undefined,
           labels: spec.labels,
           created_by: by,
-          tenant: tenant === defaultTenant ? undefined : tenant,
+          tenant: tenant === contract.defaultTenant ? undefined : tenant,
           dry_run: spec.modes.dry_run || undefined,
           priority: spec.priority === 'normal' ? undefined : spec.priority,
           tools,
@@ -77,7 +68,7 @@ export function createRun(
 
 const titleLength = 80;
 
-function titleOf(spec: RunSpec): string {
+function titleOf(spec: contract.RunSpec): string {
   if (spec.title !== undefined) return spec.title;
   if (spec.goal.planner === 'scripted') return groupsText(spec.goal.plan.groups.length);
   if (spec.goal.planner === 'open') return 'Calls of its caller';

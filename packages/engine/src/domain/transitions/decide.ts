@@ -1,50 +1,28 @@
-import type {
-  DecisionKind,
-  Delegation,
-  Effect,
-  NewEvent,
-  OutsideAnswers,
-  PasskeyAssertion,
-  Payload,
-  Problem,
-  RememberedRule,
-  Vote,
-} from '@holdpoint/contract';
-import {
-  type ApprovalState,
-  approvalField,
-  approvalIs,
-  type Condition,
-  fieldIs,
-  type RunState,
-  type StepState,
-  snapshotIs,
-  stepIs,
-  type Transition,
-} from '../model.ts';
+import type * as contract from '@holdpoint/contract';
+import * as model from '../model.ts';
 import { nextAfterRemembered } from '../remembered-rejection.ts';
 import { asksOutside } from './gate-steps.ts';
 import { parkedChange } from './waiting.ts';
 
 /** A checked decision of a person: the digest matches, edited arguments are valid and pass the policy. */
 export interface Decision {
-  kind: DecisionKind;
+  kind: contract.DecisionKind;
   digest: string;
   by: string;
   message?: string | undefined;
-  edited?: { args: Payload; effect: Effect } | undefined;
+  edited?: { args: contract.Payload; effect: contract.Effect } | undefined;
   /** With `reject`: the error of the call, where the rejection by a person is not all there is to say. */
-  error?: Problem | undefined;
+  error?: contract.Problem | undefined;
   /** The result of a question, made from the words of a person. */
-  answer?: { value: Payload } | { error: Problem } | undefined;
+  answer?: { value: contract.Payload } | { error: contract.Problem } | undefined;
   /** The answers to the question of the other side of the call, which continues with them. */
-  answers?: Payload<OutsideAnswers> | undefined;
+  answers?: contract.Payload<contract.OutsideAnswers> | undefined;
   /** The proof of a passkey; where several callers approve, each vote has its own. */
-  assertion?: PasskeyAssertion | undefined;
+  assertion?: contract.PasskeyAssertion | undefined;
   /** For an approval by several callers: all votes, the last vote included. */
-  votes?: Vote[] | undefined;
+  votes?: contract.Vote[] | undefined;
   /** Made with the decision, for later calls with the same parameters. */
-  rule?: RememberedRule | undefined;
+  rule?: contract.RememberedRule | undefined;
   /** The deciding rule, made by `by` with another decision. */
   ruleId?: string | undefined;
   /** The deadline passed, and the policy lets the call run then. */
@@ -52,7 +30,12 @@ export interface Decision {
 }
 
 /** The first decision wins: the approval must be pending, and the workspace at the snapshot of the digest. */
-export function decide(run: RunState, step: StepState, approval: ApprovalState, decision: Decision): Transition {
+export function decide(
+  run: model.RunState,
+  step: model.StepState,
+  approval: model.ApprovalState,
+  decision: Decision,
+): model.Transition {
   const waiting = parkedChange(run, -1);
   return {
     if: [...waiting.if, ...stillAsked(run, step, approval)],
@@ -90,34 +73,44 @@ export function decide(run: RunState, step: StepState, approval: ApprovalState, 
 }
 
 /** Approving the plan ends plan mode. Nothing else does. */
-function planApproved(run: RunState, step: StepState, { id }: ApprovalState, { kind, by }: Decision): NewEvent[] {
+function planApproved(
+  run: model.RunState,
+  step: model.StepState,
+  { id }: model.ApprovalState,
+  { kind, by }: Decision,
+): contract.NewEvent[] {
   const isApproved = step.call.gate === 'plan' && (kind === 'approve' || kind === 'edit');
   if (!isApproved || run.plan_approved !== undefined) return [];
   return [{ type: 'run.plan_approved', step_id: step.id, data: { approval_id: id, by } }];
 }
 
 /** No other caller has decided, voted or delegated since the caller read the approval, and the action is the same. */
-const stillAsked = (run: RunState, step: StepState, approval: ApprovalState): Condition[] => [
-  approvalIs(approval.id, 'pending'),
-  stepIs(step.id, step.status),
-  snapshotIs(run.snapshot ?? ''),
-  fieldIs(approvalField.votes(approval.id), approval.votes),
-  fieldIs(approvalField.delegations(approval.id), approval.delegations),
+const stillAsked = (run: model.RunState, step: model.StepState, approval: model.ApprovalState): model.Condition[] => [
+  model.approvalIs(approval.id, 'pending'),
+  model.stepIs(step.id, step.status),
+  model.snapshotIs(run.snapshot ?? ''),
+  model.fieldIs(model.approvalField.votes(approval.id), approval.votes),
+  model.fieldIs(model.approvalField.delegations(approval.id), approval.delegations),
 ];
 
 /** A vote of several required votes, and not the last. */
 export const vote = (
-  run: RunState,
-  step: StepState,
-  approval: ApprovalState,
-  { by, votes }: { by: string; votes: Vote[] },
-): Transition => ({
+  run: model.RunState,
+  step: model.StepState,
+  approval: model.ApprovalState,
+  { by, votes }: { by: string; votes: contract.Vote[] },
+): model.Transition => ({
   if: stillAsked(run, step, approval),
   before: Date.parse(approval.request.expires_at),
   events: [voted(step, approval, by, votes)],
 });
 
-const voted = (step: StepState, { id }: ApprovalState, by: string, votes: Vote[]): NewEvent => ({
+const voted = (
+  step: model.StepState,
+  { id }: model.ApprovalState,
+  by: string,
+  votes: contract.Vote[],
+): contract.NewEvent => ({
   type: 'approval.voted',
   step_id: step.id,
   data: { approval_id: id, by, votes },
@@ -125,11 +118,11 @@ const voted = (step: StepState, { id }: ApprovalState, by: string, votes: Vote[]
 
 /** A caller with the right to decide lets another caller decide. */
 export const delegate = (
-  run: RunState,
-  step: StepState,
-  approval: ApprovalState,
-  { from, to }: Delegation,
-): Transition => ({
+  run: model.RunState,
+  step: model.StepState,
+  approval: model.ApprovalState,
+  { from, to }: contract.Delegation,
+): model.Transition => ({
   if: stillAsked(run, step, approval),
   before: Date.parse(approval.request.expires_at),
   events: [
@@ -145,15 +138,15 @@ export const delegate = (
  * An approved writing call becomes the writer now, so the call finds the workspace the person has seen. The answer to a call whose result comes later
  * changes nothing in the workspace.
  */
-function willWrite(step: StepState, { kind, edited, answers }: Decision): boolean {
+function willWrite(step: model.StepState, { kind, edited, answers }: Decision): boolean {
   if (asksOutside(step)) return false;
   return (kind === 'approve' || kind === 'edit' || answers !== undefined) && (edited?.effect ?? step.effect) !== 'read';
 }
 
 /** The deadline passed first: the step settles without having run. */
-export function expire(run: RunState, step: StepState, approval: ApprovalState): Transition {
+export function expire(run: model.RunState, step: model.StepState, approval: model.ApprovalState): model.Transition {
   const waiting = parkedChange(run, -1);
-  const error: Problem = {
+  const error: contract.Problem = {
     code: 'EEXPIRED',
     message: `Not run: no decision before ${approval.request.expires_at}.`,
     next: 'Continue without this call, or ask again.',
@@ -161,7 +154,7 @@ export function expire(run: RunState, step: StepState, approval: ApprovalState):
   const isIndeterminate = approval.request.kind === 'indeterminate';
   const { attempt } = step;
   return {
-    if: [...waiting.if, approvalIs(approval.id, 'pending'), stepIs(step.id, step.status)],
+    if: [...waiting.if, model.approvalIs(approval.id, 'pending'), model.stepIs(step.id, step.status)],
     events: [
       { type: 'approval.expired', step_id: step.id, data: { approval_id: approval.id } },
       isIndeterminate
@@ -175,16 +168,18 @@ export function expire(run: RunState, step: StepState, approval: ApprovalState):
 }
 
 /** A question of the other side of a call, which has run up to there. */
-export const isOutsideQuestion = ({ asked }: Pick<StepState, 'asked'>, { request }: ApprovalState): boolean =>
-  asked !== undefined && request.kind === 'input';
+export const isOutsideQuestion = (
+  { asked }: Pick<model.StepState, 'asked'>,
+  { request }: model.ApprovalState,
+): boolean => asked !== undefined && request.kind === 'input';
 
-const unanswered = ({ request }: ApprovalState): Problem => ({
+const unanswered = ({ request }: model.ApprovalState): contract.Problem => ({
   code: 'EEXPIRED',
   message: `The server asked a question before the call continued, and no answer came before ${request.expires_at}. Nothing more was sent.`,
   next: 'Continue without this call, or make it again.',
 });
 
-const unknownOutcome: Problem = {
+const unknownOutcome: contract.Problem = {
   code: 'EUNKNOWN',
   message:
     'It is unknown whether this call took effect: its worker died, and no decision was made before the deadline.',
@@ -196,7 +191,7 @@ const nextAfterRejection = 'Do not repeat the same call. Follow the message of t
 const approvedBy = ({ by, expired }: Decision): string =>
   expired ? `approved by ${by}: no decision came in time` : `approved by ${by}`;
 
-function consequence(step: StepState, approval: ApprovalState, decision: Decision): NewEvent {
+function consequence(step: model.StepState, approval: model.ApprovalState, decision: Decision): contract.NewEvent {
   const step_id = step.id;
   const says = decision.message === undefined ? '' : ` They say: ${decision.message}`;
   const isIndeterminate = approval.request.kind === 'indeterminate';
@@ -272,7 +267,7 @@ function consequence(step: StepState, approval: ApprovalState, decision: Decisio
   }
 }
 
-const declined = (says: string): Problem => ({
+const declined = (says: string): contract.Problem => ({
   code: 'EREJECTED',
   message: `The server asked a question before the call continued, and a person declined to answer. Nothing more was sent.${says}`,
   next: nextAfterRejection,

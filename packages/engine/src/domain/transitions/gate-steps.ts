@@ -1,11 +1,4 @@
-import {
-  isSettled,
-  type NewEvent,
-  type Payload,
-  type PolicyAction,
-  type Shown,
-  type Verdict,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { termsOf } from '../approval-terms.ts';
 import { denialOf } from '../judge-grants.ts';
 import { type RuleState, type RunState, type StepState, snapshotIs, stepIs, type Transition } from '../model.ts';
@@ -16,7 +9,7 @@ import { parkedChange } from './waiting.ts';
 /** A pending step runs, parks, or is refused. */
 export type Gate =
   | { step: StepState; action: 'allow'; reason: string }
-  | { step: StepState; action: 'deny'; verdict: Verdict }
+  | { step: StepState; action: 'deny'; verdict: contract.Verdict }
   | Held
   | Answered;
 
@@ -31,10 +24,10 @@ export interface Answered extends Omit<Held, 'action'> {
 export interface Held {
   step: StepState;
   action: 'hold';
-  verdict: Verdict;
+  verdict: contract.Verdict;
   approvalId: string;
   expiresAt: string;
-  preview?: Payload<Shown>;
+  preview?: contract.Payload<contract.Shown>;
   uses?: string | undefined;
   reaches?: string[] | undefined;
   /** Who gave the call its arguments in earlier decisions. */
@@ -59,9 +52,12 @@ export const runsBeside = ({ call, approval }: StepState): boolean => call.besid
  * The pending steps that may pass the gate now. The approval of a writing step shows, and binds to, the workspace state at the start of the
  * call.
  */
-export const releasable = (steps: readonly StepState[], actionOf: (step: StepState) => PolicyAction): StepState[] =>
+export const releasable = (
+  steps: readonly StepState[],
+  actionOf: (step: StepState) => contract.PolicyAction,
+): StepState[] =>
   unblocked(steps, (step) => ({
-    isSettled: isSettled(step.status),
+    isSettled: contract.isSettled(step.status),
     writes: changes(step) || step.call.sequential === true,
     isDenied: step.status === 'pending' && actionOf(step) === 'deny',
   })).filter((step) => step.status === 'pending');
@@ -78,7 +74,7 @@ export function gateSteps(run: RunState, gates: readonly Gate[]): Transition {
 }
 
 /** The events for a call at the gate. @param snapshot the workspace a decision is about */
-export function eventsOf(gate: Gate, snapshot: string): NewEvent[] {
+export function eventsOf(gate: Gate, snapshot: string): contract.NewEvent[] {
   const { step } = gate;
   switch (gate.action) {
     case 'allow':
@@ -101,7 +97,7 @@ export function eventsOf(gate: Gate, snapshot: string): NewEvent[] {
 }
 
 /** Asks a person about a call. @param snapshot the workspace the decision is about */
-const requested = ({ step, verdict, ...gate }: Held, snapshot: string): NewEvent => ({
+const requested = ({ step, verdict, ...gate }: Held, snapshot: string): contract.NewEvent => ({
   type: 'approval.requested',
   step_id: step.id,
   data: {
@@ -120,7 +116,7 @@ const requested = ({ step, verdict, ...gate }: Held, snapshot: string): NewEvent
 });
 
 /** As if the maker of the rule had decided, in the same append as the question. */
-function answered({ action: _, rule, digest, ...gate }: Answered, snapshot: string): NewEvent[] {
+function answered({ action: _, rule, digest, ...gate }: Answered, snapshot: string): contract.NewEvent[] {
   const { step, approvalId } = gate;
   const { by, decision = 'approve', message } = rule.made;
   const isRejected = decision === 'reject';

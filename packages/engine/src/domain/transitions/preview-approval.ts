@@ -1,46 +1,42 @@
 import type { Payload, Problem, Shown } from '@holdpoint/contract';
 import { sameTerms } from '../approval-terms.ts';
-import {
-  type ApprovalState,
-  approvalField,
-  approvalIs,
-  type Condition,
-  fieldIs,
-  isAbsent,
-  type RunState,
-  runIs,
-  type StepState,
-  snapshotIs,
-  stepIs,
-  type Transition,
-} from '../model.ts';
+import * as model from '../model.ts';
 import { parkedChange } from './waiting.ts';
 
 /** A caller wants to see the result of a held call before the decision. */
 export const requestPreview = (
-  run: RunState,
-  step: StepState,
-  { id, request }: ApprovalState,
+  run: model.RunState,
+  step: model.StepState,
+  { id, request }: model.ApprovalState,
   by: string,
-): Transition => ({
-  if: [runIs(run.status), approvalIs(id, 'pending'), stepIs(step.id, 'parked'), isAbsent(approvalField.previewing(id))],
+): model.Transition => ({
+  if: [
+    model.runIs(run.status),
+    model.approvalIs(id, 'pending'),
+    model.stepIs(step.id, 'parked'),
+    model.isAbsent(model.approvalField.previewing(id)),
+  ],
   before: Date.parse(request.expires_at),
   events: [{ type: 'approval.preview_requested', step_id: step.id, data: { approval_id: id, by } }],
 });
 
 /** The call has no result that can be shown: the approval stays open as it was. */
-export const failPreview = (step: StepState, approval: ApprovalState, reason: Problem): Transition => ({
+export const failPreview = (
+  step: model.StepState,
+  approval: model.ApprovalState,
+  reason: Problem,
+): model.Transition => ({
   if: stillPreviewing(step, approval),
   events: [{ type: 'approval.preview_failed', step_id: step.id, data: { approval_id: approval.id, reason } }],
 });
 
 /** An approval with the result replaces the approval without: the same terms, deciders and deadline, and another digest. */
 export function replaceByPreview(
-  run: RunState,
-  step: StepState,
-  asked: ApprovalState,
+  run: model.RunState,
+  step: model.StepState,
+  asked: model.ApprovalState,
   shown: { approvalId: string; preview: Payload<Shown>; uses: string },
-): Transition {
+): model.Transition {
   const waiting = parkedChange(run, 0);
   const { request, delegations, escalated } = asked;
   const { approvalId, preview, uses } = shown;
@@ -48,9 +44,9 @@ export function replaceByPreview(
     if: [
       ...waiting.if,
       ...stillPreviewing(step, asked),
-      snapshotIs(run.snapshot ?? ''),
-      fieldIs(approvalField.delegations(asked.id), delegations),
-      fieldIs(approvalField.escalated(asked.id), escalated),
+      model.snapshotIs(run.snapshot ?? ''),
+      model.fieldIs(model.approvalField.delegations(asked.id), delegations),
+      model.fieldIs(model.approvalField.escalated(asked.id), escalated),
     ],
     before: Date.parse(request.expires_at),
     events: [
@@ -84,8 +80,8 @@ export function replaceByPreview(
 }
 
 /** No caller has decided or asked again since the worker read the approval. */
-const stillPreviewing = (step: StepState, { id, previewing }: ApprovalState): Condition[] => [
-  approvalIs(id, 'pending'),
-  stepIs(step.id, 'parked'),
-  fieldIs(approvalField.previewing(id), previewing),
+const stillPreviewing = (step: model.StepState, { id, previewing }: model.ApprovalState): model.Condition[] => [
+  model.approvalIs(id, 'pending'),
+  model.stepIs(step.id, 'parked'),
+  model.fieldIs(model.approvalField.previewing(id), previewing),
 ];

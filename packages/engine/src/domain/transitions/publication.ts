@@ -1,38 +1,15 @@
-import type {
-  ApprovalKind,
-  ConflictSummary,
-  DecisionKind,
-  PasskeyAssertion,
-  Payload,
-  Problem,
-  Published,
-  PublishOptions,
-  Resolution,
-  Shown,
-  ValidatorResult,
-} from '@holdpoint/contract';
-import {
-  type ApprovalState,
-  approvalIs,
-  type Condition,
-  fieldIs,
-  headIs,
-  leaseIs,
-  parkedIs,
-  publicationIs,
-  type RunState,
-  runField,
-  runIs,
-  snapshotIs,
-  type Transition,
-} from '../model.ts';
+import type * as contract from '@holdpoint/contract';
+import * as model from '../model.ts';
 
 /** Records the request of a publish. A worker publishes afterwards, so the publish survives a crash in between. */
-export const requestPublish = (run: RunState, options: PublishOptions & { by: string }): Transition => ({
+export const requestPublish = (
+  run: model.RunState,
+  options: contract.PublishOptions & { by: string },
+): model.Transition => ({
   if: [
-    runIs('succeeded'),
-    publicationIs('none', 'conflicted', 'failed', 'rejected', 'published'),
-    snapshotIs(run.snapshot ?? ''),
+    model.runIs('succeeded'),
+    model.publicationIs('none', 'conflicted', 'failed', 'rejected', 'published'),
+    model.snapshotIs(run.snapshot ?? ''),
   ],
   events: [
     {
@@ -43,59 +20,64 @@ export const requestPublish = (run: RunState, options: PublishOptions & { by: st
 });
 
 /** Validators start. When a later worker finds this event without a result, the worker of the validators died or is frozen. */
-export const recordValidating = (run: RunState, snapshot: string): Transition => ({
-  if: [publicationIs('requested'), leaseIs(run.lease), headIs(run.head), fieldIs(runField.validating, run.validating)],
+export const recordValidating = (run: model.RunState, snapshot: string): model.Transition => ({
+  if: [
+    model.publicationIs('requested'),
+    model.leaseIs(run.lease),
+    model.headIs(run.head),
+    model.fieldIs(model.runField.validating, run.validating),
+  ],
   events: [{ type: 'workspace.validating', data: { snapshot } }],
 });
 
 /** Records the results of the validators. The publish ends when any validator failed. */
 export const recordValidation = (
-  run: RunState,
-  validated: { snapshot: string; results: Payload<ValidatorResult[]> },
-  failed: Problem | undefined,
-): Transition => ({
-  if: [publicationIs('requested'), leaseIs(run.lease)],
+  run: model.RunState,
+  validated: { snapshot: string; results: contract.Payload<contract.ValidatorResult[]> },
+  failed: contract.Problem | undefined,
+): model.Transition => ({
+  if: [model.publicationIs('requested'), model.leaseIs(run.lease)],
   events: [
     { type: 'workspace.validated', data: { ...validated, passed: failed === undefined } },
     ...(failed === undefined ? [] : recordPublishFailed(run, failed).events),
   ],
 });
 
-export const recordPublished = (run: RunState, published: Published): Transition => ({
-  if: [publicationIs('requested')],
+export const recordPublished = (run: model.RunState, published: contract.Published): model.Transition => ({
+  if: [model.publicationIs('requested')],
   events: [{ type: 'workspace.published', data: { snapshot: run.snapshot ?? '', published } }],
 });
 
 export const recordConflict = (
-  run: RunState,
-  conflicts: readonly ConflictSummary[],
+  run: model.RunState,
+  conflicts: readonly contract.ConflictSummary[],
   { parked }: { parked?: true } = {},
-): Transition => ({
-  if: [publicationIs('requested')],
+): model.Transition => ({
+  if: [model.publicationIs('requested')],
   events: [{ type: 'workspace.conflicted', data: { snapshot: run.snapshot ?? '', conflicts: [...conflicts], parked } }],
 });
 
-export const recordPublishFailed = (run: RunState, reason: Problem): Transition => ({
-  if: [publicationIs('requested')],
+export const recordPublishFailed = (run: model.RunState, reason: contract.Problem): model.Transition => ({
+  if: [model.publicationIs('requested')],
   events: [{ type: 'workspace.publish_failed', data: { snapshot: run.snapshot ?? '', reason } }],
 });
 
 /** A publish waiting for a person. With conflicts, the publication is also conflicted. */
 export interface Hold {
   approvalId: string;
-  kind: Extract<ApprovalKind, 'publish' | 'conflict'>;
+  kind: Extract<contract.ApprovalKind, 'publish' | 'conflict'>;
   digest: string;
   reason: string;
-  preview: Payload<Shown>;
+  preview: contract.Payload<contract.Shown>;
   expiresAt: string;
   confirm: 'passkey' | undefined;
-  conflicts: readonly ConflictSummary[];
+  conflicts: readonly contract.ConflictSummary[];
 }
 
-export function parkPublish(run: RunState, hold: Hold): Transition {
+export function parkPublish(run: model.RunState, hold: Hold): model.Transition {
   const conflicted = hold.kind === 'conflict' ? recordConflict(run, hold.conflicts, { parked: true }).events : [];
   return {
-    if: [publicationIs('requested'), parkedIs(run.parked)],
+    if: [model.publicationIs('requested'), model.parkedIs(run.parked)],
     events: [
       ...conflicted,
       {
@@ -121,20 +103,24 @@ export function parkPublish(run: RunState, hold: Hold): Transition {
 const decisionsFor = {
   publish: ['approve', 'reject'],
   conflict: ['approve', 'edit', 'reject'],
-} as const satisfies Record<Hold['kind'], DecisionKind[]>;
+} as const satisfies Record<Hold['kind'], contract.DecisionKind[]>;
 
 /** A checked decision of a person about a parked publish. */
 export interface PublishDecision {
-  kind: DecisionKind;
+  kind: contract.DecisionKind;
   digest: string;
   by: string;
   message?: string;
-  resolutions?: Payload<Resolution[]>;
-  assertion?: PasskeyAssertion | undefined;
+  resolutions?: contract.Payload<contract.Resolution[]>;
+  assertion?: contract.PasskeyAssertion | undefined;
 }
 
 /** The first decision wins. */
-export function decidePublish(run: RunState, approval: ApprovalState, decision: PublishDecision): Transition {
+export function decidePublish(
+  run: model.RunState,
+  approval: model.ApprovalState,
+  decision: PublishDecision,
+): model.Transition {
   const { kind, digest, by, message, resolutions, assertion } = decision;
   return {
     if: stillParked(run, approval),
@@ -161,7 +147,11 @@ export function decidePublish(run: RunState, approval: ApprovalState, decision: 
 }
 
 /** Resolutions stay in force when their result is approved afterwards. */
-function released(run: RunState, approval: ApprovalState, { digest, resolutions, assertion }: PublishDecision) {
+function released(
+  run: model.RunState,
+  approval: model.ApprovalState,
+  { digest, resolutions, assertion }: PublishDecision,
+) {
   const approves = approval.request.kind === 'publish';
   return {
     approved: approves ? digest : undefined,
@@ -170,13 +160,13 @@ function released(run: RunState, approval: ApprovalState, { digest, resolutions,
   };
 }
 
-const rejected = (by: string, message: string | undefined): Problem => ({
+const rejected = (by: string, message: string | undefined): contract.Problem => ({
   code: 'publish_rejected',
   message: `Not published: ${by} rejected it.${message === undefined ? '' : ` They say: ${message}`}`,
   next: 'Publish again, or download the patch.',
 });
 
-export const expirePublish = (run: RunState, approval: ApprovalState): Transition => ({
+export const expirePublish = (run: model.RunState, approval: model.ApprovalState): model.Transition => ({
   if: stillParked(run, approval),
   events: [
     { type: 'approval.expired', data: { approval_id: approval.id } },
@@ -193,21 +183,21 @@ export const expirePublish = (run: RunState, approval: ApprovalState): Transitio
   ],
 });
 
-const stillParked = (run: RunState, approval: ApprovalState): Condition[] => [
-  publicationIs('parked'),
-  approvalIs(approval.id, 'pending'),
-  parkedIs(run.parked),
+const stillParked = (run: model.RunState, approval: model.ApprovalState): model.Condition[] => [
+  model.publicationIs('parked'),
+  model.approvalIs(approval.id, 'pending'),
+  model.parkedIs(run.parked),
 ];
 
 /** A publish waiting for a decision ends with the workspace. No fork may be waiting for its copy: the caller checks `run.forks`. */
-export function requestDiscard(run: RunState, by: string): Transition {
+export function requestDiscard(run: model.RunState, by: string): model.Transition {
   const parked = run.publication === 'parked' && run.publish_approval !== undefined;
   return {
     if: [
-      runIs('succeeded', 'failed', 'canceled'),
-      publicationIs(run.publication),
-      parkedIs(run.parked),
-      fieldIs(runField.forks, run.forks),
+      model.runIs('succeeded', 'failed', 'canceled'),
+      model.publicationIs(run.publication),
+      model.parkedIs(run.parked),
+      model.fieldIs(model.runField.forks, run.forks),
     ],
     events: [
       ...(parked
@@ -223,7 +213,7 @@ export function requestDiscard(run: RunState, by: string): Transition {
   };
 }
 
-export const recordDiscarded = (): Transition => ({
-  if: [publicationIs('discarding')],
+export const recordDiscarded = (): model.Transition => ({
+  if: [model.publicationIs('discarding')],
   events: [{ type: 'workspace.discarded', data: {} }],
 });

@@ -1,23 +1,11 @@
 import type { EventOf, NewEvent, Payload, Problem } from '@holdpoint/contract';
 import { usageOf } from '../limits-reached.ts';
-import {
-  type Condition,
-  fieldIs,
-  noOpenTasks,
-  openIs,
-  parkedIs,
-  type RunState,
-  runField,
-  runIs,
-  seqIs,
-  type Transition,
-  turnIs,
-} from '../model.ts';
+import * as model from '../model.ts';
 import type { PlannerOutput } from './plan-turn.ts';
 
 /** The workspace exists: the run starts. */
-export const startRun = (workspace: EventOf<'workspace.materialised'>['data']): Transition => ({
-  if: [runIs('queued')],
+export const startRun = (workspace: EventOf<'workspace.materialised'>['data']): model.Transition => ({
+  if: [model.runIs('queued')],
   events: [
     { type: 'workspace.materialised', data: workspace },
     { type: 'run.started', data: {} },
@@ -25,26 +13,26 @@ export const startRun = (workspace: EventOf<'workspace.materialised'>['data']): 
 });
 
 /** How much of the source is copied. */
-export const recordProgress = (progress: { files: number; bytes: number }): Transition => ({
-  if: [runIs('queued')],
+export const recordProgress = (progress: { files: number; bytes: number }): model.Transition => ({
+  if: [model.runIs('queued')],
   events: [{ type: 'workspace.progress', data: progress }],
 });
 
 /** The planner is done and every step is settled. A message not yet read by the model keeps the run running. */
-export const endRun = (run: RunState, end: RunEnd, output: PlannerOutput): Transition => ({
-  if: [runIs('running'), turnIs(run.turn), openIs(0), noOpenTasks, ...allRead(run, output)],
+export const endRun = (run: model.RunState, end: RunEnd, output: PlannerOutput): model.Transition => ({
+  if: [model.runIs('running'), model.turnIs(run.turn), model.openIs(0), model.noOpenTasks, ...allRead(run, output)],
   events: [...lastTurn(run, output), ending(end)],
 });
 
 /** Ends a run with open tasks: the tasks end first. */
-export const closeRun = (run: RunState, end: RunEnd, output: PlannerOutput): Transition => ({
-  if: [runIs('running'), turnIs(run.turn), openIs(0), ...allRead(run, output)],
+export const closeRun = (run: model.RunState, end: RunEnd, output: PlannerOutput): model.Transition => ({
+  if: [model.runIs('running'), model.turnIs(run.turn), model.openIs(0), ...allRead(run, output)],
   events: [...lastTurn(run, output), { type: 'run.closing', data: end }],
 });
 
 /** The last task of a closing run is over. */
-export const finishClosing = (run: RunState, end: RunEnd): Transition => ({
-  if: [runIs('running'), turnIs(run.turn), openIs(0), noOpenTasks],
+export const finishClosing = (run: model.RunState, end: RunEnd): model.Transition => ({
+  if: [model.runIs('running'), model.turnIs(run.turn), model.openIs(0), model.noOpenTasks],
   events: [ending(end)],
 });
 
@@ -61,27 +49,27 @@ function ending({ as, message, reason, output }: RunEnd): NewEvent {
 }
 
 /** No new message since the model read them. A plan reads no messages. */
-function allRead(run: RunState, { answer }: PlannerOutput): Condition[] {
+function allRead(run: model.RunState, { answer }: PlannerOutput): model.Condition[] {
   if (answer === undefined) return [];
-  return [fieldIs(runField.messages, run.messages)];
+  return [model.fieldIs(model.runField.messages, run.messages)];
 }
 
 /** The last output of a model is a turn without steps. */
-function lastTurn(run: RunState, output: PlannerOutput): NewEvent[] {
+function lastTurn(run: model.RunState, output: PlannerOutput): NewEvent[] {
   if (output.answer === undefined) return [];
   return [{ type: 'turn.planned', data: { turn: run.turn + 1, steps: [], ...output } }];
 }
 
 /** Stops the run at its present place; a caller can resume the run. Approvals stay open, and decisions are kept. */
-export const pauseRun = (run: RunState, reason: Problem): Transition => ({
-  if: [runIs(run.status)],
+export const pauseRun = (run: model.RunState, reason: Problem): model.Transition => ({
+  if: [model.runIs(run.status)],
   events: [{ type: 'run.paused', data: { reason, from: run.status } }],
 });
 
 export const pausedByHand = 'paused_by_hand';
 
 /** A person pauses the run. Running steps settle; no new step starts. */
-export const pauseByHand = (run: RunState, by: string): Transition =>
+export const pauseByHand = (run: model.RunState, by: string): model.Transition =>
   pauseRun(run, {
     code: pausedByHand,
     message: `${by} paused the run.`,
@@ -93,15 +81,15 @@ export const pauseByHand = (run: RunState, by: string): Transition =>
  * here.
  */
 export const resumeRun = (
-  run: RunState,
+  run: model.RunState,
   resume: { by: string; tools?: Record<string, string> | undefined; model?: string | undefined },
-): Transition => ({
-  if: [runIs('paused'), parkedIs(run.parked)],
+): model.Transition => ({
+  if: [model.runIs('paused'), model.parkedIs(run.parked)],
   events: [resumed(run, 'pause', resume)],
 });
 
 export function resumed(
-  run: RunState,
+  run: model.RunState,
   after: 'pause' | 'end',
   resume: { by: string; tools?: Record<string, string> | undefined; model?: string | undefined },
 ): NewEvent {
@@ -111,29 +99,29 @@ export function resumed(
 }
 
 /** For a run not paused, whose limits block its sub-agents: limits count from here. */
-export const extendRun = (run: RunState, { by, now }: { by: string; now: number }): Transition => ({
-  if: [runIs(run.status)],
+export const extendRun = (run: model.RunState, { by, now }: { by: string; now: number }): model.Transition => ({
+  if: [model.runIs(run.status)],
   events: [{ type: 'run.extended', data: { used: usageOf(run, now), by } }],
 });
 
-function resumedStatus(run: RunState): 'queued' | 'waiting' | 'running' {
+function resumedStatus(run: model.RunState): 'queued' | 'waiting' | 'running' {
   if (run.started_at === undefined) return 'queued';
   return run.parked > 0 ? 'waiting' : 'running';
 }
 
-export const cancelRun = (run: RunState, by: string, message?: string): Transition => ({
-  if: [runIs(run.status)],
+export const cancelRun = (run: model.RunState, by: string, message?: string): model.Transition => ({
+  if: [model.runIs(run.status)],
   events: [{ type: 'run.canceling', data: { by, from: run.status, message } }],
 });
 
 /** The reconciler repaired something required by the run's state when read. */
-export const recordRepair = (seen: RunState, data: EventOf<'run.repaired'>['data']): Transition => ({
-  if: [seqIs(seen.seq)],
+export const recordRepair = (seen: model.RunState, data: EventOf<'run.repaired'>['data']): model.Transition => ({
+  if: [model.seqIs(seen.seq)],
   events: [{ type: 'run.repaired', data }],
 });
 
 /** The last step and task of a canceling run are over. Calls behind its last turn are never made. */
-export const finishCancel = ({ received, taken }: RunState): Transition => ({
-  if: [runIs('canceling'), openIs(0), noOpenTasks],
+export const finishCancel = ({ received, taken }: model.RunState): model.Transition => ({
+  if: [model.runIs('canceling'), model.openIs(0), model.noOpenTasks],
   events: [{ type: 'run.canceled', data: { dropped: received > taken ? received : undefined } }],
 });

@@ -1,15 +1,6 @@
-import {
-  approvalCommon,
-  attribute,
-  close,
-  learnApproval,
-  type Meaning,
-  proofOf,
-  shortText,
-  textOfPayload,
-} from '../meaning.ts';
+import * as meaning from '../meaning.ts';
 
-export const approvalDecided: Meaning<'approval.decided'> = {
+export const approvalDecided: meaning.Meaning<'approval.decided'> = {
   changes(state, { step_id, time, data }, { run, step, approval }) {
     const { approval_id, snapshot, writes, ...decision } = data;
     state.closeApproval(approval_id, statusAfterDecision[decision.decision]);
@@ -20,24 +11,28 @@ export const approvalDecided: Meaning<'approval.decided'> = {
   },
   span(trace, { data }) {
     const { approval_id, decision, by, rule_id, made_rule, votes, expired } = data;
-    close(trace, approval_id, {
+    meaning.close(trace, approval_id, {
       attributes: {
-        [attribute.decision]: decision,
-        [attribute.decidedBy]: by,
-        [attribute.ruleId]: rule_id,
-        [attribute.madeRule]: made_rule,
-        [attribute.votes]: votes?.length,
-        [attribute.approvalExpired]: expired,
+        [meaning.attribute.decision]: decision,
+        [meaning.attribute.decidedBy]: by,
+        [meaning.attribute.ruleId]: rule_id,
+        [meaning.attribute.madeRule]: made_rule,
+        [meaning.attribute.votes]: votes?.length,
+        [meaning.attribute.approvalExpired]: expired,
       },
     });
   },
   audit: {
     learn(facts, event) {
       const { decision, by, action_digest } = event.data;
-      learnApproval(facts, event, { status: statusAfterDecision[decision], decided_by: { name: by }, action_digest });
+      meaning.learnApproval(facts, event, {
+        status: statusAfterDecision[decision],
+        decided_by: { name: by },
+        action_digest,
+      });
     },
     record(facts, event, redact) {
-      const common = approvalCommon(facts, event, redact);
+      const common = meaning.approvalCommon(facts, event, redact);
       facts.approvals.delete(event.data.approval_id);
       const { decision, action_digest, snapshot, args, asked, message, by } = event.data;
       const { votes, rule_id, made_rule, expired } = event.data;
@@ -50,16 +45,16 @@ export const approvalDecided: Meaning<'approval.decided'> = {
           snapshot,
           decided_by: { name: by },
         },
-        ...(args && { args: textOfPayload(args, redact) }),
-        asked: asked && textOfPayload(asked, redact),
+        ...(args && { args: meaning.textOfPayload(args, redact) }),
+        asked: asked && meaning.textOfPayload(asked, redact),
         ...{
-          votes: votes?.map((one) => ({ name: one.by, kind: one.kind, ...proofOf(one) })),
+          votes: votes?.map((one) => ({ name: one.by, kind: one.kind, ...meaning.proofOf(one) })),
           rule_id,
           made_rule,
           expired,
         },
-        ...proofOf(event.data),
-        message: message === undefined ? undefined : shortText(message, redact),
+        ...meaning.proofOf(event.data),
+        message: message === undefined ? undefined : meaning.shortText(message, redact),
       };
     },
   },

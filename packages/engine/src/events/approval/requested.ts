@@ -1,17 +1,7 @@
-import {
-  approvalCommon,
-  attribute,
-  learnApproval,
-  type Meaning,
-  note,
-  open,
-  shortText,
-  spanKeys,
-  spanName,
-} from '../meaning.ts';
+import * as meaning from '../meaning.ts';
 
 /** An approval without a step is about the publish of the run. */
-export const approvalRequested: Meaning<'approval.requested'> = {
+export const approvalRequested: meaning.Meaning<'approval.requested'> = {
   changes(state, { step_id, time, data }, { run, step, approval, approvals }) {
     const { approval_id, snapshot: _, ...request } = data;
     state.set(approval.request(approval_id), { ...request, step_id, requested_at: time });
@@ -35,33 +25,34 @@ export const approvalRequested: Meaning<'approval.requested'> = {
   },
   span(trace, { step_id, data: { approval_id, kind, changed } }) {
     const what = kind === 'input' ? 'question' : 'approval';
-    const publish = spanKeys.publish(trace.publishes);
+    const publish = meaning.spanKeys.publish(trace.publishes);
     const parent = step_id ?? (trace.open.has(publish) ? publish : undefined);
-    open(trace, approval_id, {
+    meaning.open(trace, approval_id, {
       kind: 'wait',
-      name: spanName.wait(what),
+      name: meaning.spanName.wait(what),
       parent,
       attributes: {
-        [attribute.waitFor]: what,
-        [attribute.approvalId]: approval_id,
-        [attribute.approvalKind]: kind,
-        [attribute.stepId]: step_id,
+        [meaning.attribute.waitFor]: what,
+        [meaning.attribute.approvalId]: approval_id,
+        [meaning.attribute.approvalKind]: kind,
+        [meaning.attribute.stepId]: step_id,
       },
     });
-    if (changed !== undefined) note(trace, approval_id, 'files changed', { [attribute.filesChanged]: changed.total });
+    if (changed !== undefined)
+      meaning.note(trace, approval_id, 'files changed', { [meaning.attribute.filesChanged]: changed.total });
   },
   audit: {
     learn(facts, event) {
       facts.approvals.set(event.data.approval_id, event);
       const call = event.step_id === undefined ? undefined : facts.calls.get(event.step_id);
       if (call !== undefined) call.verdict ??= { action: 'hold', reason: event.data.reason };
-      learnApproval(facts, event, { status: 'pending' });
+      meaning.learnApproval(facts, event, { status: 'pending' });
     },
     record(facts, event, redact) {
       const { reason, expires_at } = event.data;
       return {
-        ...approvalCommon(facts, event, redact),
-        ...{ status: 'pending', reason: shortText(reason, redact), expires_at },
+        ...meaning.approvalCommon(facts, event, redact),
+        ...{ status: 'pending', reason: meaning.shortText(reason, redact), expires_at },
       };
     },
   },

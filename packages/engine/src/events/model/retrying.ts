@@ -1,15 +1,6 @@
-import {
-  attribute,
-  endWaitForModel,
-  type Meaning,
-  noAudit,
-  open,
-  requestFailed,
-  spanKeys,
-  spanName,
-} from '../meaning.ts';
+import * as meaning from '../meaning.ts';
 
-export const modelRetrying: Meaning<'model.retrying'> = {
+export const modelRetrying: meaning.Meaning<'model.retrying'> = {
   changes(state, { data }, { run }) {
     state.set(run.model_wait, data);
     state.set(run.models_left, data.left);
@@ -17,11 +8,15 @@ export const modelRetrying: Meaning<'model.retrying'> = {
   },
   span(trace, { seq, data }) {
     // No request was sent while the turn waited in line.
-    if (data.queued) endWaitForModel(trace, trace.now);
-    else requestFailed(trace, seq, data.reason.code, data.model);
+    if (data.queued) meaning.endWaitForModel(trace, trace.now);
+    else meaning.requestFailed(trace, seq, data.reason.code, data.model);
     trace.askedAgain = Date.parse(data.until);
-    const attributes = { [attribute.waitFor]: 'model' };
-    open(trace, spanKeys.at('wait', seq), { kind: 'wait', name: spanName.wait('model'), attributes });
+    const attributes = { [meaning.attribute.waitFor]: 'model' };
+    meaning.open(trace, meaning.spanKeys.at('wait', seq), {
+      kind: 'wait',
+      name: meaning.spanName.wait('model'),
+      attributes,
+    });
   },
-  audit: noAudit,
+  audit: meaning.noAudit,
 };

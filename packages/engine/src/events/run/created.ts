@@ -1,18 +1,6 @@
-import {
-  attribute,
-  beginLife,
-  defaultTenant,
-  genAi,
-  linksOf,
-  type Meaning,
-  messageOf,
-  partsOfTraceparent,
-  promptOf,
-  runRecord,
-  traceIdOf,
-} from '../meaning.ts';
+import * as meaning from '../meaning.ts';
 
-export const runCreated: Meaning<'run.created'> = {
+export const runCreated: meaning.Meaning<'run.created'> = {
   changes(state, { time, data }, { run, spec, named }) {
     const { title, toolset, planner, model, labels, priority, dry_run, tenant, created_by, traceparent } = data;
     state.set(run.status, 'queued');
@@ -37,30 +25,30 @@ export const runCreated: Meaning<'run.created'> = {
   },
   span(trace, { data }) {
     const { planner, toolset, model, traceparent, tenant, priority, dry_run, parent } = data;
-    trace.traceId = traceIdOf(trace.runId, traceparent);
-    trace.remoteParent = traceparent === undefined ? null : partsOfTraceparent(traceparent).spanId;
+    trace.traceId = meaning.traceIdOf(trace.runId, traceparent);
+    trace.remoteParent = traceparent === undefined ? null : meaning.partsOfTraceparent(traceparent).spanId;
     Object.assign(trace, { planner, toolset, model, tenant: tenant ?? 'default' });
     trace.turn = data.forked_from?.turn ?? 0;
     if (data.forked_from !== undefined)
       trace.origin = { runId: data.forked_from.run_id, traceId: data.linked_trace_id };
-    beginLife(trace, {
+    meaning.beginLife(trace, {
       attributes: {
-        [attribute.tenant]: trace.tenant,
-        [genAi.inputMessages]: messageOf(trace, 'user', promptOf(data.spec)),
-        [attribute.priority]: priority ?? 'normal',
-        [attribute.dryRun]: dry_run,
-        [attribute.runDepth]: parent?.depth,
+        [meaning.attribute.tenant]: trace.tenant,
+        [meaning.genAi.inputMessages]: meaning.messageOf(trace, 'user', meaning.promptOf(data.spec)),
+        [meaning.attribute.priority]: priority ?? 'normal',
+        [meaning.attribute.dryRun]: dry_run,
+        [meaning.attribute.runDepth]: parent?.depth,
       },
-      links: linksOf(data),
+      links: meaning.linksOf(data),
     });
   },
   audit: {
     learn(facts, { data: { tenant, created_by, toolset } }) {
       // Absent in the runs from before there were tenants.
-      facts.tenant = typeof tenant === 'string' ? tenant : defaultTenant;
+      facts.tenant = typeof tenant === 'string' ? tenant : meaning.defaultTenant;
       facts.submittedBy = created_by;
       facts.toolset = toolset;
     },
-    record: runRecord,
+    record: meaning.runRecord,
   },
 };

@@ -1,15 +1,6 @@
-import {
-  attribute,
-  beginLife,
-  changeState,
-  endWaitsOfRun,
-  type Meaning,
-  note,
-  runRecord,
-  spanKeys,
-} from '../meaning.ts';
+import * as meaning from '../meaning.ts';
 
-export const runResumed: Meaning<'run.resumed'> = {
+export const runResumed: meaning.Meaning<'run.resumed'> = {
   changes(state, { time, data: { status, used, tools, after, model, by } }, { run }) {
     state.set(run.status, status);
     if (after === 'calls') state.clear(run.awaits_calls);
@@ -35,16 +26,18 @@ export const runResumed: Meaning<'run.resumed'> = {
     if (status === 'running') state.startClock(time);
   },
   span(trace, { data }) {
-    endWaitsOfRun(trace);
-    if (!trace.isAlive) beginLife(trace, { attributes: {}, links: [] });
-    changeState(trace, data.status);
-    note(trace, spanKeys.run(trace.life), 'run resumed', { [attribute.resumedAfter]: data.after });
+    meaning.endWaitsOfRun(trace);
+    if (!trace.isAlive) meaning.beginLife(trace, { attributes: {}, links: [] });
+    meaning.changeState(trace, data.status);
+    meaning.note(trace, meaning.spanKeys.run(trace.life), 'run resumed', {
+      [meaning.attribute.resumedAfter]: data.after,
+    });
     if (data.status === 'running' && trace.left === 0) trace.due = trace.now;
   },
   audit: {
     learn: (facts) => {
       facts.hasEnded = false;
     },
-    record: runRecord,
+    record: meaning.runRecord,
   },
 };

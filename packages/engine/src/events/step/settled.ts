@@ -1,28 +1,11 @@
 import type { StepSettled } from '@holdpoint/contract';
-import {
-  attribute,
-  callRecord,
-  close,
-  closeTurn,
-  contentOf,
-  cutSegment,
-  endAttempt,
-  genAi,
-  general,
-  isolated,
-  link,
-  linkToRun,
-  linkType,
-  type Meaning,
-  set,
-  spanKeys,
-} from '../meaning.ts';
+import * as meaning from '../meaning.ts';
 
 type Type = StepSettled['type'];
 type Status = Type extends `step.${infer Settled}` ? Settled : never;
 
 /** The seven events by which a step settles differ in the status alone. */
-const settledAs = (status: Status, spanStatus: 'ok' | 'error' | 'unset'): Meaning<Type> => ({
+const settledAs = (status: Status, spanStatus: 'ok' | 'error' | 'unset'): meaning.Meaning<Type> => ({
   changes(state, { step_id, time, data }, { run, step }) {
     const { value, error, attempt, duration_ms, inherited_from, grants, times, instead, usage, restore, writes, long } =
       data;
@@ -41,44 +24,48 @@ const settledAs = (status: Status, spanStatus: 'ok' | 'error' | 'unset'): Meanin
   span(trace, { step_id, data }) {
     const { attempt, error, duration_ms, capabilities, command, usage, instead, inherited_from } = data;
     if (attempt !== null) {
-      const key = spanKeys.attempt(step_id, attempt);
-      isolated(trace, key, capabilities);
-      set(trace, key, {
-        [attribute.toolMs]: duration_ms,
-        [general.exitCode]: command?.exit_code ?? undefined,
-        [attribute.commandCpuMs]: command?.cpu_ms,
-        [attribute.commandMemoryBytes]: command?.memory_bytes,
-        [attribute.commandOutputBytes]: command?.output_bytes,
+      const key = meaning.spanKeys.attempt(step_id, attempt);
+      meaning.isolated(trace, key, capabilities);
+      meaning.set(trace, key, {
+        [meaning.attribute.toolMs]: duration_ms,
+        [meaning.general.exitCode]: command?.exit_code ?? undefined,
+        [meaning.attribute.commandCpuMs]: command?.cpu_ms,
+        [meaning.attribute.commandMemoryBytes]: command?.memory_bytes,
+        [meaning.attribute.commandOutputBytes]: command?.output_bytes,
       });
-      endAttempt(trace, step_id, attempt, { outcome: status, code: error?.code, status: spanStatus });
+      meaning.endAttempt(trace, step_id, attempt, { outcome: status, code: error?.code, status: spanStatus });
     }
     if (inherited_from !== undefined && trace.origin !== undefined) {
       const { runId, traceId } = trace.origin;
-      link(trace, step_id, linkToRun(runId, linkType.forkedFrom, { traceId, key: inherited_from }));
+      meaning.link(
+        trace,
+        step_id,
+        meaning.linkToRun(runId, meaning.linkType.forkedFrom, { traceId, key: inherited_from }),
+      );
     }
-    close(trace, step_id, {
+    meaning.close(trace, step_id, {
       status: spanStatus,
       code: error?.code,
       attributes: {
-        [attribute.stepOutcome]: status,
-        [genAi.toolResult]: contentOf(trace, data.value),
-        [general.errorType]: error?.code,
-        [attribute.instead]: instead,
-        [attribute.inheritedFrom]: inherited_from,
-        [genAi.inputTokens]: usage?.input_tokens,
-        [genAi.outputTokens]: usage?.output_tokens,
-        [genAi.cacheReadTokens]: usage?.cached_input_tokens,
-        [genAi.reasoningTokens]: usage?.reasoning_tokens,
-        [attribute.costMicros]: usage?.cost_micros,
+        [meaning.attribute.stepOutcome]: status,
+        [meaning.genAi.toolResult]: meaning.contentOf(trace, data.value),
+        [meaning.general.errorType]: error?.code,
+        [meaning.attribute.instead]: instead,
+        [meaning.attribute.inheritedFrom]: inherited_from,
+        [meaning.genAi.inputTokens]: usage?.input_tokens,
+        [meaning.genAi.outputTokens]: usage?.output_tokens,
+        [meaning.genAi.cacheReadTokens]: usage?.cached_input_tokens,
+        [meaning.genAi.reasoningTokens]: usage?.reasoning_tokens,
+        [meaning.attribute.costMicros]: usage?.cost_micros,
       },
     });
     trace.left -= 1;
-    if (trace.left === 0) closeTurn(trace);
+    if (trace.left === 0) meaning.closeTurn(trace);
     if (trace.left !== 0 || trace.state !== 'running') return;
-    cutSegment(trace);
+    meaning.cutSegment(trace);
     trace.due = trace.now;
   },
-  audit: { record: callRecord },
+  audit: { record: meaning.callRecord },
 });
 
 export const stepSucceeded = settledAs('succeeded', 'ok');

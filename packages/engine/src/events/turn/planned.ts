@@ -1,24 +1,6 @@
-import {
-  add,
-  attribute,
-  close,
-  closeTurn,
-  countInRun,
-  endWaitForModel,
-  genAi,
-  genAiModel,
-  genAiOperation,
-  type Meaning,
-  messageOf,
-  modelAttributes,
-  noAudit,
-  openTurn,
-  spanKeys,
-  spanName,
-  waited,
-} from '../meaning.ts';
+import * as meaning from '../meaning.ts';
 
-export const turnPlanned: Meaning<'turn.planned'> = {
+export const turnPlanned: meaning.Meaning<'turn.planned'> = {
   changes(state, { data: { turn, steps, usage, repetition, messages_read, received } }, { run }) {
     state.set(run.turn, turn);
     state.set(run.turn_steps, steps);
@@ -43,47 +25,47 @@ export const turnPlanned: Meaning<'turn.planned'> = {
     const asked = Math.max(due, Math.min(asked_at === undefined ? unknown : Date.parse(asked_at), trace.now));
     // A fallback may have answered.
     const model = answered?.asked ?? trace.model;
-    const numbered = { [attribute.turn]: turn };
-    const isRetried = endWaitForModel(trace, asked);
-    if (asked > due && !isRetried) waited(trace, seq, { from: due, to: asked, attributes: numbered });
-    add(
+    const numbered = { [meaning.attribute.turn]: turn };
+    const isRetried = meaning.endWaitForModel(trace, asked);
+    if (asked > due && !isRetried) meaning.waited(trace, seq, { from: due, to: asked, attributes: numbered });
+    meaning.add(
       trace,
-      spanKeys.turn(turn, trace.rewinds),
+      meaning.spanKeys.turn(turn, trace.rewinds),
       {
         kind: 'turn',
-        name: byModel ? spanName.chat(genAiModel(model).model) : spanName.plan,
+        name: byModel ? meaning.spanName.chat(meaning.genAiModel(model).model) : meaning.spanName.plan,
         start: asked,
-        parent: openTurn(trace, { number: turn, start: asked }),
+        parent: meaning.openTurn(trace, { number: turn, start: asked }),
         attributes: {
-          [genAi.operation]: byModel ? genAiOperation.chat : genAiOperation.plan,
-          ...(byModel && modelAttributes(model)),
-          [genAi.outputMessages]: messageOf(trace, 'assistant', data.message),
-          [genAi.responseModel]: answered?.model,
-          [genAi.responseId]: answered?.id,
-          [genAi.finishReasons]: answered?.finish_reason === undefined ? undefined : [answered.finish_reason],
-          [genAi.inputTokens]: usage?.input_tokens,
-          [genAi.outputTokens]: usage?.output_tokens,
-          [genAi.cacheReadTokens]: usage?.cached_input_tokens,
-          [genAi.reasoningTokens]: usage?.reasoning_tokens,
-          [attribute.costMicros]: usage?.cost_micros,
+          [meaning.genAi.operation]: byModel ? meaning.genAiOperation.chat : meaning.genAiOperation.plan,
+          ...(byModel && meaning.modelAttributes(model)),
+          [meaning.genAi.outputMessages]: meaning.messageOf(trace, 'assistant', data.message),
+          [meaning.genAi.responseModel]: answered?.model,
+          [meaning.genAi.responseId]: answered?.id,
+          [meaning.genAi.finishReasons]: answered?.finish_reason === undefined ? undefined : [answered.finish_reason],
+          [meaning.genAi.inputTokens]: usage?.input_tokens,
+          [meaning.genAi.outputTokens]: usage?.output_tokens,
+          [meaning.genAi.cacheReadTokens]: usage?.cached_input_tokens,
+          [meaning.genAi.reasoningTokens]: usage?.reasoning_tokens,
+          [meaning.attribute.costMicros]: usage?.cost_micros,
           ...numbered,
-          [attribute.turnCalls]: steps.length,
-          [attribute.turnRefusedCalls]: refused?.calls,
+          [meaning.attribute.turnCalls]: steps.length,
+          [meaning.attribute.turnRefusedCalls]: refused?.calls,
         },
       },
       { status: 'ok' },
     );
-    if (byModel) countInRun(trace, usage);
+    if (byModel) meaning.countInRun(trace, usage);
     trace.turns += 1;
     trace.turn = turn;
     trace.left = steps.length;
-    if (trace.left === 0) closeTurn(trace);
+    if (trace.left === 0) meaning.closeTurn(trace);
     trace.due = steps.length === 0 && trace.state === 'running' ? trace.now : undefined;
     for (const [number, id] of trace.messages) {
       if (number > (messages_read ?? 0)) break;
-      close(trace, id, { attributes: numbered });
+      meaning.close(trace, id, { attributes: numbered });
       trace.messages.delete(number);
     }
   },
-  audit: noAudit,
+  audit: meaning.noAudit,
 };

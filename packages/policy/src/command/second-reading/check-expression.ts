@@ -1,17 +1,11 @@
-import {
-  type ArithmeticCommand,
-  type ArithmeticExpansionPart,
-  type ArithmeticFor,
-  forEachChild,
-  type SyntaxNode,
-} from 'unbash';
+import * as unbash from 'unbash';
 import { findHazard } from '../find-hazards.ts';
 import { refuse } from './disagreement.ts';
 import { gapsOf } from './node-at.ts';
 import type { Region } from './region.ts';
 
 /** Operators between the words of `[[ ]]`. */
-export function checkTest({ blanked }: Region, node: SyntaxNode, children: readonly SyntaxNode[]): void {
+export function checkTest({ blanked }: Region, node: unbash.SyntaxNode, children: readonly unbash.SyntaxNode[]): void {
   const signs = gapsOf(node, children).map(({ pos, end }) => {
     return blanked.slice(pos, end).replaceAll('\\\n', ' ').trim();
   });
@@ -22,7 +16,7 @@ export function checkTest({ blanked }: Region, node: SyntaxNode, children: reado
   if (!isBare && found !== expectedSigns(node, children.length)) refuse('a test was read in another way', node.pos);
 }
 
-function expectedSigns(node: SyntaxNode, count: number): string {
+function expectedSigns(node: unbash.SyntaxNode, count: number): string {
   switch (node.type) {
     case 'TestCommand':
       return '[[ ]]';
@@ -44,16 +38,16 @@ const numbers = /^(?:for[ \t]*)?(?:\$\(\(|\(\(|\$\[)[\d\s+\-*/%<>=!&|^~?:,;()]*(
 /** Arithmetic has numbers and operators alone. Any other arithmetic is a hazard, with unknown evaluations. */
 export function checkArithmetic(
   { source }: Region,
-  node: ArithmeticFor | ArithmeticCommand | ArithmeticExpansionPart,
+  node: unbash.ArithmeticFor | unbash.ArithmeticCommand | unbash.ArithmeticExpansionPart,
 ): void {
   const text = source.slice(node.pos, node.type === 'ArithmeticFor' ? node.body.pos : node.end);
   if (!numbers.test(text) && !hasHazard(node)) refuse('arithmetic was read in another way', node.pos);
 }
 
-function hasHazard(node: SyntaxNode): boolean {
+function hasHazard(node: unbash.SyntaxNode): boolean {
   if (findHazard(node) !== undefined) return true;
   let found = false;
-  forEachChild(node, (child) => {
+  unbash.forEachChild(node, (child) => {
     found ||= hasHazard(child);
   });
   return found;

@@ -1,14 +1,7 @@
 import { forEachChild, type HereDoc, type ParsedScript, type SyntaxNode } from 'unbash';
 import { checkArithmetic, checkTest } from './check-expression.ts';
 import { checkHereDocuments } from './check-here-document.ts';
-import {
-  checkArray,
-  checkAssignment,
-  checkOperation,
-  checkParameter,
-  checkQuotes,
-  checkRedirect,
-} from './check-part.ts';
+import * as checkPart from './check-part.ts';
 import { checkStructure } from './check-structure.ts';
 import { checkSubstitution } from './check-substitution.ts';
 import { checkName, checkWord } from './check-word.ts';
@@ -75,11 +68,11 @@ function read(
       return;
     case 'DoubleQuoted':
     case 'LocaleString':
-      checkQuotes(region, node, children);
+      checkPart.checkQuotes(region, node, children);
       inside('doubleQuotes');
       return;
     case 'ParameterExpansion':
-      checkParameter(region, node, children, quoting);
+      checkPart.checkParameter(region, node, children, quoting);
       inside(operandOf(quoting));
       return;
     case 'Default':
@@ -88,7 +81,7 @@ function read(
     case 'Slice':
     case 'CaseModification':
     case 'Transform':
-      checkOperation(region, node, children);
+      checkPart.checkOperation(region, node, children);
       inside(quoting);
       return;
     case 'CommandExpansion':
@@ -96,20 +89,20 @@ function read(
       checkSubstitution(region, node, quoting, { readScript, read });
       return;
     case 'Assignment':
-      checkAssignment(region, node, children);
+      checkPart.checkAssignment(region, node, children);
       inside('word');
       return;
     case 'ArrayValue':
-      checkArray(region, node, children);
+      checkPart.checkArray(region, node, children);
       inside('word');
       return;
     case 'Redirect':
     case 'HereString':
-      checkRedirect(region, node, children);
+      checkPart.checkRedirect(region, node, children);
       inside('word');
       return;
     case 'HereDoc':
-      checkRedirect(region, node, children);
+      checkPart.checkRedirect(region, node, children);
       readBody(region, node);
       return;
     case 'HereDocDelimiter':

@@ -1,23 +1,12 @@
 import type { PastCompaction, PastConversation, PastTurn, PlannerInput } from '@holdpoint/engine/worker';
-import {
-  type CountImage,
-  type ModelImage,
-  type ModelMessage,
-  type ModelTool,
-  type Sight,
-  tokensOf,
-  tokensOfImage,
-  tokensOfMessage,
-  tokensOfPdf,
-  tokensOfTools,
-} from '@holdpoint/models';
+import * as models from '@holdpoint/models';
 import type { Registry } from '@holdpoint/tools';
 import { asUser, freshCap, readBefore, turnMessages } from '../conversation.ts';
 import { readVerbatim, summaryText, type Verbatim } from './verbatim.ts';
 
 /** A request ready for sending, and its parts. */
 export interface BuiltRequest {
-  messages: ModelMessage[];
+  messages: models.ModelMessage[];
   /** First estimates of tokens: of the request, of everything except turns, and of a turn with each result cut to `cap` bytes. */
   tokens: number;
   fixed: number;
@@ -27,7 +16,7 @@ export interface BuiltRequest {
    * The beginning of the request, through these first turns: what a provider has in its cache, while no result of them was cut.
    * @param cap most bytes of each result @default the present cap of a turn
    */
-  through: (turns: readonly PastTurn[], cap?: number) => { messages: ModelMessage[]; tokens: number };
+  through: (turns: readonly PastTurn[], cap?: number) => { messages: models.ModelMessage[]; tokens: number };
   /** The summary of earlier turns. */
   summary: string;
   carried: Verbatim;
@@ -37,8 +26,8 @@ export interface BuiltRequest {
 
 interface Parts {
   system: string;
-  tools: readonly ModelTool[];
-  sight: Sight;
+  tools: readonly models.ModelTool[];
+  sight: models.Sight;
 }
 
 /** Builds the request from the log alone: each process builds the same request, and the beginning of the request stays the same. */
@@ -53,7 +42,7 @@ export function buildRequest(
   const summarised = compactions.findLast(({ how }) => how === 'summarised');
   const carried = readVerbatim(summarised?.carried);
   const summary = summarised?.summary ?? '';
-  const before: ModelMessage[] = [
+  const before: models.ModelMessage[] = [
     { role: 'user', text: goal.prompt, ...(goal.images && { images: goal.images }) },
     ...(summarised === undefined ? [] : [asUser(summaryText(summarised.through_turn, carried, summary))]),
   ];
@@ -65,7 +54,7 @@ export function buildRequest(
   const rendered = (turn: PastTurn, cap: number) => renderedTurn(registry, spec, turn, { cap, count });
   const middle = turns.map((turn) => rendered(turn, capOf(turn)));
   const after = readBefore({ readMessages: unread, notified, warned }).map(asUser);
-  const begin = tokensOf(system) + tokensOfTools(tools) + sum(before, count);
+  const begin = models.tokensOf(system) + models.tokensOfTools(tools) + sum(before, count);
   const fixed = begin + sum(after, count);
   return {
     messages: [...before, ...middle.flatMap(({ messages }) => messages), ...after],
@@ -84,19 +73,19 @@ export function buildRequest(
 interface Counting {
   /** Counts with the same key are the same. */
   key: string;
-  image: CountImage;
+  image: models.CountImage;
 }
 
 /** A sentence stands in the place of an image that the model does not read, and the text in the place of a PDF. */
 const wordsForImage = 40;
 
-function countImage(model: string, sight: Sight, image: ModelImage): number {
-  if (image.pages === undefined) return sight.images ? tokensOfImage(model, image) : wordsForImage;
-  return sight.pdf ? tokensOfPdf(model, image) : tokensOf(image.text ?? '');
+function countImage(model: string, sight: models.Sight, image: models.ModelImage): number {
+  if (image.pages === undefined) return sight.images ? models.tokensOfImage(model, image) : wordsForImage;
+  return sight.pdf ? models.tokensOfPdf(model, image) : models.tokensOf(image.text ?? '');
 }
 
-const sum = (messages: readonly ModelMessage[], { image }: Counting): number =>
-  messages.reduce((all, message) => all + tokensOfMessage(message, image), 0);
+const sum = (messages: readonly models.ModelMessage[], { image }: Counting): number =>
+  messages.reduce((all, message) => all + models.tokensOfMessage(message, image), 0);
 
 /** The cap of a turn is the smallest cap recorded for the turn. */
 function capsOf(compactions: readonly PastCompaction[]): (turn: PastTurn) => number {
@@ -106,7 +95,7 @@ function capsOf(compactions: readonly PastCompaction[]): (turn: PastTurn) => num
 }
 
 interface Rendered {
-  messages: ModelMessage[];
+  messages: models.ModelMessage[];
   tokens: number;
 }
 
@@ -145,7 +134,7 @@ function scaleOf(
   for (const turn of turns) {
     const { messages, tokens } = renderedAs(turn);
     const answer = messages.find((message) => message.role === 'assistant');
-    const read = readBefore(turn).reduce((all, text) => all + tokensOfMessage(asUser(text), () => 0), 0);
+    const read = readBefore(turn).reduce((all, text) => all + models.tokensOfMessage(asUser(text), () => 0), 0);
     // Requests before the last compaction were longer than their turns are now, shortened or summarised.
     if (answer !== undefined && turn.turn >= (last?.before_turn ?? 0)) {
       const counted = answer.answer.usage.input_tokens / (before + read);

@@ -1,13 +1,6 @@
 import type { ModelUsage, Problem } from '@holdpoint/contract';
 import type { PastTurn } from '@holdpoint/engine/worker';
-import {
-  type Model,
-  type ModelAnswer,
-  ModelError,
-  type ModelMessage,
-  type ModelRequest,
-  type ReasoningEffort,
-} from '@holdpoint/models';
+import * as models from '@holdpoint/models';
 import type { Redactor } from '@holdpoint/secrets';
 import { decisionNote } from '../decision-note.ts';
 import { askWithImages, type ImageSource } from '../images.ts';
@@ -17,9 +10,9 @@ import { capResult, cutText } from './cap-result.ts';
 /** The fields of a request for a turn. A request for a summary has the same, so a provider finds its beginning in the cache. */
 export interface TurnRequest {
   system: string;
-  tools: ModelRequest['tools'];
+  tools: models.ModelRequest['tools'];
   temperature: number | undefined;
-  reasoningEffort: ReasoningEffort | undefined;
+  reasoningEffort: models.ReasoningEffort | undefined;
   cacheKey: string;
 }
 
@@ -28,7 +21,7 @@ interface Asked {
   model: string;
   like: TurnRequest;
   /** The conversation through the turns to summarise, from the most of each result that fits to the least. */
-  conversations: readonly ModelMessage[][];
+  conversations: readonly models.ModelMessage[][];
   prompt: string;
   /** The summary of the turns before. */
   before: string;
@@ -42,14 +35,14 @@ interface Asked {
   images: ImageSource;
   /** True when the run may ask another model after its provider withholds the summary. */
   hasOther: boolean;
-  usageOf: (answer: Pick<ModelAnswer, 'model' | 'usage'>) => ModelUsage;
+  usageOf: (answer: Pick<models.ModelAnswer, 'model' | 'usage'>) => ModelUsage;
   signal: AbortSignal;
 }
 
 export interface Summary {
   text: string;
   /** The answer of the model, if the model answered. */
-  answer?: ModelAnswer;
+  answer?: models.ModelAnswer;
   /** Why the text is a list of the calls. */
   failed?: Problem;
 }
@@ -59,9 +52,9 @@ export interface Summary {
  * tools. When the model writes no usable summary, a list of the calls replaces the turns.
  * @throws ModelError when the model cannot be asked at all, or withholds the summary and the run has another model, as for a turn
  */
-export async function summarise(model: Model, asked: Asked): Promise<Summary> {
+export async function summarise(model: models.Model, asked: Asked): Promise<Summary> {
   const { before, turns, longest } = asked;
-  let spent: ModelAnswer['usage'] | undefined;
+  let spent: models.ModelAnswer['usage'] | undefined;
   for (const { isTranscript, request } of requestsOf(asked)) {
     // The answer before was a call.
     if (spent !== undefined && !isTranscript) continue;
@@ -83,7 +76,7 @@ export async function summarise(model: Model, asked: Asked): Promise<Summary> {
         ? { text: answer.text.trim().slice(0, longest * charactersPerToken), answer }
         : { text: digest(before, turns, longest), answer, failed };
     } catch (error) {
-      if (!(error instanceof ModelError) || isOfAnyRequest(error)) throw error;
+      if (!(error instanceof models.ModelError) || isOfAnyRequest(error)) throw error;
       if (error.code === 'EMODELPOLICY' && asked.hasOther) throw error;
       if (error.code === 'EMODELCONTEXT') continue;
       const { code, message, next } = error;
@@ -100,10 +93,10 @@ const unshown = () => {};
 const charactersPerToken = 6;
 
 /** Errors the next turn would meet as well: the model can be asked only later, or only after a person acted. */
-const isOfAnyRequest = ({ code, retryable }: ModelError): boolean =>
+const isOfAnyRequest = ({ code, retryable }: models.ModelError): boolean =>
   retryable || code === 'EMODELAUTH' || code === 'EMODELQUOTA' || code === 'EMODELNAME' || code === 'EMODELSETTINGS';
 
-function problemOf({ finish, text }: ModelAnswer): Problem | undefined {
+function problemOf({ finish, text }: models.ModelAnswer): Problem | undefined {
   if (finish === 'content_filter') return { code: 'EMODELREFUSED', message: 'The provider withheld the summary.' };
   if (finish === 'length') return { code: 'EMODELLENGTH', message: 'The summary was cut off at the output limit.' };
   if (text.trim() === '') return { code: 'EMODELEMPTY', message: 'The summary was empty.' };
@@ -111,7 +104,7 @@ function problemOf({ finish, text }: ModelAnswer): Problem | undefined {
 }
 
 /** Longest first: the first estimate of a strange text may be wrong. */
-function requestsOf(asked: Asked): { isTranscript: boolean; request: () => ModelRequest }[] {
+function requestsOf(asked: Asked): { isTranscript: boolean; request: () => models.ModelRequest }[] {
   return [
     ...asked.conversations.map((messages) => ({
       isTranscript: false,
@@ -125,7 +118,10 @@ function requestsOf(asked: Asked): { isTranscript: boolean; request: () => Model
 }
 
 /** The tokens of two answers. */
-function sumOf(one: ModelAnswer['usage'] | undefined, other: ModelAnswer['usage']): ModelAnswer['usage'] {
+function sumOf(
+  one: models.ModelAnswer['usage'] | undefined,
+  other: models.ModelAnswer['usage'],
+): models.ModelAnswer['usage'] {
   if (one === undefined) return other;
   const add = (a: number | undefined, b: number | undefined) =>
     a === undefined && b === undefined ? undefined : (a ?? 0) + (b ?? 0);
@@ -141,8 +137,8 @@ function sumOf(one: ModelAnswer['usage'] | undefined, other: ModelAnswer['usage'
 /** The beginning is that of a turn's request, with its tools: another list would be another beginning. */
 function conversationRequest(
   { model, like, longest, redacted, signal }: Asked,
-  messages: ModelMessage[],
-): ModelRequest {
+  messages: models.ModelMessage[],
+): models.ModelRequest {
   return {
     ...{ model, ...like, system: redacted.text(like.system), maxOutputTokens: longest * 2, signal },
     messages: redacted.json([...messages, { role: 'user', text: question }]),

@@ -1,16 +1,9 @@
-import {
-  type AbsentContent,
-  fixedTime,
-  type Json,
-  type PolicyRule,
-  sourceFoldersOf,
-  type Toolchain,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import type { PlannerInput } from '@holdpoint/engine/worker';
 
 interface Environment {
   /** As data, for the record. */
-  facts: Record<string, Json>;
+  facts: Record<string, contract.Json>;
   /** In words, for the model. */
   text: string;
 }
@@ -22,17 +15,21 @@ export function environmentOf(
     toolchains = [],
     absent,
     now,
-  }: { toolchains?: readonly Toolchain[] | undefined; absent?: AbsentContent | undefined; now: number },
+  }: {
+    toolchains?: readonly contract.Toolchain[] | undefined;
+    absent?: contract.AbsentContent | undefined;
+    now: number;
+  },
 ): Environment {
   const { modes, network, limits, validators, prepare, policy, operator = [] } = spec;
-  const date = new Date(modes.deterministic ? fixedTime : now).toISOString().slice(0, 10);
+  const date = new Date(modes.deterministic ? contract.fixedTime : now).toISOString().slice(0, 10);
   const bound = { ...boundLimits(limits) };
   const rules = [...operator.flatMap((one) => one.rules), ...policy.rules];
   const held = rules.filter(({ action }) => action === 'hold').map(ruleText);
   const denied = rules.filter(({ action }) => action === 'deny').map(ruleText);
-  const folders = sourceFoldersOf(spec.source);
+  const folders = contract.sourceFoldersOf(spec.source);
   const on = Object.entries(modes).flatMap(([name, isOn]) => (isOn ? [name] : []));
-  const facts: Record<string, Json> = {
+  const facts: Record<string, contract.Json> = {
     date,
     platform: 'linux',
     tools: modes.deterministic ? [] : toolchains.map(toolText),
@@ -72,7 +69,7 @@ export function environmentOf(
 }
 
 /** The paths come from the repository, so they are quoted. */
-function lfsText(absent: AbsentContent | undefined): string {
+function lfsText(absent: contract.AbsentContent | undefined): string {
   const { files, paths } = absent?.lfs_pointers ?? { files: 0, paths: [] };
   return listed(
     `Files under git-lfs (${files}) that are here as pointers, without their content`,
@@ -80,7 +77,7 @@ function lfsText(absent: AbsentContent | undefined): string {
   );
 }
 
-const toolText = ({ language, version, wanted, by, fits }: Toolchain): string =>
+const toolText = ({ language, version, wanted, by, fits }: contract.Toolchain): string =>
   [
     version === null ? `no ${language}` : `${language} ${version}`,
     wanted === undefined || fits ? '' : `(${by ?? 'the project'} asks for ${wanted})`,
@@ -104,7 +101,7 @@ function listed(title: string, items: readonly string[]): string {
   return `${title}: ${[...shown, ...more].join('; ')}.`;
 }
 
-function ruleText({ name, reason, match }: PolicyRule): string {
+function ruleText({ name, reason, match }: contract.PolicyRule): string {
   const what = Object.keys(match).length === 0 ? 'every call' : JSON.stringify(match);
   return [what, reason ?? name].filter(Boolean).join(' — ');
 }

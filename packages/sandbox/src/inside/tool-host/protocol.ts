@@ -1,15 +1,4 @@
-import type {
-  DirectoryList,
-  FileErrorCode,
-  FileStat,
-  GlobQuery,
-  GlobResult,
-  ListOptions,
-  Move,
-  Removal,
-  WriteExpectation,
-  Written,
-} from '@holdpoint/contract';
+import type * as contract from '@holdpoint/contract';
 
 /**
  * One request per line on stdin, one reply per line on stdout, in any order. The content of a file follows the line of its reply as raw
@@ -17,24 +6,24 @@ import type {
  */
 export type Operations = {
   resolve: { input: { path: string }; output: { path: string } };
-  stat: { input: { path: string; follow: boolean }; output: FileStat };
+  stat: { input: { path: string; follow: boolean }; output: contract.FileStat };
   read: {
     input: { path: string; max_bytes: number; offset: number };
     output: { bytes: number; sha256: string | null; mode: number };
   };
   write: {
-    input: { path: string; data: string; expect: WriteExpectation; parents: boolean };
-    output: Written;
+    input: { path: string; data: string; expect: contract.WriteExpectation; parents: boolean };
+    output: contract.Written;
   };
-  list: { input: { path: string } & Required<ListOptions>; output: DirectoryList };
+  list: { input: { path: string } & Required<contract.ListOptions>; output: contract.DirectoryList };
   /** `depth`: null without a limit. `facts`: an entry for each path, or empty. */
   glob: {
-    input: Required<Omit<GlobQuery, 'depth'>> & { depth: number | null };
-    output: Omit<GlobResult, 'facts'> & { facts: { bytes: number; mtime_ms: number }[] };
+    input: Required<Omit<contract.GlobQuery, 'depth'>> & { depth: number | null };
+    output: Omit<contract.GlobResult, 'facts'> & { facts: { bytes: number; mtime_ms: number }[] };
   };
   makeDirectory: { input: { path: string }; output: { created: string[] } };
-  remove: { input: { path: string; recursive: boolean }; output: Removal };
-  move: { input: { from: string; to: string; replace: boolean }; output: Move };
+  remove: { input: { path: string; recursive: boolean }; output: contract.Removal };
+  move: { input: { from: string; to: string; replace: boolean }; output: contract.Move };
   /** The search's output arrives before the reply, in parts. */
   search: { input: SearchInput; output: { exit_code: number | null; signal: string | null; nuls: number } };
   /** Kills the search with this key, unless the search has ended. */
@@ -70,21 +59,21 @@ export type Reply =
   | { id: number; output: Operations[OperationName]['output'] /** Bytes of content after the line. */; data?: number }
   /** A part of a search's output: `data` bytes follow. */
   | { id: number; part: OutputStream; data: number }
-  | { id: number; refused: { code: FileErrorCode; message: string } }
+  | { id: number; refused: { code: contract.FileErrorCode; message: string } }
   /** The tool host failed, e.g. on a disk error. */
   | { id: number; failed: string };
 
 /** Refuses an operation. The worker turns a refusal into a `FileError`. */
 export class Refusal extends Error {
-  readonly code: FileErrorCode;
+  readonly code: contract.FileErrorCode;
 
-  constructor(code: FileErrorCode, message: string) {
+  constructor(code: contract.FileErrorCode, message: string) {
     super(message);
     this.code = code;
   }
 }
 
-const meanings: Record<string, [FileErrorCode, string]> = {
+const meanings: Record<string, [contract.FileErrorCode, string]> = {
   ENOENT: ['ENOENT', 'no such file or directory'],
   ENOTDIR: ['ENOTDIR', 'a part of the path is not a directory'],
   EISDIR: ['EISDIR', 'it is a directory'],

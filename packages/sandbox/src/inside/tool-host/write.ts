@@ -1,16 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  fchmodSync,
-  linkSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-  rmSync,
-  type Stats,
-  writeSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import type { WriteExpectation } from '@holdpoint/contract';
 import { assertOutsideRepository } from './dot-git.ts';
@@ -38,23 +27,23 @@ export function write(root: string, input: Operations['write']['input']): Operat
   try {
     fill(temporary, data, stats ? stats.mode & 0o777 : 0o644);
     // Unlike a rename, a link fails when a command has made the file since the check.
-    if ('exists' in input.expect) linkSync(temporary, path);
+    if ('exists' in input.expect) fs.linkSync(temporary, path);
     else {
-      renameSync(temporary, path);
+      fs.renameSync(temporary, path);
       isThere = false;
     }
   } finally {
-    if (isThere) rmSync(temporary, { force: true });
+    if (isThere) fs.rmSync(temporary, { force: true });
   }
   return { path: relative(root, path), bytes: data.length, created: stats === null, sha256: sha256(data) };
 }
 
 function makeParents(root: string, directory: string): void {
   try {
-    mkdirSync(directory, { recursive: true });
+    fs.mkdirSync(directory, { recursive: true });
   } catch (error) {
     // Node says ENOENT where the file system says EROFS.
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') mkdirSync(firstMissing(root, directory));
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') fs.mkdirSync(firstMissing(root, directory));
     throw error;
   }
 }
@@ -64,7 +53,7 @@ export function assertNamesFile(path: string): void {
   if (path.endsWith('/') || path.endsWith('/.')) throw new Refusal('EISDIR', 'the path names a directory');
 }
 
-function assertExpected(path: string, stats: Stats | null, expect: WriteExpectation): void {
+function assertExpected(path: string, stats: fs.Stats | null, expect: WriteExpectation): void {
   if ('any' in expect) return;
   if ('exists' in expect) {
     if (stats) throw new Refusal('EEXIST', 'it exists already');
@@ -75,16 +64,16 @@ function assertExpected(path: string, stats: Stats | null, expect: WriteExpectat
 }
 
 function fill(path: string, data: Buffer, mode: number): void {
-  const descriptor = openSync(
+  const descriptor = fs.openSync(
     path,
-    constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW,
+    fs.constants.O_WRONLY | fs.constants.O_CREAT | fs.constants.O_EXCL | fs.constants.O_NOFOLLOW,
     0o600,
   );
   try {
-    for (let written = 0; written < data.length; ) written += writeSync(descriptor, data, written);
-    fchmodSync(descriptor, mode);
+    for (let written = 0; written < data.length; ) written += fs.writeSync(descriptor, data, written);
+    fs.fchmodSync(descriptor, mode);
   } finally {
-    closeSync(descriptor);
+    fs.closeSync(descriptor);
   }
 }
 

@@ -6,17 +6,7 @@ import { asideOf, requireRecord } from '../../run-folder/index.ts';
 import { boundMounts } from './bound-mounts.ts';
 import { soundLayer } from './check-layer.ts';
 import { type Layer, layerFile } from './layer.ts';
-import {
-  isMountPoint,
-  keepPlain,
-  mountOverlay,
-  overlayFile,
-  overlayOf,
-  readOverlay,
-  unmountIn,
-  upperOf,
-  workOf,
-} from './mounts.ts';
+import * as mounts from './mounts.ts';
 
 /**
  * Mounts the tree of a run unless already mounted, or a plain folder. Every use of a tree begins with this function, so a mount point is never
@@ -27,7 +17,7 @@ import {
  * snapshot
  */
 export async function mountedTree(deps: Deps, folder: RunFolder): Promise<Layer | undefined> {
-  const record = readOverlay(folder);
+  const record = mounts.readOverlay(folder);
   if (record === undefined) return undefined;
   const { layer, why } = await soundLayer(deps, record.layer);
   if (layer === undefined || layer.list.status !== record.list) {
@@ -37,13 +27,21 @@ export async function mountedTree(deps: Deps, folder: RunFolder): Promise<Layer 
   }
   // Before the look: maintenance unmounts unused trees, and reads this time last.
   noteUse(deps, folder, layer);
-  if (!isMountPoint(folder.tree)) {
+  if (!mounts.isMountPoint(folder.tree)) {
     const { owner } = requireRecord(folder);
     await unmountAside(folder);
-    await mountOverlay({
-      ...{ layer: layer.root, upper: upperOf(folder), work: workOf(folder), target: folder.tree, owner },
-      adoptWith: overlayFile(overlayOf(folder)),
-    }).catch((error: unknown) => giveUp(folder, error));
+    await mounts
+      .mountOverlay({
+        ...{
+          layer: layer.root,
+          upper: mounts.upperOf(folder),
+          work: mounts.workOf(folder),
+          target: folder.tree,
+          owner,
+        },
+        adoptWith: mounts.overlayFile(mounts.overlayOf(folder)),
+      })
+      .catch((error: unknown) => giveUp(folder, error));
     await boundMounts(deps);
   }
   return layer;
@@ -61,7 +59,7 @@ export function openMounted(folder: RunFolder, layer: Layer | undefined): Direct
   if (layer === undefined) return openTree(folder.tree);
   const top = openTop(folder.tree);
   const { dev, mode } = fstatSync(top.fd);
-  if (dev === statSync(overlayOf(folder)).dev) {
+  if (dev === statSync(mounts.overlayOf(folder)).dev) {
     top[Symbol.dispose]();
     throw new WorkspaceError('EWORKSPACEBUSY', `The tree ${folder.epoch} of ${folder.runId} was unmounted.`);
   }
@@ -76,7 +74,7 @@ export function openMounted(folder: RunFolder, layer: Layer | undefined): Direct
  */
 function giveUp(folder: RunFolder, error: unknown): never {
   if (!(error instanceof WorkspaceError)) throw error;
-  keepPlain(folder);
+  mounts.keepPlain(folder);
   throw new WorkspaceError('ELAYERLOST', error.message, { cause: error });
 }
 
@@ -86,7 +84,7 @@ function giveUp(folder: RunFolder, error: unknown): never {
  */
 async function unmountAside(folder: RunFolder): Promise<void> {
   const aside = asideOf(folder, '');
-  await unmountIn(dirname(aside), (point) => point.startsWith(aside));
+  await mounts.unmountIn(dirname(aside), (point) => point.startsWith(aside));
 }
 
 const interval = 60_000;
@@ -94,7 +92,7 @@ const interval = 60_000;
 /** Maintenance unmounts the trees, and removes the layers, with the longest time since their last use. */
 function noteUse(deps: Pick<Deps, 'now'>, folder: RunFolder, { path }: Layer): void {
   const now = deps.now();
-  for (const file of [overlayFile(overlayOf(folder)), layerFile(path)]) {
+  for (const file of [mounts.overlayFile(mounts.overlayOf(folder)), layerFile(path)]) {
     const { mtimeMs } = statSync(file);
     if (Math.abs(now - mtimeMs) > interval) utimesSync(file, now / 1000, now / 1000);
   }

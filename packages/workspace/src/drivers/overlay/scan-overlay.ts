@@ -2,16 +2,7 @@ import { type BigIntStats, lstatSync } from 'node:fs';
 import { errnoOf } from '../../errors.ts';
 import { type Directory, fromPlain, join, namesIn, openChild, openTop, statIn } from '../../files/index.ts';
 import { type Entry, type Folder, find, isFolder, reuseIfSame } from '../../store/objects/index.ts';
-import {
-  countKnown,
-  isTooDeep,
-  noteFolder,
-  openReadable,
-  type Permissions,
-  type Scan,
-  scanChildren,
-  scanListedEntry,
-} from '../../tree/index.ts';
+import * as trees from '../../tree/index.ts';
 import type { Layer } from './layer.ts';
 
 /** A tree on a layer. */
@@ -35,9 +26,9 @@ export interface OverlayTree {
  * A folder renamed by the run has an upper folder too, but its other names come from another folder of the layer. These names have other
  * inodes than the files of the layer at the same path, so such a folder is read whole.
  */
-export async function scanOverlay(scan: Scan, tree: OverlayTree, previous: Entry | undefined): Promise<Folder> {
+export async function scanOverlay(scan: trees.Scan, tree: OverlayTree, previous: Entry | undefined): Promise<Folder> {
   const { usual, others } = tree.layer.content.permissions;
-  if (!isSameUsual(usual, scan.usual)) return scanChildren(scan, tree.top, '', previous);
+  if (!isSameUsual(usual, scan.usual)) return trees.scanChildren(scan, tree.top, '', previous);
   const walk: Walk = { scan, tree, met: new Set() };
   using upper = openTop(tree.upper);
   const root = await scanBoth(walk, { merged: tree.top, upper, path: '', base: tree.base }, previous);
@@ -48,7 +39,7 @@ export async function scanOverlay(scan: Scan, tree: OverlayTree, previous: Entry
 }
 
 interface Walk {
-  readonly scan: Scan;
+  readonly scan: trees.Scan;
   readonly tree: OverlayTree;
   /** Read paths, each with everything below unless its folder was searched here. */
   readonly met: Set<string>;
@@ -74,7 +65,7 @@ async function scanBoth(walk: Walk, at: Both, previous: Entry | undefined): Prom
     )
   ) {
     walk.met.add(`${at.path}/`);
-    return scanChildren(scan, at.merged, at.path, previous);
+    return trees.scanChildren(scan, at.merged, at.path, previous);
   }
   const before = isFolder(previous) ? previous.entries : none;
   const entries = new Map<string, Entry>();
@@ -89,14 +80,14 @@ async function scanBoth(walk: Walk, at: Both, previous: Entry | undefined): Prom
       const entry = await scanWritten(walk, { ...at, name, path, below }, before.get(name));
       if (entry !== undefined) entries.set(name, entry);
     } else {
-      countKnown(scan, countEntries(below));
+      trees.countKnown(scan, countEntries(below));
       entries.set(name, below);
     }
     const pause = scan.maybeYield() ?? scan.content.backpressure();
     if (pause !== undefined) await pause;
   }
   for (const [name, below] of await lostEntries(walk, at, { names, written, before })) {
-    countKnown(scan, countEntries(below));
+    trees.countKnown(scan, countEntries(below));
     entries.set(name, below);
   }
   return reuseIfSame(previous, entries);
@@ -151,13 +142,13 @@ async function scanWritten(
   const base = isFolder(below) ? below : folderOfDamage(walk, path);
   const isBoth = base !== undefined && !scan.hides(name) && statIn(at.upper, name)?.isDirectory() === true;
   const status = isBoth ? statIn(at.merged, name) : undefined;
-  const mayLook = base !== undefined && status?.isDirectory() === true && !isTooDeep(path);
-  using merged = mayLook ? openReadable({ directory: at.merged, name, path }) : undefined;
+  const mayLook = base !== undefined && status?.isDirectory() === true && !trees.isTooDeep(path);
+  using merged = mayLook ? trees.openReadable({ directory: at.merged, name, path }) : undefined;
   if (base === undefined || status === undefined || merged === undefined) {
     met.add(`${path}/`);
-    return await scanListedEntry(scan, { name, path, open: () => at.merged }, previous);
+    return await trees.scanListedEntry(scan, { name, path, open: () => at.merged }, previous);
   }
-  noteFolder(scan, path, status);
+  trees.noteFolder(scan, path, status);
   using upper = openChild(at.upper, name);
   // Awaited here, while both are open.
   return await scanBoth(walk, { merged, upper, path, base }, previous);
@@ -213,5 +204,5 @@ function countEntries(entry: Entry): number {
   return count;
 }
 
-const isSameUsual = (a: Permissions['usual'], b: Permissions['usual']): boolean =>
+const isSameUsual = (a: trees.Permissions['usual'], b: trees.Permissions['usual']): boolean =>
   a.file === b.file && a.executable === b.executable && a.folder === b.folder;

@@ -1,13 +1,4 @@
-import {
-  type BigIntStats,
-  closeSync,
-  constants,
-  copyFileSync,
-  fstatSync,
-  futimesSync,
-  openSync,
-  readSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { writeAll } from '@holdpoint/process/durable-files';
 import { errnoOf } from '../../errors.ts';
 import { isAscii } from '../../files/path-name.ts';
@@ -56,12 +47,12 @@ export interface CopyResult {
 
 export const statusFields = 6;
 
-export function statusNumbers({ size, mtimeNs, ctimeNs, ino, dev, mode }: BigIntStats): bigint[] {
+export function statusNumbers({ size, mtimeNs, ctimeNs, ino, dev, mode }: fs.BigIntStats): bigint[] {
   return [size, mtimeNs, ctimeNs, BigInt.asIntN(64, ino), BigInt.asIntN(64, dev), mode];
 }
 
-const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = constants;
-const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants;
+const { COPYFILE_EXCL, COPYFILE_FICLONE_FORCE } = fs.constants;
+const { O_CREAT, O_EXCL, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = fs.constants;
 const pieceBytes = 1024 * 1024;
 
 /** Copies files and stores their content in the same pass: each is read once. State lasts across folders. */
@@ -100,7 +91,7 @@ export class FileCopier {
   #copyOne(task: FolderTask, name: string, result: CopyResult): Promise<void> | undefined {
     let fd: number;
     try {
-      fd = openSync(childOf(task.from, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
+      fd = fs.openSync(childOf(task.from, name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
     } catch (error) {
       // Vanished or changed its kind between two system calls: the copy shows no single moment anyway.
       const errno = errnoOf(error) ?? '';
@@ -111,12 +102,12 @@ export class FileCopier {
     }
     let later: Promise<void> | undefined;
     try {
-      const status = fstatSync(fd, { bigint: true });
+      const status = fs.fstatSync(fd, { bigint: true });
       if (!status.isFile()) note(result, 'gone');
       else if (Number(status.size) > task.remaining) note(result, 'too_large', { size: Number(status.size) });
-      else later = this.#copyOpen(task, { name, fd, status }, result)?.finally(() => closeSync(fd));
+      else later = this.#copyOpen(task, { name, fd, status }, result)?.finally(() => fs.closeSync(fd));
     } finally {
-      if (later === undefined) closeSync(fd);
+      if (later === undefined) fs.closeSync(fd);
     }
     return later;
   }
@@ -127,7 +118,7 @@ export class FileCopier {
     let later: Promise<void> | undefined;
     try {
       if (bytes >= largeBlobBytes) {
-        later = this.#copyLarge(source, target, result).finally(() => target && closeSync(target.fd));
+        later = this.#copyLarge(source, target, result).finally(() => target && fs.closeSync(target.fd));
         return later;
       }
       // A shared file is read from the copy, because the source may have changed.
@@ -141,7 +132,7 @@ export class FileCopier {
         oid: isStored ? this.#pack.add('blob', content) : '',
       });
     } finally {
-      if (target !== undefined && later === undefined) closeSync(target.fd);
+      if (target !== undefined && later === undefined) fs.closeSync(target.fd);
     }
     return undefined;
   }
@@ -153,7 +144,7 @@ export class FileCopier {
     const piece = this.#piece;
     let size = 0;
     for (;;) {
-      const read = readSync(from, piece, 0, Math.min(pieceBytes, Number(source.status.size) - size), size);
+      const read = fs.readSync(from, piece, 0, Math.min(pieceBytes, Number(source.status.size) - size), size);
       if (read === 0) break;
       const bytes = piece.subarray(0, read);
       hash.update(bytes);
@@ -177,15 +168,15 @@ export class FileCopier {
     const isShared = this.#share(fd, status.size, path);
     const mode = modeOf(status);
     return isShared
-      ? { fd: openSync(path, O_RDWR | O_NOFOLLOW), isShared }
-      : { fd: openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode), isShared };
+      ? { fd: fs.openSync(path, O_RDWR | O_NOFOLLOW), isShared }
+      : { fd: fs.openSync(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, mode), isShared };
   }
 
   /** Makes a copy with blocks shared with the source. The first file with blocks decides whether the file system can. */
   #share(fd: number, size: bigint, target: string | Buffer): boolean {
     if (this.#shares === false || size === 0n || process.platform !== 'linux') return false;
     try {
-      copyFileSync(`/proc/self/fd/${fd}`, target, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
+      fs.copyFileSync(`/proc/self/fd/${fd}`, target, COPYFILE_EXCL | COPYFILE_FICLONE_FORCE);
       this.#shares = true;
       return true;
     } catch (error) {
@@ -201,7 +192,7 @@ export class FileCopier {
     if (this.#memory.length < size) this.#memory = Buffer.allocUnsafeSlow(largeBlobBytes);
     let length = 0;
     while (length < size) {
-      const read = readSync(fd, this.#memory, length, size - length, length);
+      const read = fs.readSync(fd, this.#memory, length, size - length, length);
       if (read === 0) break;
       length += read;
     }
@@ -212,10 +203,10 @@ export class FileCopier {
     const { source, target, size, oid } = done;
     const { status } = source;
     if (target !== undefined) {
-      futimesSync(target.fd, Number(status.atimeNs) / 1e9, Number(status.mtimeNs) / 1e9);
+      fs.futimesSync(target.fd, Number(status.atimeNs) / 1e9, Number(status.mtimeNs) / 1e9);
       setFileOwner(target.fd, this.#settings.owner, modeOf(status));
     }
-    const seen = this.#settings.learns === 'source' ? status : target && fstatSync(target.fd, { bigint: true });
+    const seen = this.#settings.learns === 'source' ? status : target && fs.fstatSync(target.fd, { bigint: true });
     const fate = oid === '' ? 'unstored' : 'done';
     note(result, fate, { oid, mode: modeOf(status), size, status: seen });
   }
@@ -226,7 +217,7 @@ type FolderTask = CopyFolder & Pick<CopyTask, 'remaining'>;
 interface Source {
   name: string;
   fd: number;
-  status: BigIntStats;
+  status: fs.BigIntStats;
 }
 
 interface Target {
@@ -241,7 +232,7 @@ interface Done {
   oid: string;
 }
 
-const modeOf = ({ mode }: BigIntStats): number => (Number(mode) & 0o777) | 0o600;
+const modeOf = ({ mode }: fs.BigIntStats): number => (Number(mode) & 0o777) | 0o600;
 
 const unsupported = ['ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'ENOTTY', 'EXDEV', 'EINVAL', 'EPERM'];
 
@@ -253,7 +244,7 @@ function note(
     mode = 0,
     size = 0,
     status,
-  }: { oid?: string; mode?: number; size?: number; status?: BigIntStats | undefined } = {},
+  }: { oid?: string; mode?: number; size?: number; status?: fs.BigIntStats | undefined } = {},
 ): void {
   const at = result.fates.length * statusFields;
   result.fates.push(fate);

@@ -2,15 +2,7 @@ import type { Deps, RunFolder } from '../../deps.ts';
 import { openChain, openTop, removeIfEmpty, syncPath } from '../../files/index.ts';
 import { streamBlobs } from '../../host-git/stream-blobs.ts';
 import { clearAfterPublish } from './clear-aside.ts';
-import {
-  changedMeanwhile,
-  checkStep,
-  type Pass,
-  prepareStep,
-  type Step,
-  type StepConflict,
-  splitPath,
-} from './journal-step.ts';
+import * as journalStep from './journal-step.ts';
 import { createPlacer, type DueStep, makeParents, parentReplaced, swapIn } from './place-file.ts';
 import { findAside, putAside, removeName } from './private-name.ts';
 import type { Journal } from './publish-journal.ts';
@@ -29,13 +21,13 @@ interface Input {
  * No file is overwritten or unlinked directly: the old file is renamed to a private name and checked again when all paths are done. A
  * rollback renames the old file back.
  */
-export async function applyJournal(deps: Deps, input: Input): Promise<StepConflict[]> {
+export async function applyJournal(deps: Deps, input: Input): Promise<journalStep.StepConflict[]> {
   const { root, journal } = input;
   const forward = journal.direction === 'forward';
   const steps = stepsOf(journal);
   const pass = passOf(input);
-  const conflicts: StepConflict[] = [];
-  for (const step of steps) conflicts.push(...(await prepareStep(pass, step)));
+  const conflicts: journalStep.StepConflict[] = [];
+  for (const step of steps) conflicts.push(...(await journalStep.prepareStep(pass, step)));
   if (!forward || conflicts.length === 0)
     conflicts.push(...(await removeFiles(deps, pass, { steps, stopAtFirst: forward })));
   if (forward && conflicts.length > 0) return conflicts;
@@ -48,13 +40,13 @@ export async function applyJournal(deps: Deps, input: Input): Promise<StepConfli
   return conflicts;
 }
 
-export function stepsOf({ direction, entries }: Journal): Step[] {
+export function stepsOf({ direction, entries }: Journal): journalStep.Step[] {
   return entries.map(({ path, old, new: now }) => {
     return direction === 'forward' ? { path, from: old, to: now } : { path, from: now, to: old };
   });
 }
 
-export function passOf({ folder, root, journal }: Input): Pass {
+export function passOf({ folder, root, journal }: Input): journalStep.Pass {
   const transientFolders = new Set([...journal.made, ...journal.emptied]);
   return {
     aside: { root, runId: folder.runId, transientFolders },
@@ -65,21 +57,22 @@ export function passOf({ folder, root, journal }: Input): Pass {
 }
 
 interface Steps {
-  steps: readonly Step[];
+  steps: readonly journalStep.Step[];
   stopAtFirst: boolean;
 }
 
-async function removeFiles(deps: Deps, pass: Pass, input: Steps): Promise<StepConflict[]> {
-  const conflicts: StepConflict[] = [];
+async function removeFiles(deps: Deps, pass: journalStep.Pass, input: Steps): Promise<journalStep.StepConflict[]> {
+  const conflicts: journalStep.StepConflict[] = [];
   for (const step of input.steps) {
     if (step.to !== null || (input.stopAtFirst && conflicts.length > 0)) continue;
     const { path } = step;
-    const { names, name } = splitPath(path);
+    const { names, name } = journalStep.splitPath(path);
     using top = openTop(pass.aside.root);
     using directory = openChain(top, names);
-    const verdict = await checkStep(pass, step);
+    const verdict = await journalStep.checkStep(pass, step);
     if (verdict === 'due' && directory !== undefined) {
-      if (!putAside(pass.aside, { path, role: pass.role, directory, name })) conflicts.push(changedMeanwhile(path));
+      if (!putAside(pass.aside, { path, role: pass.role, directory, name }))
+        conflicts.push(journalStep.changedMeanwhile(path));
       await syncPath(directory.self);
       deps.onPoint('publish.removed');
     } else if (typeof verdict === 'object') {
@@ -92,14 +85,14 @@ async function removeFiles(deps: Deps, pass: Pass, input: Steps): Promise<StepCo
 async function writeFiles(
   deps: Deps,
   input: Input,
-  { pass, steps, stopAtFirst }: Steps & { pass: Pass },
-): Promise<StepConflict[]> {
-  const conflicts: StepConflict[] = [];
+  { pass, steps, stopAtFirst }: Steps & { pass: journalStep.Pass },
+): Promise<journalStep.StepConflict[]> {
+  const conflicts: journalStep.StepConflict[] = [];
   const due: DueStep[] = [];
   for (const { path, from, to } of steps) {
     if (to === null) continue;
     const step = { path, from, to };
-    const verdict = await checkStep(pass, step);
+    const verdict = await journalStep.checkStep(pass, step);
     if (verdict === 'due') {
       const returned = pass.role === 'new' ? await restoreOld(deps, pass, step) : 'none';
       if (returned === 'none') due.push(step);
@@ -125,11 +118,15 @@ async function writeFiles(
 }
 
 /** Rollback: renames the original file back, with all later writes of another program. */
-async function restoreOld(deps: Deps, pass: Pass, step: DueStep): Promise<'none' | 'done' | StepConflict> {
+async function restoreOld(
+  deps: Deps,
+  pass: journalStep.Pass,
+  step: DueStep,
+): Promise<'none' | 'done' | journalStep.StepConflict> {
   const old = findAside(pass.aside, step.path, 'old');
   if (old === undefined) return 'none';
   using from = old.directory;
-  const { names, name } = splitPath(step.path);
+  const { names, name } = journalStep.splitPath(step.path);
   using directory = makeParents(deps, pass, names);
   if (directory === undefined) return parentReplaced(step.path);
   const incoming = { directory: from, temporary: old.name };
@@ -146,7 +143,7 @@ async function restoreOld(deps: Deps, pass: Pass, step: DueStep): Promise<'none'
 async function removeFolders(root: string, paths: readonly string[]): Promise<void> {
   using top = openTop(root);
   for (const path of paths) {
-    const { names, name } = splitPath(path);
+    const { names, name } = journalStep.splitPath(path);
     using directory = openChain(top, names);
     if (directory !== undefined && removeIfEmpty(directory, name)) await syncPath(directory.self);
   }

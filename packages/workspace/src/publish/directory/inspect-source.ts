@@ -1,14 +1,7 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync } from 'node:fs';
 import { errnoOf, WorkspaceError } from '../../errors.ts';
 import { type Directory, openChain, openChild, openTop, statIn, toText } from '../../files/index.ts';
-import {
-  hashLargeBlob,
-  type Leaf,
-  largeBlobBytes,
-  modes,
-  type ObjectWriter,
-  objectId,
-} from '../../store/objects/index.ts';
+import * as objects from '../../store/objects/index.ts';
 import { modeOf } from '../../tree/index.ts';
 
 export interface Ownership {
@@ -19,7 +12,7 @@ export interface Ownership {
 
 /** The current state of a path in a source directory. */
 export type Found =
-  | ({ kind: 'leaf'; bytes: number } & Leaf & Ownership)
+  | ({ kind: 'leaf'; bytes: number } & objects.Leaf & Ownership)
   | ({ kind: 'directory' } & Ownership)
   | { kind: 'absent' }
   /** A parent folder of the path is a file, link or special file. */
@@ -69,7 +62,13 @@ export async function inspectChild(directory: Directory, name: string): Promise<
   if (status.isDirectory()) return { kind: 'directory', ...ownership };
   if (status.isSymbolicLink()) {
     const target = readlinkSync(directory.at(name), { encoding: 'buffer' });
-    return { kind: 'leaf', mode: modes.symlink, oid: objectId('blob', target), bytes: target.length, ...ownership };
+    return {
+      kind: 'leaf',
+      mode: objects.modes.symlink,
+      oid: objects.objectId('blob', target),
+      bytes: target.length,
+      ...ownership,
+    };
   }
   if (!status.isFile()) return { kind: 'special' };
   const fd = openSync(directory.at(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
@@ -84,24 +83,24 @@ export async function inspectChild(directory: Directory, name: string): Promise<
 }
 
 async function hashFile(fd: number, size: number): Promise<string> {
-  return size >= largeBlobBytes ? hashLargeBlob(fd, size) : objectId('blob', readFileSync(fd));
+  return size >= objects.largeBlobBytes ? objects.hashLargeBlob(fd, size) : objects.objectId('blob', readFileSync(fd));
 }
 
 /** The content of a small file, or the target of a link; undefined when the content no longer matches `oid`. */
 export async function readSource(root: string, path: string, oid: string): Promise<Buffer | undefined> {
   const content = await withSource(root, path, (file) => (typeof file === 'number' ? readFileSync(file) : file));
-  return content !== undefined && objectId('blob', content) === oid ? content : undefined;
+  return content !== undefined && objects.objectId('blob', content) === oid ? content : undefined;
 }
 
 /** Stores a file of the source in the shadow repository. Throws ESOURCEBUSY when the file changes during the read. */
 export async function storeSource(
   root: string,
-  { path, oid, writer }: { path: string; oid: string; writer: ObjectWriter },
+  { path, oid, writer }: { path: string; oid: string; writer: objects.ObjectWriter },
 ): Promise<void> {
   const stored = await withSource(root, path, (file) => {
     if (typeof file !== 'number') return writer.blob(file);
     const { size } = fstatSync(file);
-    return size >= largeBlobBytes ? writer.largeBlob(file, size) : writer.blob(readFileSync(file));
+    return size >= objects.largeBlobBytes ? writer.largeBlob(file, size) : writer.blob(readFileSync(file));
   });
   if (stored !== oid) throw new WorkspaceError('ESOURCEBUSY', `${toText(path)} changed while it was read.`);
 }

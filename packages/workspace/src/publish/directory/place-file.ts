@@ -1,18 +1,6 @@
 import { closeSync, constants, mkdirSync, openSync, symlinkSync } from 'node:fs';
 import { type Deps, errnoOf } from '../../deps.ts';
-import {
-  type Directory,
-  openChild,
-  openTop,
-  removeEmptyFolders,
-  setFileOwner,
-  setLinkOwner,
-  statIn,
-  syncOpen,
-  syncPath,
-  toText,
-  writeAll,
-} from '../../files/index.ts';
+import * as files from '../../files/index.ts';
 import type { BlobReceiver } from '../../host-git/stream-blobs.ts';
 import { modes } from '../../store/objects/index.ts';
 import { type AttributeCopier, createAttributeCopier } from './copy-attributes.ts';
@@ -32,7 +20,7 @@ export interface Placer extends BlobReceiver {
 
 interface Open {
   readonly step: DueStep;
-  readonly directory: Directory;
+  readonly directory: files.Directory;
   readonly name: string;
   readonly temporary: string;
   /** Undefined for a symbolic link: its target is collected in `pieces`. */
@@ -68,12 +56,12 @@ export function createPlacer(
       else open = opened;
     },
     piece: (bytes) => {
-      if (open?.fd !== undefined) writeAll(open.fd, bytes);
+      if (open?.fd !== undefined) files.writeAll(open.fd, bytes);
       else open?.pieces.push(Buffer.from(bytes));
     },
     end: async () => {
       if (open === undefined) return;
-      if (!(await keepAttributes(attributes, input.pass, open))) stripped.push(toText(open.step.path));
+      if (!(await keepAttributes(attributes, input.pass, open))) stripped.push(files.toText(open.step.path));
       const conflict = await place(deps, input.pass, open);
       if (conflict !== undefined) conflicts.push(conflict);
       close();
@@ -104,20 +92,20 @@ export function makeParents(
   deps: Pick<Deps, 'isRoot'>,
   { aside: { root }, folders }: Pass,
   names: readonly string[],
-): Directory | undefined {
-  let current = openTop(root);
+): files.Directory | undefined {
+  let current = files.openTop(root);
   for (const [depth, name] of names.entries()) {
     const closed = folders[names.slice(0, depth + 1).join('/')];
     using parent = current;
-    const own = statIn(parent, '.');
-    if (own !== undefined && statIn(parent, name) === undefined) {
+    const own = files.statIn(parent, '.');
+    if (own !== undefined && files.statIn(parent, name) === undefined) {
       mkdirSync(parent.at(name), 0o700);
-      using made = openChild(parent, name);
+      using made = files.openChild(parent, name);
       const owner = { uid: Number(own.uid), gid: Number(own.gid) };
-      setFileOwner(made.fd, deps.isRoot ? owner : undefined, closed ?? Number(own.mode & 0o7777n));
+      files.setFileOwner(made.fd, deps.isRoot ? owner : undefined, closed ?? Number(own.mode & 0o7777n));
     }
     try {
-      current = openChild(parent, name);
+      current = files.openChild(parent, name);
     } catch (error) {
       const errno = errnoOf(error);
       if (errno === 'ENOTDIR' || errno === 'ELOOP' || errno === 'ENOENT') return undefined;
@@ -134,7 +122,7 @@ async function keepAttributes(attributes: AttributeCopier, pass: Pass, open: Ope
   // The run made the file private: without the ACL, its new content is never readable to others, not even for a moment.
   const isNarrowed = (step.from.permissions & ~step.to.permissions) !== 0;
   const which = isNarrowed ? 'xattr' : 'mode,xattr';
-  if (statIn(open.directory, open.name)?.isFile() === true) {
+  if (files.statIn(open.directory, open.name)?.isFile() === true) {
     return attributes.copy(which, open.directory.at(open.name), fd);
   }
   // An earlier process died after setting the file aside.
@@ -153,17 +141,17 @@ async function place(
   const owner = deps.isRoot ? { uid: step.to.uid, gid: step.to.gid } : undefined;
   if (fd === undefined) {
     symlinkSync(Buffer.concat(open.pieces), directory.at(temporary));
-    setLinkOwner(directory.at(temporary), owner);
+    files.setLinkOwner(directory.at(temporary), owner);
   } else {
-    setFileOwner(fd, owner, step.to.permissions);
-    await syncOpen(fd);
+    files.setFileOwner(fd, owner, step.to.permissions);
+    await files.syncOpen(fd);
   }
   deps.onPoint('publish.staged');
   const verdict = await checkStep(pass, step);
   const conflict =
     verdict === 'due' ? swapIn(deps, pass, { ...open, incoming: open }) : verdict === 'done' ? undefined : verdict;
   removeName(directory, temporary);
-  await syncPath(directory.self);
+  await files.syncPath(directory.self);
   return conflict;
 }
 
@@ -174,7 +162,12 @@ async function place(
 export function swapIn(
   deps: Pick<Deps, 'onPoint'>,
   pass: Pass,
-  at: { step: DueStep; directory: Directory; name: string; incoming: { directory: Directory; temporary: string } },
+  at: {
+    step: DueStep;
+    directory: files.Directory;
+    name: string;
+    incoming: { directory: files.Directory; temporary: string };
+  },
 ): StepConflict | undefined {
   const { step, directory, name, incoming } = at;
   const { path } = step;
@@ -183,7 +176,7 @@ export function swapIn(
       return changedMeanwhile(path);
     }
     deps.onPoint('publish.taken-away');
-  } else if (statIn(directory, name)?.isDirectory() === true && !removeEmptyFolders(directory, name)) {
+  } else if (files.statIn(directory, name)?.isDirectory() === true && !files.removeEmptyFolders(directory, name)) {
     return { path, detail: 'A folder with other files is there now.' };
   }
   if (!linkOrMove({ directory: incoming.directory, name: incoming.temporary }, { directory, name })) {

@@ -5,17 +5,7 @@ import type { Deps, PublishRequest, RunFolder, SnapshotId, WorkspaceRecord } fro
 import { isWithinAny, toText } from '../../files/index.ts';
 import type { Scope } from '../../left-out/find-left-out.ts';
 import { commitTree } from '../../snapshots/snapshot.ts';
-import {
-  applyChanges,
-  type Change,
-  createObjectWriter,
-  emptyFolders,
-  find,
-  isFolder,
-  isSame,
-  type Leaf,
-  type ObjectWriter,
-} from '../../store/objects/index.ts';
+import * as objects from '../../store/objects/index.ts';
 import { isPrivate, kindOf, permissionsAt } from '../../tree/index.ts';
 import { type ChangeSet, changeSet, leftOutOf, withMoves } from '../change-set.ts';
 import { createTextBudget, keepConflicts, largestText, readVersions, textOf, versionOf } from '../conflict-versions.ts';
@@ -71,7 +61,7 @@ export async function planDirectory(deps: Deps, input: DirectoryInput): Promise<
   }
   const set = await changeSet(deps, { ...scope, from: last?.snapshot ?? record.base, to: snapshot });
   assertOutsideData(deps, opened, set.changes);
-  const writer = createObjectWriter({ gitDir: folder.shadow, known: deps.states.of(folder).known });
+  const writer = objects.createObjectWriter({ gitDir: folder.shadow, known: deps.states.of(folder).known });
   const root = opened.path;
   const { changes, before, after } = set;
   const snapshots = [after.id, before.id];
@@ -86,7 +76,9 @@ export async function planDirectory(deps: Deps, input: DirectoryInput): Promise<
   }
   const journal = await journalOf(root, set, outcomes);
   const candidate = await candidateOf(deps, { ...input, root }, { set, writer, outcomes });
-  const files = toPlanFiles(journal.entries.filter(({ old, new: now }) => !isSame(old ?? undefined, now ?? undefined)));
+  const files = toPlanFiles(
+    journal.entries.filter(({ old, new: now }) => !objects.isSame(old ?? undefined, now ?? undefined)),
+  );
   const plan = withDigest({ target, candidate, files, left_out, conflicts: [] }, [journal, resolutions]);
   const trees = { gitDir: folder.shadow, writer, from: set.before.root, to: set.after.root };
   return { plan: { ...plan, files: await withMoves(deps, files, trees) }, journal };
@@ -112,7 +104,7 @@ async function journalOf(
   const made = new Set<string>();
   for (const { change, found, wanted, state } of outcomes) {
     const old = found.kind === 'leaf' ? { mode: found.mode, oid: found.oid, ...ownershipOf(found) } : null;
-    if (state === 'settled' && isSame(wanted ?? undefined, old ?? undefined)) continue;
+    if (state === 'settled' && objects.isSame(wanted ?? undefined, old ?? undefined)) continue;
     const parent = await parentOf(root, change.path);
     if (wanted !== null) for (const path of parent.missing) made.add(path);
     entries.push({
@@ -124,11 +116,11 @@ async function journalOf(
   const order = (entry: JournalEntry) => (entry.new === null ? 0 : 1);
   entries.sort((a, b) => order(a) - order(b));
   const gone = new Set(entries.filter((entry) => entry.new === null).map((entry) => entry.path));
-  const emptied = parentsOf(gone).filter((path) => !isFolder(find(set.after.root, path.split('/'))));
+  const emptied = parentsOf(gone).filter((path) => !objects.isFolder(objects.find(set.after.root, path.split('/'))));
   return { entries, made: [...made].sort(), folders: closedFolders(set, made), emptied };
 }
 
-function runBits({ before, after }: ChangeSet, { path, old }: Change, wanted: Leaf): RunBits {
+function runBits({ before, after }: ChangeSet, { path, old }: objects.Change, wanted: objects.Leaf): RunBits {
   const kind = kindOf(wanted) ?? 'file';
   const bits = permissionsAt(after.manifest.permissions, path, kind);
   const oldKind = old === null ? undefined : kindOf(old);
@@ -145,7 +137,7 @@ function closedFolders({ after }: ChangeSet, made: ReadonlySet<string>): Record<
 
 async function toConflicts(
   deps: Deps,
-  { folder, record, root, writer }: DirectoryInput & { root: string; writer: ObjectWriter },
+  { folder, record, root, writer }: DirectoryInput & { root: string; writer: objects.ObjectWriter },
   open: readonly Outcome[],
 ): Promise<Conflict[]> {
   const { merges, kept } = await mergesOf(deps, { gitDir: folder.shadow, root, writer }, open);
@@ -174,7 +166,7 @@ async function toConflicts(
  */
 async function mergesOf(
   deps: Deps,
-  { gitDir, root, writer }: { gitDir: string; root: string; writer: ObjectWriter },
+  { gitDir, root, writer }: { gitDir: string; root: string; writer: objects.ObjectWriter },
   open: readonly Outcome[],
 ): Promise<{ merges: Map<Outcome, Conflict['merge']>; kept: string[] }> {
   const stored: (Versions & { outcome: Outcome })[] = [];
@@ -202,23 +194,23 @@ async function mergesOf(
 async function candidateOf(
   deps: Deps,
   { folder, record, snapshot, root: top }: DirectoryInput & { root: string },
-  { set, writer, outcomes }: { set: ChangeSet; writer: ObjectWriter; outcomes: readonly Outcome[] },
+  { set, writer, outcomes }: { set: ChangeSet; writer: objects.ObjectWriter; outcomes: readonly Outcome[] },
 ): Promise<SnapshotId> {
   const settled = await settledBefore(deps, { folder, record }, set);
   const skipped = new Map(set.after.manifest.skipped);
   for (const { change, found, wanted, state } of outcomes) {
-    if (state !== 'settled' || isSame(wanted ?? undefined, change.new ?? undefined)) continue;
-    const isKept = found.kind === 'leaf' && isSame(wanted ?? undefined, found);
+    if (state !== 'settled' || objects.isSame(wanted ?? undefined, change.new ?? undefined)) continue;
+    const isKept = found.kind === 'leaf' && objects.isSame(wanted ?? undefined, found);
     const isSkipped = isKept && found.bytes > deps.limits.fileBytes;
     if (isSkipped) skipped.set(change.path, { reason: 'too_large', bytes: found.bytes, mtime: '0' });
     else if (isKept) await storeSource(top, { path: change.path, oid: found.oid, writer });
     settled.push({ ...change, new: isSkipped ? null : wanted });
   }
   if (settled.length === 0) return snapshot;
-  const { root } = applyChanges(set.after.root, settled);
+  const { root } = objects.applyChanges(set.after.root, settled);
   const taken = await commitTree(deps, {
     ...{ folder, state: deps.states.of(folder), writer, root, parent: set.after },
-    manifest: { ...set.after.manifest, skipped, empty: emptyFolders(root) },
+    manifest: { ...set.after.manifest, skipped, empty: objects.emptyFolders(root) },
     message: 'settled for a publish',
     seconds: record.created_at,
   });
@@ -230,7 +222,7 @@ async function settledBefore(
   deps: Deps,
   input: Pick<DirectoryInput, 'folder' | 'record'>,
   set: ChangeSet,
-): Promise<Change[]> {
+): Promise<objects.Change[]> {
   const last = lastPublished(input.folder);
   if (last === undefined || last.candidate === last.snapshot) return [];
   const { changes } = await changeSet(deps, { ...scopeOf(input), from: last.snapshot, to: last.candidate });

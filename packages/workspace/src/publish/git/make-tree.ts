@@ -6,17 +6,7 @@ import { commitTree } from '../../snapshots/snapshot.ts';
 import { assertUnchanged, type Repository } from '../../source/git/repository.ts';
 import { takeCommit } from '../../source/git/take-commit.ts';
 import { createSelection } from '../../source/selection.ts';
-import {
-  applyChanges,
-  type Change,
-  changesBetween,
-  emptyFolders,
-  type Folder,
-  find,
-  hasRef,
-  isLeaf,
-  isSame,
-} from '../../store/objects/index.ts';
+import * as objects from '../../store/objects/index.ts';
 import { keepRecent, loadSnapshot, loadTree } from '../../tree/index.ts';
 import { changeSet, findUnexplained, leftOutOf, unexplained } from '../index.ts';
 import { mergeTrees } from '../merge/merge-trees.ts';
@@ -37,9 +27,9 @@ export interface MadeTree {
   /** The current tree of the branch. */
   at: SourceTree;
   /** The new tree of the branch, without submodules. */
-  root: Folder;
+  root: objects.Folder;
   /** The new tree with submodules. */
-  whole: Folder;
+  whole: objects.Folder;
   /** Conversions of the run's files for the repository. */
   cleaned: Pick<CleanedChanges, 'converted' | 'objects' | 'pointers'>;
   /** Whether the new tree differs from the run's. */
@@ -78,7 +68,7 @@ export async function makeTree(
     held: [...cleaned.held, ...unexplainedHeld],
   });
   const changes = cleaned.changes;
-  const run = applyChanges(before.root, changes);
+  const run = objects.applyChanges(before.root, changes);
   if (run.blocked.length > 0) {
     const conflicts = run.blocked.map(blocked);
     return { at, root: at.root, whole: at.root, cleaned, isOther: false, leftOut, conflicts };
@@ -90,7 +80,7 @@ export async function makeTree(
     ? { root: run.root, conflicts: [] }
     : await mergeTrees(deps, {
         ...{ folder, writer, resolutions, source: at.root, run: run.root },
-        base: applyChanges(
+        base: objects.applyChanges(
           before.root,
           unseen.map((change) => ({ ...change, new: change.old })),
         ).root,
@@ -99,14 +89,14 @@ export async function makeTree(
         drivers: cleaned.drivers,
       });
   // A person's decision sets the state of a path, whatever the branch has there.
-  const decided = applyChanges(merged.root, held.changes);
+  const decided = objects.applyChanges(merged.root, held.changes);
   const { root: whole, conflicts } = withSubmodules(decided.root, at);
   const isOther = isMerged || held.isOther || cleaned.converted.some(({ how }) => how !== 'lfs');
   const all = [...held.conflicts, ...merged.conflicts, ...decided.blocked.map(blocked), ...conflicts];
   return { at, root: decided.root, whole, cleaned, isOther, leftOut, conflicts: all };
 }
 
-const heldAsUnexplained = (change: Change): CleanedChanges['held'][number] => ({
+const heldAsUnexplained = (change: objects.Change): CleanedChanges['held'][number] => ({
   change,
   detail: unexplained,
   reason: 'not_changed_by_run',
@@ -133,7 +123,7 @@ export async function makeCandidate(
   const selection = createSelection(record.source.type === 'empty' ? {} : record.source);
   const { skipped, permissions, repositories } = after.manifest;
   const earlier = own && (await settledBefore(deps, input, own));
-  const taken = changesBetween(applyChanges(base.root, changes).root, root).filter(({ path }) => {
+  const taken = objects.changesBetween(objects.applyChanges(base.root, changes).root, root).filter(({ path }) => {
     return selection.has(path) && !isWithinAny(skipped, path);
   });
   const inWorkspace = taken.flatMap((change) => {
@@ -141,10 +131,10 @@ export async function makeCandidate(
     if (change.new !== null && made.cleaned.pointers.get(change.path) === change.new.oid) return [];
     return [earlier?.(change) ?? change];
   });
-  const candidate = applyChanges(after.root, inWorkspace).root;
+  const candidate = objects.applyChanges(after.root, inWorkspace).root;
   const { id } = await commitTree(deps, {
     ...{ folder, state: deps.states.of(folder), writer, root: candidate, parent: after },
-    manifest: { skipped, empty: emptyFolders(candidate), permissions, repositories },
+    manifest: { skipped, empty: objects.emptyFolders(candidate), permissions, repositories },
     message: 'merged for a publish',
     seconds: record.created_at,
   });
@@ -159,14 +149,14 @@ async function settledBefore(
   deps: Deps,
   input: GitInput,
   own: Intent,
-): Promise<(change: Change) => Change | undefined> {
+): Promise<(change: objects.Change) => objects.Change | undefined> {
   const { folder } = input;
   const before = await treeOf(deps, input, own.commit);
   const shown = await loadSnapshot(deps, { folder, state: deps.states.of(folder), id: own.candidate });
   return ({ path, old, new: now }) => {
     const names = path.split('/');
-    const [published, seen] = [find(before.root, names), find(shown.root, names)];
-    return isLeaf(seen) && isSame(published, now ?? undefined) ? { path, old, new: seen } : undefined;
+    const [published, seen] = [objects.find(before.root, names), objects.find(shown.root, names)];
+    return objects.isLeaf(seen) && objects.isSame(published, now ?? undefined) ? { path, old, new: seen } : undefined;
   };
 }
 
@@ -177,10 +167,10 @@ const blocked = (path: string): Conflict => ({
 });
 
 /** Whether the commit has neither the old nor the new version of the run: a glob or a limit hid the path from the run. */
-function isUnseen(root: Folder, change: Change): boolean {
-  const entry = find(root, change.path.split('/'));
-  const there = isLeaf(entry) ? entry : undefined;
-  return !isSame(there, change.old ?? undefined) && !isSame(there, change.new ?? undefined);
+function isUnseen(root: objects.Folder, change: objects.Change): boolean {
+  const entry = objects.find(root, change.path.split('/'));
+  const there = objects.isLeaf(entry) ? entry : undefined;
+  return !objects.isSame(there, change.old ?? undefined) && !objects.isSame(there, change.new ?? undefined);
 }
 
 async function fetchTip(
@@ -190,7 +180,7 @@ async function fetchTip(
 ): Promise<SourceTree> {
   const ref = `refs/holdpoint/tips/${tip}`;
   // The ref is written when the objects are on disk. A publish plans again with the objects fetched by its plan.
-  if (!hasRef(input.folder.shadow, ref)) {
+  if (!objects.hasRef(input.folder.shadow, ref)) {
     const repository = source.remote?.tip ?? source;
     const { known } = deps.states.of(input.folder);
     await takeCommit(deps.git, { folder: input.folder, repository, commit: tip, ref, known });

@@ -1,13 +1,4 @@
-import {
-  type Entry,
-  type Folder,
-  isFolder,
-  isLeaf,
-  isSame,
-  type Leaf,
-  type Mode,
-  modes,
-} from '../../store/objects/index.ts';
+import * as objects from '../../store/objects/index.ts';
 
 /** A value for each of three trees. */
 export interface ThreeWay<T> {
@@ -17,21 +8,21 @@ export interface ThreeWay<T> {
 }
 
 /** An undecided path and its file in each tree; null where the tree has no file. */
-export interface UnmergedPath extends ThreeWay<Leaf | null> {
+export interface UnmergedPath extends ThreeWay<objects.Leaf | null> {
   readonly path: string;
 }
 
 /** A file whose content both sides changed. */
 export interface BothChanged extends UnmergedPath {
-  readonly source: Leaf;
-  readonly run: Leaf;
+  readonly source: objects.Leaf;
+  readonly run: objects.Leaf;
   /** The mode of the merged file. */
-  readonly mode: Mode;
+  readonly mode: objects.Mode;
 }
 
 export interface MergedFolders {
   /** The decided part of the tree, without the paths in `contents` and `conflicts`. */
-  root: Folder;
+  root: objects.Folder;
   contents: BothChanged[];
   conflicts: UnmergedPath[];
 }
@@ -40,23 +31,27 @@ export interface MergedFolders {
  * Merges three trees path by path: when a side left a path unchanged, the other side's version wins. Renames are not detected, so a moved
  * file is a deletion and an addition. Folders with equal object ids are not entered. Empty folders are ignored.
  */
-export function mergeFolders(roots: ThreeWay<Folder>): MergedFolders {
+export function mergeFolders(roots: ThreeWay<objects.Folder>): MergedFolders {
   const result: Omit<MergedFolders, 'root'> = { contents: [], conflicts: [] };
   const { entry } = mergeEntry(result, '', roots);
-  return { root: isFolder(entry) ? entry : { entries: new Map() }, ...result };
+  return { root: objects.isFolder(entry) ? entry : { entries: new Map() }, ...result };
 }
 
 interface Outcome {
-  entry: Entry | undefined;
+  entry: objects.Entry | undefined;
   /** Whether a file is here or below, or may be here after the contents are merged and conflicts resolved. */
   holdsFile: boolean;
 }
 
-function mergeEntry(result: Omit<MergedFolders, 'root'>, path: string, at: ThreeWay<Entry | undefined>): Outcome {
+function mergeEntry(
+  result: Omit<MergedFolders, 'root'>,
+  path: string,
+  at: ThreeWay<objects.Entry | undefined>,
+): Outcome {
   const { base, source, run } = at;
   if (isEqual(source, run) || isEqual(base, run)) return { entry: source, holdsFile: holdsFile(source) };
   if (isEqual(base, source)) return { entry: run, holdsFile: holdsFile(run) };
-  const files = mapThree(at, (entry) => (isLeaf(entry) ? entry : null));
+  const files = mapThree(at, (entry) => (objects.isLeaf(entry) ? entry : null));
   const decided = decide(files);
   const below = mergeChildren(result, path, at);
   const open = { path, ...files };
@@ -66,9 +61,13 @@ function mergeEntry(result: Omit<MergedFolders, 'root'>, path: string, at: Three
   return decided === null ? below : { ...below, holdsFile: true };
 }
 
-function mergeChildren(result: Omit<MergedFolders, 'root'>, path: string, at: ThreeWay<Entry | undefined>): Outcome {
-  const children = mapThree(at, (entry) => (isFolder(entry) ? entry.entries : none));
-  const entries = new Map<string, Entry>();
+function mergeChildren(
+  result: Omit<MergedFolders, 'root'>,
+  path: string,
+  at: ThreeWay<objects.Entry | undefined>,
+): Outcome {
+  const children = mapThree(at, (entry) => (objects.isFolder(entry) ? entry.entries : none));
+  const entries = new Map<string, objects.Entry>();
   let isHeld = false;
   for (const name of new Set([...children.base.keys(), ...children.source.keys(), ...children.run.keys()])) {
     const below = path === '' ? name : `${path}/${name}`;
@@ -88,11 +87,12 @@ function decide({
   base,
   source,
   run,
-}: ThreeWay<Leaf | null>): Leaf | null | 'conflict' | { contents: Omit<BothChanged, 'path'> } {
+}: ThreeWay<objects.Leaf | null>): objects.Leaf | null | 'conflict' | { contents: Omit<BothChanged, 'path'> } {
   if (isSameFile(source, run) || isSameFile(base, run)) return source;
   if (isSameFile(base, source)) return run;
-  if (source === null || run === null || source.mode === modes.symlink || run.mode === modes.symlink) return 'conflict';
-  const before = base === null || base.mode === modes.symlink ? undefined : base;
+  if (source === null || run === null || source.mode === objects.modes.symlink || run.mode === objects.modes.symlink)
+    return 'conflict';
+  const before = base === null || base.mode === objects.modes.symlink ? undefined : base;
   const mode = pick(before?.mode, source.mode, run.mode);
   if (mode === undefined) return 'conflict';
   const oid = pick(before?.oid, source.oid, run.oid);
@@ -105,14 +105,17 @@ export function pick<T>(base: T | undefined, source: T, run: T): T | undefined {
   return source === base ? run : undefined;
 }
 
-const isSameFile = (a: Leaf | null, b: Leaf | null): boolean => isSame(a ?? undefined, b ?? undefined);
+const isSameFile = (a: objects.Leaf | null, b: objects.Leaf | null): boolean =>
+  objects.isSame(a ?? undefined, b ?? undefined);
 
-function isEqual(a: Entry | undefined, b: Entry | undefined): boolean {
-  return isSame(a, b) || (isFolder(a) && isFolder(b) && typeof a.oid === 'string' && a.oid === b.oid);
+function isEqual(a: objects.Entry | undefined, b: objects.Entry | undefined): boolean {
+  return (
+    objects.isSame(a, b) || (objects.isFolder(a) && objects.isFolder(b) && typeof a.oid === 'string' && a.oid === b.oid)
+  );
 }
 
-function holdsFile(entry: Entry | undefined): boolean {
-  if (!isFolder(entry)) return entry !== undefined;
+function holdsFile(entry: objects.Entry | undefined): boolean {
+  if (!objects.isFolder(entry)) return entry !== undefined;
   if (entry.oid !== undefined) return entry.oid !== null;
   return entry.entries.values().some(holdsFile);
 }
@@ -121,4 +124,4 @@ export function mapThree<T, R>(three: ThreeWay<T>, map: (value: T) => R): ThreeW
   return { base: map(three.base), source: map(three.source), run: map(three.run) };
 }
 
-const none: ReadonlyMap<string, Entry> = new Map();
+const none: ReadonlyMap<string, objects.Entry> = new Map();

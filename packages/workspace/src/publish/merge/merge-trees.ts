@@ -1,17 +1,7 @@
 import type { Conflict, Resolution } from '@holdpoint/contract';
 import type { Deps, ObjectWriter, RunFolder } from '../../deps.ts';
 import { toText } from '../../files/index.ts';
-import {
-  applyChanges,
-  type Change,
-  emptyFolder,
-  emptyFolders,
-  type Folder,
-  find,
-  isFolder,
-  isLeaf,
-  withEntry,
-} from '../../store/objects/index.ts';
+import * as objects from '../../store/objects/index.ts';
 import { createTextBudget, readVersions, resolveConflict } from '../index.ts';
 import { countHunks } from './conflict-lines.ts';
 import { describeConflict, type Sides } from './describe-conflict.ts';
@@ -20,7 +10,7 @@ import { mergeContents } from './merge-contents.ts';
 import { type MergeDriver, readMergeDrivers } from './merge-drivers.ts';
 import { mapThree, mergeFolders, type ThreeWay, type UnmergedPath } from './merge-folders.ts';
 
-export interface MergeInput extends ThreeWay<Folder> {
+export interface MergeInput extends ThreeWay<objects.Folder> {
   folder: RunFolder;
   writer: ObjectWriter;
   resolutions: readonly Resolution[];
@@ -35,7 +25,10 @@ export interface MergeInput extends ThreeWay<Folder> {
  * Three-way merge of trees in memory, path by path, with contents merged by git. A conflict is a path with three versions. A person's
  * resolution sets the state of the path; every other path keeps its merge result.
  */
-export async function mergeTrees(deps: Deps, input: MergeInput): Promise<{ root: Folder; conflicts: Conflict[] }> {
+export async function mergeTrees(
+  deps: Deps,
+  input: MergeInput,
+): Promise<{ root: objects.Folder; conflicts: Conflict[] }> {
   const { folder, writer } = input;
   const merged = mergeFolders(input);
   if (merged.contents.length > 0) await writer.flush();
@@ -43,7 +36,7 @@ export async function mergeTrees(deps: Deps, input: MergeInput): Promise<{ root:
   const query = { shadow: folder.shadow, source: input.sourceGitDir, root: input.source, paths };
   const drivers = input.drivers ?? (await readMergeDrivers(deps, query));
   const contents = await mergeContents(deps, { gitDir: folder.shadow, writer, files: merged.contents, drivers });
-  const settled: Change[] = [];
+  const settled: objects.Change[] = [];
   const unsettled: UnmergedPath[] = [];
   for (const [file, leaf] of contents) settled.push({ path: file.path, old: null, new: leaf });
   for (const one of [...merged.conflicts, ...merged.contents.filter((file) => !contents.has(file))]) {
@@ -52,17 +45,17 @@ export async function mergeTrees(deps: Deps, input: MergeInput): Promise<{ root:
     if (resolved === undefined) unsettled.push(one);
     else settled.push({ path: one.path, old: null, new: resolved.leaf });
   }
-  const result = applyChanges(merged.root, settled);
+  const result = objects.applyChanges(merged.root, settled);
   const open = unsettled.length > 0 ? unsettled : result.blocked.map((path) => versionsAt(input, path));
   const root = mergeEmptyFolders(result.root, input);
   return { root, conflicts: open.length === 0 ? [] : await toConflicts(deps, { ...input, drivers }, open) };
 }
 
-function versionsAt(input: ThreeWay<Folder>, path: string): UnmergedPath {
+function versionsAt(input: ThreeWay<objects.Folder>, path: string): UnmergedPath {
   const names = path.split('/');
-  const leafAt = (root: Folder) => {
-    const entry = find(root, names);
-    return isLeaf(entry) ? entry : null;
+  const leafAt = (root: objects.Folder) => {
+    const entry = objects.find(root, names);
+    return objects.isLeaf(entry) ? entry : null;
   };
   return { path, ...mapThree(input, leafAt) };
 }
@@ -95,35 +88,35 @@ async function toConflicts(
 }
 
 /** Adds the empty folders present on both sides or made by a side, unless a file is in the way, and removes the others. */
-function mergeEmptyFolders(root: Folder, three: ThreeWay<Folder>): Folder {
-  const { base, source, run } = mapThree(three, (of) => new Set(emptyFolders(of)));
+function mergeEmptyFolders(root: objects.Folder, three: ThreeWay<objects.Folder>): objects.Folder {
+  const { base, source, run } = mapThree(three, (of) => new Set(objects.emptyFolders(of)));
   const isKept = (path: string) => (source.has(path) && run.has(path)) || (!base.has(path) && isIn(path));
   const isIn = (path: string) => source.has(path) || run.has(path);
   let result = root;
   for (const path of source.union(run)) {
     const names = path.split('/');
     if (isKept(path)) {
-      if (isFree(result, names)) result = withEntry(result, names, emptyFolder());
+      if (isFree(result, names)) result = objects.withEntry(result, names, objects.emptyFolder());
       continue;
     }
     // A folder without entries is removed, unless a side has the folder as an empty folder.
     for (; names.length > 0 && isEmpty(result, names) && !isKept(names.join('/')); names.pop()) {
-      result = withEntry(result, names, undefined);
+      result = objects.withEntry(result, names, undefined);
     }
   }
   return result;
 }
 
-function isEmpty(root: Folder, names: readonly string[]): boolean {
-  const entry = find(root, names);
-  return isFolder(entry) && entry.entries.size === 0;
+function isEmpty(root: objects.Folder, names: readonly string[]): boolean {
+  const entry = objects.find(root, names);
+  return objects.isFolder(entry) && entry.entries.size === 0;
 }
 
 /** Whether the path is free, and no file is in the place of a parent folder. */
-function isFree(root: Folder, names: readonly string[]): boolean {
+function isFree(root: objects.Folder, names: readonly string[]): boolean {
   const isBlocked = names.slice(0, -1).some((_, index) => {
-    const entry = find(root, names.slice(0, index + 1));
-    return entry !== undefined && !isFolder(entry);
+    const entry = objects.find(root, names.slice(0, index + 1));
+    return entry !== undefined && !objects.isFolder(entry);
   });
-  return !isBlocked && find(root, names) === undefined;
+  return !isBlocked && objects.find(root, names) === undefined;
 }

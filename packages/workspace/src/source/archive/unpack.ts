@@ -1,30 +1,17 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, symlinkSync, unlinkSync } from 'node:fs';
-import {
-  type BytePath,
-  type Directory,
-  isDotGit,
-  openChain,
-  openChild,
-  openTop,
-  setFileOwner,
-  setFolderOwner,
-  setLinkOwner,
-  statIn,
-  toText,
-  writeAll,
-} from '../../files/index.ts';
+import * as files from '../../files/index.ts';
 import { type SkippedPath, WorkspaceError } from '../../port/workspaces.ts';
 import { bytesDone, countBytes, countEntry, fileDone, type ImportContext } from '../import-context.ts';
 
 /** Writes the entries of an archive into a tree. The names are untrusted: see `entryPath`. */
 export interface Unpacker {
-  folder(name: BytePath, mode: number): void;
-  file(name: BytePath, mode: number, content: AsyncIterable<Uint8Array>): Promise<void>;
-  link(name: BytePath, target: BytePath): void;
+  folder(name: files.BytePath, mode: number): void;
+  file(name: files.BytePath, mode: number, content: AsyncIterable<Uint8Array>): Promise<void>;
+  link(name: files.BytePath, target: files.BytePath): void;
   /** Copies an earlier file of the archive. */
-  hardLink(name: BytePath, target: BytePath): Promise<void>;
+  hardLink(name: files.BytePath, target: files.BytePath): Promise<void>;
   /** Records an entry impossible in a workspace. */
-  skip(name: BytePath, reason: SkippedPath['reason']): void;
+  skip(name: files.BytePath, reason: SkippedPath['reason']): void;
 }
 
 const { O_CREAT, O_EXCL, O_NOFOLLOW, O_RDONLY, O_WRONLY } = constants;
@@ -45,12 +32,12 @@ export function createUnpacker(
       for await (const piece of content) {
         countBytes(context, piece.length);
         refuseBomb(context, packedBytes);
-        writeAll(fd, piece);
+        files.writeAll(fd, piece);
         bytesDone(context, piece.length);
         const pause = context.maybeYield();
         if (pause !== undefined) await pause;
       }
-      setFileOwner(fd, context.owner, (mode & 0o777) | 0o600);
+      files.setFileOwner(fd, context.owner, (mode & 0o777) | 0o600);
     } finally {
       closeSync(fd);
     }
@@ -61,12 +48,12 @@ export function createUnpacker(
       const place = entryPath(context, name, 'folder');
       if (place === undefined) return;
       using parent = openParents(context, root, place);
-      if (statIn(parent, place.name)?.isDirectory() !== true) {
+      if (files.statIn(parent, place.name)?.isDirectory() !== true) {
         removeEarlier(parent, place);
         mkdirSync(parent.at(place.name), 0o700);
       }
-      using made = openChild(parent, place.name);
-      setFolderOwner(made.fd, context.owner, (mode & 0o777) | 0o700);
+      using made = files.openChild(parent, place.name);
+      files.setFolderOwner(made.fd, context.owner, (mode & 0o777) | 0o700);
     },
     async file(name, mode, content) {
       const place = entryPath(context, name, 'file');
@@ -78,7 +65,7 @@ export function createUnpacker(
       using directory = openParents(context, root, place);
       removeEarlier(directory, place);
       symlinkSync(Buffer.from(target, 'latin1'), directory.at(place.name));
-      setLinkOwner(directory.at(place.name), context.owner);
+      files.setLinkOwner(directory.at(place.name), context.owner);
       fileDone(context);
     },
     async hardLink(name, target) {
@@ -88,7 +75,7 @@ export function createUnpacker(
       const source = openUnpacked(root, names);
       if (source === undefined) {
         const why = context.selection.has(names.join('/')) ? 'is missing' : 'is left out';
-        throw archiveError(`${toText(name)} is a hard link to ${toText(target)}, which ${why}`);
+        throw archiveError(`${files.toText(name)} is a hard link to ${files.toText(target)}, which ${why}`);
       }
       try {
         await write(place, fstatSync(source).mode, chunksOf(source));
@@ -109,25 +96,25 @@ interface EntryPath {
 }
 
 /** The path of an entry; undefined for a path outside of the workspace. */
-function entryPath(context: ImportContext, entry: BytePath, kind: 'file' | 'folder'): EntryPath | undefined {
+function entryPath(context: ImportContext, entry: files.BytePath, kind: 'file' | 'folder'): EntryPath | undefined {
   const folders = namesOf(entry, entry);
   const name = folders.pop();
   if (name === undefined) return undefined;
   countEntry(context);
-  if ([...folders, name].some(isDotGit)) return undefined;
+  if ([...folders, name].some(files.isDotGit)) return undefined;
   const path = [...folders, name].join('/');
   const isWanted = context.selection.has(path) && !(kind === 'folder' && context.selection.excludes(path));
   return isWanted ? { folders, name } : undefined;
 }
 
 /** The names of a path in an archive. A path out of the workspace is refused. */
-function namesOf(path: BytePath, entry: BytePath): string[] {
+function namesOf(path: files.BytePath, entry: files.BytePath): string[] {
   const names = path.split('/').filter((name) => name !== '' && name !== '.');
   if (path.startsWith('/') || path.includes('\0') || names.includes('..')) {
-    throw archiveError(`the entry ${toText(entry)} leads out of the archive`);
+    throw archiveError(`the entry ${files.toText(entry)} leads out of the archive`);
   }
   if (names.length > deepest || names.some((name) => name.length > longestName)) {
-    throw archiveError(`the entry ${toText(entry).slice(0, 100)} has a path that is too long`);
+    throw archiveError(`the entry ${files.toText(entry).slice(0, 100)} has a path that is too long`);
   }
   return names;
 }
@@ -150,37 +137,40 @@ export const archiveError = (what: string, cause?: unknown): WorkspaceError =>
   new WorkspaceError('EARCHIVE', `The archive cannot be used: ${what}.`, { cause });
 
 /** Opens the folder of an entry and makes missing folders. */
-function openParents(context: ImportContext, root: string, { folders, name }: EntryPath): Directory {
-  let current = openTop(root);
+function openParents(context: ImportContext, root: string, { folders, name }: EntryPath): files.Directory {
+  let current = files.openTop(root);
   for (const folder of folders) {
     using parent = current;
-    const status = statIn(parent, folder);
+    const status = files.statIn(parent, folder);
     if (status === undefined) {
       countEntry(context);
       mkdirSync(parent.at(folder), 0o700);
-      using made = openChild(parent, folder);
-      setFolderOwner(made.fd, context.owner, 0o755);
+      using made = files.openChild(parent, folder);
+      files.setFolderOwner(made.fd, context.owner, 0o755);
     } else if (!status.isDirectory()) {
-      throw archiveError(`${toText([...folders, name].join('/'))} is below ${toText(folder)}, which is not a folder`);
+      throw archiveError(
+        `${files.toText([...folders, name].join('/'))} is below ${files.toText(folder)}, which is not a folder`,
+      );
     }
-    current = openChild(parent, folder);
+    current = files.openChild(parent, folder);
   }
   return current;
 }
 
 /** Removes an earlier entry of the same name, but never a folder. */
-function removeEarlier(directory: Directory, { name }: EntryPath): void {
-  const status = statIn(directory, name);
+function removeEarlier(directory: files.Directory, { name }: EntryPath): void {
+  const status = files.statIn(directory, name);
   if (status === undefined) return;
-  if (status.isDirectory()) throw archiveError(`${toText(name)} is both a folder and a file`);
+  if (status.isDirectory()) throw archiveError(`${files.toText(name)} is both a folder and a file`);
   unlinkSync(directory.at(name));
 }
 
 function openUnpacked(root: string, names: readonly string[]): number | undefined {
-  using top = openTop(root);
-  using directory = openChain(top, names.slice(0, -1));
+  using top = files.openTop(root);
+  using directory = files.openChain(top, names.slice(0, -1));
   const name = names.at(-1);
-  if (directory === undefined || name === undefined || statIn(directory, name)?.isFile() !== true) return undefined;
+  if (directory === undefined || name === undefined || files.statIn(directory, name)?.isFile() !== true)
+    return undefined;
   return openSync(directory.at(name), O_RDONLY | O_NOFOLLOW);
 }
 

@@ -1,17 +1,7 @@
 import { mkdirSync, realpathSync } from 'node:fs';
 import { placeOf, type Source, type SourceFolder, sourceFoldersOf } from '@holdpoint/contract';
 import type { Deps, Owner, RunFolder, WorkspaceRecord } from '../../deps.ts';
-import {
-  type Directory,
-  fromPlain,
-  namesIn,
-  openChain,
-  openChild,
-  openTop,
-  openTree,
-  setFolderOwner,
-  statIn,
-} from '../../files/index.ts';
+import * as files from '../../files/index.ts';
 import { WorkspaceError } from '../../port/workspaces.ts';
 import { type Entry, emptyFolder, type Folder, find, isFolder, withEntry } from '../../store/objects/index.ts';
 import { judgeFolder, refuse } from './judge-folder.ts';
@@ -39,9 +29,9 @@ export function makeMountPoints(input: {
 }): Folder {
   let { root } = input;
   if (input.paths.length === 0) return root;
-  using top = openTree(input.tree);
+  using top = files.openTree(input.tree);
   for (const path of input.paths) {
-    const names = path.split('/').map(fromPlain);
+    const names = path.split('/').map(files.fromPlain);
     for (let end = 1; end <= names.length; end++) {
       const entry = find(root, names.slice(0, end));
       if (!mayStand(entry, end === names.length)) throw refuse({ path }, 'is part of the files of the run');
@@ -56,14 +46,14 @@ function mayStand(entry: Entry | undefined, isLast: boolean): boolean {
   return entry === undefined || (isFolder(entry) && (!isLast || entry.entries.size === 0));
 }
 
-function makeFolders(top: Directory, names: readonly string[], owner: Owner | undefined): void {
-  let current = openTop(top.self);
+function makeFolders(top: files.Directory, names: readonly string[], owner: Owner | undefined): void {
+  let current = files.openTop(top.self);
   for (const name of names) {
     using parent = current;
-    const isNew = statIn(parent, name) === undefined;
+    const isNew = files.statIn(parent, name) === undefined;
     if (isNew) mkdirSync(parent.at(name));
-    current = openChild(parent, name);
-    if (isNew) setFolderOwner(current.fd, owner);
+    current = files.openChild(parent, name);
+    if (isNew) files.setFolderOwner(current.fd, owner);
   }
   current[Symbol.dispose]();
 }
@@ -79,7 +69,7 @@ export function findFolders(
   const paths = sourceFoldersOf(record.source);
   const { top } = record;
   if (paths.length === 0 || top === undefined) return [];
-  using tree = openTree(folder.tree);
+  using tree = files.openTree(folder.tree);
   return paths.flatMap((path) => {
     if (!isMountPoint(tree, path)) return [];
     try {
@@ -92,7 +82,7 @@ export function findFolders(
   });
 }
 
-function isMountPoint(tree: Directory, path: string): boolean {
-  using place = openChain(tree, path.split('/').map(fromPlain));
-  return place !== undefined && namesIn(place).length === 0;
+function isMountPoint(tree: files.Directory, path: string): boolean {
+  using place = files.openChain(tree, path.split('/').map(files.fromPlain));
+  return place !== undefined && files.namesIn(place).length === 0;
 }

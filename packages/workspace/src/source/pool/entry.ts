@@ -3,23 +3,19 @@ import { basename, join } from 'node:path';
 import { z } from 'zod';
 import type { Deps } from '../../deps.ts';
 import { errnoOf } from '../../errors.ts';
-import {
-  type Damage,
-  evictEntries,
-  evictGroup,
-  findDamagedPacks,
-  groupsOf,
-  type Kind,
-  pathsIn,
-  removeEntry,
-  setAside,
-} from '../../store/keyed/index.ts';
+import * as keyed from '../../store/keyed/index.ts';
 
 /**
  * Packs with exactly the objects of one tree of a source, or of the commits before a commit: `<tenant>/<source>/<trees or histories>/<name>`.
  * Not synced: the packs are on disk, and the next reader notices an entry with a lost name.
  */
-export const sourceKind: Kind = { name: 'source', folder: 'sources', groups: 3, mark: 'entry.json', isSynced: false };
+export const sourceKind: keyed.Kind = {
+  name: 'source',
+  folder: 'sources',
+  groups: 3,
+  mark: 'entry.json',
+  isSynced: false,
+};
 
 const entrySchema = z.strictObject({
   format: z.literal(1),
@@ -48,9 +44,9 @@ export function packsOf(entry: string): string[] | undefined {
 /** The packs of an entry, every byte as written. A damaged entry is set aside, and the run makes the objects itself. */
 export async function soundPacks(deps: Deps, entry: string): Promise<string[] | undefined> {
   const packs = packsOf(entry);
-  const why: Damage = packs && (await findDamagedPacks(deps, { entry, packs }));
+  const why: keyed.Damage = packs && (await keyed.findDamagedPacks(deps, { entry, packs }));
   if (why === undefined) return packs;
-  setAside(deps, sourceKind, { entry, why });
+  keyed.setAside(deps, sourceKind, { entry, why });
   return undefined;
 }
 
@@ -59,15 +55,16 @@ const mostOfSource = 4;
 
 /** Removes the older states of a source. @param source its folder */
 export async function evictSource(deps: Deps, source: string): Promise<void> {
-  for (const group of await pathsIn(source)) await evictGroup(deps, sourceKind, { group, most: mostOfSource });
+  for (const group of await keyed.pathsIn(source))
+    await keyed.evictGroup(deps, sourceKind, { group, most: mostOfSource });
 }
 
 /** Removes the least recently used entries until the rest fit, and the entries unused for `limits.trashMs`. */
 export async function evictSources(deps: Deps): Promise<void> {
   const { poolBytes: bytes, trashMs: idleMs } = deps.limits;
-  await evictEntries(deps, sourceKind, { bytes, idleMs });
-  for (const source of await groupsOf(deps.dataDir, { ...sourceKind, groups: 2 })) {
-    const groups = await Promise.all((await pathsIn(source)).map(pathsIn));
-    if (groups.flat().length === 0) await removeEntry(deps, sourceKind, source);
+  await keyed.evictEntries(deps, sourceKind, { bytes, idleMs });
+  for (const source of await keyed.groupsOf(deps.dataDir, { ...sourceKind, groups: 2 })) {
+    const groups = await Promise.all((await keyed.pathsIn(source)).map(keyed.pathsIn));
+    if (groups.flat().length === 0) await keyed.removeEntry(deps, sourceKind, source);
   }
 }

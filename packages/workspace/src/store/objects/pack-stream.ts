@@ -1,15 +1,7 @@
 import { createHash } from 'node:crypto';
 import { closeSync, ftruncateSync, openSync, readSync } from 'node:fs';
 import { createYielder, syncOpen, writeAll, writeSynced } from '../../files/index.ts';
-import {
-  commitPack,
-  newPackPaths,
-  type PackedObject,
-  type PackPaths,
-  packHeader,
-  packIndex,
-  removeTemporaryPack,
-} from './pack.ts';
+import * as pack from './pack.ts';
 
 /** Offsets in the index have 31 bits. */
 const fullBytes = 1024 * 1024 * 1024;
@@ -17,7 +9,7 @@ const pieceBytes = 1024 * 1024;
 const blockBytes = 256 * 1024;
 
 interface Open {
-  readonly paths: PackPaths;
+  readonly paths: pack.PackPaths;
   readonly fd: number;
   readonly objects: { oid: string; crc: number; at: number }[];
   /** Total bytes; the last `waiting` bytes are in the block and not yet written. */
@@ -44,7 +36,7 @@ export class PackStream {
   }
 
   /** Synchronous: the caller may reuse `bytes` afterwards. */
-  append({ oid, bytes, crc }: PackedObject): void {
+  append({ oid, bytes, crc }: pack.PackedObject): void {
     const open = this.#begin();
     open.objects.push({ oid, crc, at: open.size });
     this.#write(open, bytes);
@@ -71,14 +63,14 @@ export class PackStream {
     const { paths, fd, objects } = open;
     if (objects.length > 0) {
       this.#flushBlock(open);
-      writeAll(fd, packHeader(objects.length), 0);
+      writeAll(fd, pack.packHeader(objects.length), 0);
       const trailer = await this.#hashOf(open);
       writeAll(fd, trailer, open.size);
       // The last object may have been dropped, with bytes left in the file.
       ftruncateSync(fd, open.size + trailer.length);
       await syncOpen(fd);
-      await writeSynced(paths.tmpIndex, packIndex(objects, trailer), 0o444);
-      await commitPack(paths);
+      await writeSynced(paths.tmpIndex, pack.packIndex(objects, trailer), 0o444);
+      await pack.commitPack(paths);
     }
     this[Symbol.dispose]();
     return objects.map(({ oid }) => oid);
@@ -87,15 +79,15 @@ export class PackStream {
   [Symbol.dispose](): void {
     if (this.#open === undefined) return;
     closeSync(this.#open.fd);
-    removeTemporaryPack(this.#open.paths);
+    pack.removeTemporaryPack(this.#open.paths);
     this.#open = undefined;
   }
 
   #begin(): Open {
     if (this.#open !== undefined) return this.#open;
-    const paths = newPackPaths(this.#gitDir);
+    const paths = pack.newPackPaths(this.#gitDir);
     const fd = openSync(paths.tmpPack, 'wx+', 0o444);
-    const head = packHeader(0);
+    const head = pack.packHeader(0);
     writeAll(fd, head, 0);
     this.#open = { paths, fd, objects: [], size: head.length, waiting: 0 };
     return this.#open;

@@ -4,16 +4,7 @@ import type { Conflict } from '@holdpoint/contract';
 import type { Deps, ObjectWriter } from '../../../deps.ts';
 import { streamBlobs } from '../../../host-git/stream-blobs.ts';
 import { isPointer, largestPointer, pointerTo } from '../../../source/lfs-pointer.ts';
-import {
-  applyChanges,
-  type Change,
-  type Folder,
-  find,
-  isLeaf,
-  isSame,
-  type Leaf,
-  modes,
-} from '../../../store/objects/index.ts';
+import * as objects from '../../../store/objects/index.ts';
 import type { MergeDriver } from '../../merge/merge-drivers.ts';
 import { cleanText, isTextWithCrlf } from './clean-text.ts';
 import { type Attributes, readAttributes } from './read-attributes.ts';
@@ -33,10 +24,10 @@ type Conversion = 'line_endings' | 'ident' | 'lfs';
 
 export interface CleanedChanges {
   /** The changes with the content in git's stored form. */
-  changes: Change[];
+  changes: objects.Change[];
   converted: { path: string; how: Conversion }[];
   /** Files in need of more than git's built-in conversions, and so of a person's decision. */
-  held: { change: Change; detail: string; reason?: Conflict['reason'] }[];
+  held: { change: objects.Change; detail: string; reason?: Conflict['reason'] }[];
   objects: LfsObject[];
   /** Oids of the new LFS pointers, by path. */
   pointers: Map<string, string>;
@@ -50,10 +41,10 @@ interface Input {
   /** The user's git directory, and the reason against LFS objects inside. */
   source: { gitDir: string; withoutLfs(): Promise<string | undefined> };
   /** The tree below the run's changes. */
-  before: Folder;
+  before: objects.Folder;
   /** The current tree of the branch. */
-  at: Folder;
-  changes: readonly Change[];
+  at: objects.Folder;
+  changes: readonly objects.Change[];
 }
 
 interface Ready extends Input {
@@ -63,12 +54,12 @@ interface Ready extends Input {
 /** A version of a changed file. */
 interface Item {
   path: string;
-  leaf: Leaf;
+  leaf: objects.Leaf;
   attributes: Attributes;
   keepsCrlf: boolean;
 }
 
-type Cleaned = { leaf: Leaf; how?: Conversion; object?: LfsObject } | { problem: string };
+type Cleaned = { leaf: objects.Leaf; how?: Conversion; object?: LfsObject } | { problem: string };
 
 /**
  * Converts the run's changes to the form stored by `git add`, by the `.gitattributes` of the branch and the run: line endings and
@@ -79,17 +70,17 @@ export async function cleanChanges(deps: Pick<Deps, 'git'>, input: Input): Promi
   const result: CleanedChanges = { changes: [], converted: [], held: [], objects: [], pointers: new Map(), drivers };
   if (attributes.size === 0) return { ...result, changes: [...input.changes] };
   const there = (path: string) => {
-    const entry = find(input.before, path.split('/'));
-    return isLeaf(entry) ? entry : null;
+    const entry = objects.find(input.before, path.split('/'));
+    return objects.isLeaf(entry) ? entry : null;
   };
   const withCrlf = await crlfIn(deps, input, attributes);
-  const itemOf = (path: string, leaf: Leaf | null): Item | undefined => {
+  const itemOf = (path: string, leaf: objects.Leaf | null): Item | undefined => {
     const found = attributes.get(path);
-    if (leaf === null || leaf.mode === modes.symlink || found === undefined) return undefined;
+    if (leaf === null || leaf.mode === objects.modes.symlink || found === undefined) return undefined;
     return { path, leaf, attributes: found, keepsCrlf: withCrlf.has(there(path)?.oid ?? '') };
   };
   const pairs = input.changes.map((change) => {
-    const isRaw = isSame(there(change.path) ?? undefined, change.old ?? undefined);
+    const isRaw = objects.isSame(there(change.path) ?? undefined, change.old ?? undefined);
     const isMoved = change.new?.oid !== change.old?.oid;
     const old = isRaw ? undefined : itemOf(change.path, change.old);
     return { change, old, now: isMoved ? itemOf(change.path, change.new) : undefined };
@@ -107,7 +98,7 @@ export async function cleanChanges(deps: Pick<Deps, 'git'>, input: Input): Promi
       continue;
     }
     // When only the mode changed, keep the content of the old version.
-    const mode = change.new?.mode ?? modes.file;
+    const mode = change.new?.mode ?? objects.modes.file;
     const unmoved = change.new?.oid === change.old?.oid && oldLeaf !== null ? { mode, oid: oldLeaf.oid } : change.new;
     result.changes.push({ path: change.path, old: oldLeaf, new: change.new && (after?.leaf ?? unmoved) });
     if (after?.how !== undefined) result.converted.push({ path: change.path, how: after.how });
@@ -125,7 +116,7 @@ async function attributesOf(
   input: Input,
 ): Promise<{ conversions: Map<string, Attributes>; drivers: CleanedChanges['drivers'] }> {
   const own = input.changes.filter(({ path }) => path.split('/').at(-1) === '.gitattributes');
-  const { root } = applyChanges(input.at, own);
+  const { root } = objects.applyChanges(input.at, own);
   const paths = input.changes.filter((change) => change.new !== null).map(({ path }) => path);
   const { shadow, source } = input;
   const { conversions, drivers } = await readAttributes(deps, { shadow, source: source.gitDir, root, paths });
@@ -143,8 +134,8 @@ async function crlfIn(
 ): Promise<Set<string>> {
   const leaves = [...attributes]
     .filter(([, { lines }]) => lines === 'auto')
-    .map(([path]) => find(input.before, path.split('/')))
-    .filter((entry) => isLeaf(entry));
+    .map(([path]) => objects.find(input.before, path.split('/')))
+    .filter((entry) => objects.isLeaf(entry));
   const found = new Set<string>();
   await readBlobs(deps, input.shadow, [...new Set(leaves.map(({ oid }) => oid))], {
     end: (oid, content) => {

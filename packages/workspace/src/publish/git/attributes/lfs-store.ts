@@ -1,16 +1,7 @@
 import { closeSync, constants, lstatSync, mkdirSync, openSync, renameSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Deps, errnoOf, WorkspaceError } from '../../../deps.ts';
-import {
-  type Directory,
-  openChild,
-  openTop,
-  setFileOwner,
-  statIn,
-  syncOpen,
-  syncPath,
-  writeAll,
-} from '../../../files/index.ts';
+import * as files from '../../../files/index.ts';
 import { streamBlobs } from '../../../host-git/stream-blobs.ts';
 import { asOwner, type Repository } from '../../../source/git/repository.ts';
 import type { LfsObject } from './clean-changes.ts';
@@ -57,7 +48,7 @@ export async function storeLfsObjects(
           if (object !== undefined) open = openObject(input.source, object);
         },
         piece: (bytes) => {
-          if (open !== undefined) writeAll(open.fd, bytes);
+          if (open !== undefined) files.writeAll(open.fd, bytes);
         },
         end: async () => {
           const written = open;
@@ -85,7 +76,7 @@ const objectPath = ({ sha256 }: LfsObject): string[] => [
 
 interface Open {
   fd: number;
-  directory: Directory;
+  directory: files.Directory;
   name: string;
   temporary: string;
 }
@@ -106,21 +97,21 @@ function openObject(source: Repository, object: LfsObject): Open {
 }
 
 /** Opens a chain of folders without following links. A missing folder gets the mode of its parent. */
-function makeFolders(source: Repository, names: readonly string[]): Directory {
-  let current = openTop(source.common);
+function makeFolders(source: Repository, names: readonly string[]): files.Directory {
+  let current = files.openTop(source.common);
   for (const name of names) {
     using parent = current;
-    const mode = Number((statIn(parent, '.')?.mode ?? 0o755n) & 0o777n);
-    const isMissing = statIn(parent, name) === undefined;
+    const mode = Number((files.statIn(parent, '.')?.mode ?? 0o755n) & 0o777n);
+    const isMissing = files.statIn(parent, name) === undefined;
     if (isMissing) mkdirSync(parent.at(name), 0o700);
     try {
-      current = openChild(parent, name);
+      current = files.openChild(parent, name);
     } catch (cause) {
       throw new WorkspaceError('EGITFAILED', `${name} in the LFS storage of the repository is not a folder.`, {
         cause,
       });
     }
-    if (isMissing) setFileOwner(current.fd, source.as, mode);
+    if (isMissing) files.setFileOwner(current.fd, source.as, mode);
   }
   return current;
 }
@@ -128,12 +119,12 @@ function makeFolders(source: Repository, names: readonly string[]): Directory {
 async function moveIntoPlace(source: Repository, { fd, directory, name, temporary }: Open): Promise<void> {
   using folder = directory;
   try {
-    setFileOwner(fd, source.as, 0o644 & Number((statIn(folder, '.')?.mode ?? 0o755n) & 0o777n));
-    await syncOpen(fd);
+    files.setFileOwner(fd, source.as, 0o644 & Number((files.statIn(folder, '.')?.mode ?? 0o755n) & 0o777n));
+    await files.syncOpen(fd);
   } finally {
     closeSync(fd);
   }
   renameSync(folder.at(temporary), folder.at(name));
   // The folders above may be new.
-  for (const above of ['.', '..', '../..', '../../..', '../../../..']) await syncPath(folder.at(above));
+  for (const above of ['.', '..', '../..', '../../..', '../../../..']) await files.syncPath(folder.at(above));
 }
