@@ -10,19 +10,19 @@ export { defineTool } from './define-tool.ts';
 export { ToolsError, type ToolsErrorCode } from './errors.ts';
 export { httpGraph } from './graph/http-graph.ts';
 export { type GraphAnswer, GraphError, type GraphRequest } from './graph/port.ts';
-export { outsideInput } from './input-schema/outside-input.ts';
+export { outsideInput } from './input-schema/from-json-schema.ts';
 export type { JsonSchema } from './json-schema.ts';
 export { LanguageError, type LanguagePort } from './language/port.ts';
 export type { Network, NetworkRequest, NetworkResponse } from './network.ts';
-export { networkFailure } from './operations/network-fetch.ts';
+export { networkFailure } from './operations/fetch-page.ts';
 export { outputSchemaProblem } from './output-schema/compile-output.ts';
-export type { OutcomeText } from './registry/outcome-text.ts';
 export { createRegistry, type Registry } from './registry/registry.ts';
-export { renderValue } from './result-text/result-text.ts';
+export type { OutcomeText } from './registry/render-call.ts';
+export { renderValue } from './result-text/error-line.ts';
 export { openSearch, type SearchSettings, searchProviders } from './search/open-search.ts';
 export type { SearchPort, SearchRequest } from './search/port.ts';
 export { openTextThreads, type TextThreadLimits, type TextThreads } from './text-work/open-text-threads.ts';
-export { type TextWork, TextWorkError } from './text-work/text-work.ts';
+export { type TextWork, TextWorkError } from './text-work/thread.ts';
 export type {
   Conversation,
   Converse,

@@ -4,9 +4,9 @@ import type { OwnGraph } from './graph/port.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { LanguagePort } from './language/port.ts';
 import type { Network } from './network.ts';
-import type { RenderResult } from './result-text/result-text.ts';
+import type { RenderResult } from './result-text/error-line.ts';
 import type { TakeScreenshot } from './screenshot-port.ts';
-import type { TextWork } from './text-work/text-work.ts';
+import type { TextWork } from './text-work/thread.ts';
 
 /** A place where a file does not follow the grammar of its language. Lines and columns count from 1. */
 interface SyntaxProblem {

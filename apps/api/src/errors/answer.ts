@@ -3,8 +3,7 @@ import type { ProblemDetails } from '@holdpoint/contract/wire';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { lineAbout, pathOf, traceOfRequest } from '../about-request.ts';
 import type { App } from '../deps.ts';
-import { ApiProblem } from './api-problem.ts';
-import { type Problem, toProblem } from './to-problem.ts';
+import { ApiProblem, type Problem, toProblem } from './to-problem.ts';
 
 /** Answers every error as a problem (RFC 9457). Logs the server's own errors with their cause. */
 export function answerErrors(app: App): void {

@@ -9,8 +9,7 @@ import { type Sandbox, WholeOutput, type WorkspaceMount } from '@holdpoint/sandb
 import type { Secrets } from '@holdpoint/secrets';
 import type { Network, Registry, TextThreads, ToolContext } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
-import type { Live } from '../live/live-hub.ts';
-import { type LiveOutput, liveOutput } from '../live/live-output.ts';
+import { type Live, type LiveOutput, liveOutput } from '../live/live-hub.ts';
 import type { ResultBytes } from '../result-bytes.ts';
 import type { ProjectToolchains } from '../toolchains/project-toolchains.ts';
 import { withAdvice } from './behind-wall.ts';

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { type ResultText, renderValue } from './result-text.ts';
-import { counted, fileText, oneLine, pathLine, withoutEnd } from './shown-text.ts';
+import { counted, fileText, oneLine, pathLine, type ResultText, renderValue, withoutEnd } from './error-line.ts';
 
 const diagnostic = z.object({ path: z.string(), line: z.int(), column: z.int(), message: z.string() });
 const errors = { diagnostics: z.array(diagnostic).optional(), more_diagnostics: z.int().optional() };

@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { errorLine } from './error-line.ts';
-import type { PlainCall, ResultText } from './result-text.ts';
-import { counted, outputText, withoutEnd } from './shown-text.ts';
+import { counted, errorLine, outputText, type PlainCall, type ResultText, withoutEnd } from './error-line.ts';
 
 const schema = z.object({
   exit_code: z.int().nullable(),

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { renderValue } from './result-text.ts';
-import { counted, fileText, oneLine } from './shown-text.ts';
+import { counted, fileText, oneLine, renderValue } from './error-line.ts';
 
 const hit = z.object({
   turn: z.int(),

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { type ResultText, renderValue } from './result-text.ts';
-import { fileText, pathLine, shownOf, withoutEnd } from './shown-text.ts';
+import { fileText, pathLine, type ResultText, renderValue, shownOf, withoutEnd } from './error-line.ts';
 
 const about = {
   total: z.int().nullable(),

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { renderValue } from './result-text.ts';
-import { pathLine, shownOf } from './shown-text.ts';
+import { pathLine, renderValue, shownOf } from './error-line.ts';
 
 const found = z.object({ paths: z.array(z.string()), total: z.int().nullable() });
 

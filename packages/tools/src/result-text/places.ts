@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { renderValue } from './result-text.ts';
-import { fileText, pathLine, shownOf } from './shown-text.ts';
+import { fileText, pathLine, renderValue, shownOf } from './error-line.ts';
 
 const place = z.object({ path: z.string(), line: z.int(), column: z.int(), text: z.string() });
 const schema = z.object({ places: z.array(place), total: z.int() });

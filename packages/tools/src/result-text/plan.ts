@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { renderValue } from './result-text.ts';
-import { counted } from './shown-text.ts';
+import { counted, renderValue } from './error-line.ts';
 
 const plan = z.object({ title: z.string(), plan: z.string(), todos: z.array(z.object({ content: z.string() })) });
 

@@ -1,6 +1,5 @@
 import { z } from 'zod';
-import { renderValue } from './result-text.ts';
-import { counted } from './shown-text.ts';
+import { counted, renderValue } from './error-line.ts';
 
 const counts = z.object({ pending: z.int(), in_progress: z.int(), completed: z.int(), total: z.int() });
 

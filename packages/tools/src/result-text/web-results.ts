@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import { errorLine } from './error-line.ts';
-import { type PlainCall, type ResultText, renderValue } from './result-text.ts';
-import { counted, fileText, oneLine } from './shown-text.ts';
+import { counted, errorLine, fileText, oneLine, type PlainCall, type ResultText, renderValue } from './error-line.ts';
 
 const page = z.object({
   final_url: z.string(),

@@ -1,9 +1,12 @@
-import type { Diff } from '@holdpoint/contract/wire';
+import type { Approval, Diff, LineComment } from '@holdpoint/contract/wire';
 import { type UseQueryResult, useQueries } from '@tanstack/react-query';
-import { useCallback } from 'react';
+import { useCallback, useMemo, useState } from 'react';
 import { ask } from '../../api/request.ts';
+import { useRunDetail } from '../../api/runs.ts';
+import { useWhyNot } from '../../session/session.tsx';
+import type { PatchLine } from '../patch-lines.ts';
 import type { DiffStat } from '../use-files.ts';
-import type { Draft } from './drafts.ts';
+import { type Draft, type Drafts, useDrafts } from './drafts.ts';
 import { moveLine } from './move-line.ts';
 
 /** The present place of a draft's line. `gone`: a later change removed or rewrote the line. `proposed`: a held call would make the line. */
@@ -57,4 +60,96 @@ async function follow(
   if (whole === undefined || whole.too_large || ('omitted' in whole && whole.omitted)) return { is: 'unknown' };
   const moved = moveLine(whole.hunks, line);
   return moved === undefined ? { is: 'gone' } : { is: 'here', path: file.path, line: moved };
+}
+
+/** The most comments of one message. */
+const mostComments = 200;
+
+/** The drafts that have words, as the API takes them: at their present line, or as they were where the line is gone. */
+export function toComments(placed: readonly Placed[], snapshots: { from: string; to: string }): LineComment[] {
+  return written(placed).map(({ draft: { side, quote, text, ...before }, place }) => {
+    const at = place.is === 'here' ? { ...place, snapshot: side === 'old' ? snapshots.from : snapshots.to } : before;
+    const { path, line } = at;
+    const snapshot = at.snapshot === '' ? undefined : at.snapshot;
+    return { path, line, side, snapshot, text, quote: quote === '' ? undefined : quote.slice(0, 1000).toWellFormed() };
+  });
+}
+
+/** As they were written, where no snapshot is in sight. */
+const asWritten = (drafts: readonly Draft[]): LineComment[] =>
+  toComments(
+    drafts.map((draft) => ({ draft, place: { is: 'unknown' } })),
+    { from: '', to: '' },
+  );
+
+export const written = (placed: readonly Placed[]): Placed[] =>
+  placed.filter(({ draft }) => draft.text.trim() !== '').slice(0, mostComments);
+
+/** The drafts of a run as comments on its files as they are now, to be sent outside of a diff. */
+export function useRunComments(runId: string) {
+  const drafts = useDrafts(runId);
+  const mayRead = useWhyNot('runs:read') === undefined;
+  const { data: run } = useRunDetail(runId, mayRead);
+  const [from, to] = [run?.workspace.base ?? '', run?.workspace.snapshot ?? ''];
+  const isKnown = from !== '' && to !== '';
+  const placed = usePlaces({ run_id: runId, from, to }, isKnown ? drafts.all : none);
+  const ready = drafts.all.filter(({ text }) => text.trim() !== '');
+  return {
+    ids: ready.map(({ id }) => id),
+    comments: isKnown ? toComments(written(placed), { from, to }) : asWritten(ready),
+    remove: drafts.remove,
+  };
+}
+
+const none = [] as const;
+
+/**
+ * The line of a patch for a draft on a held call: the nearest line with the same text. Undefined: the patch lacks the text, because the call
+ * was asked again on other files.
+ */
+export function placeProposed(lines: readonly PatchLine[], { path, side, line, quote }: Draft): PatchLine | undefined {
+  const same = lines.filter((each) => each.path === path && each[side] !== undefined && each.text.slice(1) === quote);
+  const distance = (each: PatchLine): number => Math.abs((each[side] ?? 0) - line);
+  return same.toSorted((one, other) => distance(one) - distance(other))[0];
+}
+
+/** The needs of the card of a draft. */
+export interface Commenting {
+  drafts: Drafts;
+  isBegun(id: string): boolean;
+}
+
+interface Proposed extends Commenting {
+  placed: readonly Placed[];
+  /** The drafts on a line of the patch. */
+  on(line: PatchLine): readonly Placed[];
+  /** Drafts whose line the patch has not. */
+  unplaced: readonly Placed[];
+  snapshots: { from: string; to: string };
+  begin(path: string, line: number, side: 'old' | 'new'): void;
+}
+
+/**
+ * The drafts on the proposal of a held call. No snapshot has its lines, so a draft names the approval. The next approval of the call shows
+ * the draft at the line with the same text.
+ */
+export function useProposed({ id, run_id, replaces, changed }: Approval, lines: readonly PatchLine[]): Proposed {
+  const drafts = useDrafts(run_id);
+  const [begun, setBegun] = useState<string>();
+  return useMemo(() => {
+    const asked = [id, replaces, changed?.approval_id];
+    const own = drafts.all.filter(({ approval }) => approval !== undefined && asked.includes(approval));
+    const placed = own.map((draft): Placed => ({ draft, place: { is: 'proposed' } }));
+    const home = new Map(placed.map((one) => [one, placeProposed(lines, one.draft)]));
+    return {
+      ...{ drafts, placed, snapshots: { from: '', to: '' } },
+      on: (line) => placed.filter((one) => home.get(one) === line),
+      unplaced: placed.filter((one) => home.get(one) === undefined),
+      isBegun: (draftId) => draftId === begun,
+      begin(path, line, side) {
+        const quote = lines.find((each) => each.path === path && each[side] === line)?.text.slice(1) ?? '';
+        setBegun(drafts.add({ path, line, side, snapshot: '', approval: id, quote }));
+      },
+    };
+  }, [id, replaces, changed, drafts, lines, begun]);
 }
