@@ -6,7 +6,6 @@ import { CallerError } from './errors.ts';
 import { firstKey, nameKey, pointerKey, recordKey, sessionKey, streamsKey } from './keys.ts';
 import { createKey, getKey, type KeyDeps, type KeyRequest, listKeys, revokeKey, rotateKey } from './manage-keys.ts';
 import * as passkeys from './passkeys.ts';
-import { checkPermit, createPermit } from './passkeys.ts';
 import { personOf, recordOlderPersons, recordPerson, rootName } from './persons.ts';
 import { effectiveLimits, type Holder, type KeyRecord, parseStored } from './record.ts';
 import { scriptOf, storeKey } from './script.ts';
@@ -138,6 +137,6 @@ const passkeysIn = (redis: Redis) => ({
   openChallenge: on(redis, passkeys.openChallenge),
   readChallenge: on(redis, passkeys.readChallenge),
   use: on(redis, passkeys.usePasskey),
-  createPermit: on(redis, createPermit),
-  checkPermit: on(redis, checkPermit),
+  createPermit: on(redis, passkeys.createPermit),
+  checkPermit: on(redis, passkeys.checkPermit),
 });

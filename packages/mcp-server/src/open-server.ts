@@ -1,6 +1,5 @@
 import { plain } from '@holdpoint/readable';
 import * as mcp from '@modelcontextprotocol/server';
-import { createMcpHandler } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { z } from 'zod';
 import { cutText } from './bounds.ts';
@@ -144,12 +143,11 @@ function waitingOf({ mcpReq }: mcp.ServerContext): Waiting {
  * @param parsedBody the JSON of the request
  */
 export const answerMcp = (request: Request, parsedBody: unknown, deps: McpServerDeps): Promise<Response> =>
-  createMcpHandler((context) => openMcpServer(deps, context, partsFor(parsedBody)), { onerror: deps.onError }).fetch(
-    request,
-    {
+  mcp
+    .createMcpHandler((context) => openMcpServer(deps, context, partsFor(parsedBody)), { onerror: deps.onError })
+    .fetch(request, {
       parsedBody,
-    },
-  );
+    });
 
 /** Serves on standard input and output until the client closes them. Nothing else may write to standard output. */
 export const serveMcpOnStdio = (deps: McpServerDeps): { close(): Promise<void> } =>

@@ -1,6 +1,5 @@
 import { ApiError, type Client, ConnectionError, type RunDetail } from '@holdpoint/client';
 import { plain } from '@holdpoint/readable';
-import type { CallToolResult } from '@modelcontextprotocol/server';
 import * as mcp from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { cutText, mostText } from './bounds.ts';
@@ -26,7 +25,7 @@ function refusalText(error: unknown): string {
   return cutText(plain(lines.join('\n')), 8192, 'cut');
 }
 
-export const refusal = (error: unknown): CallToolResult => ({
+export const refusal = (error: unknown): mcp.CallToolResult => ({
   isError: true,
   content: [{ type: 'text', text: refusalText(error) }],
 });

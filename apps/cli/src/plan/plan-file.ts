@@ -1,6 +1,5 @@
 import { ApiError } from '@holdpoint/client';
 import * as contract from '@holdpoint/contract';
-import { fromPointer } from '@holdpoint/contract';
 import { z } from 'zod';
 import { CliError, type Shell } from '../shell/index.ts';
 import { mistakeText } from '../words-for-people.ts';
@@ -122,7 +121,7 @@ function describe({ path, key, message }: PlanMistake): string {
 export function placeInPlan(error: unknown, plan: ParsedPlan | undefined, fromFile: readonly string[]): unknown {
   if (!(error instanceof ApiError) || plan === undefined || error.errors.length === 0) return error;
   if (error.status !== 400 && error.status !== 422) return error;
-  const places = error.errors.map(({ pointer, detail }) => ({ path: fromPointer(pointer), detail }));
+  const places = error.errors.map(({ pointer, detail }) => ({ path: contract.fromPointer(pointer), detail }));
   if (places.some(({ path: [field] }) => field !== undefined && !fromFile.includes(field))) return error;
   const lines = places.map(({ path, detail }) => {
     const inFile = path[0] === 'plan' ? path.slice(1) : path;

@@ -3,7 +3,6 @@ import type { EngineDeps, WorkerDeps } from '../deps.ts';
 import { type ApprovalState, nextNotice, type RunState, type Transition } from '../domain/index.ts';
 import type { JobEnd } from '../jobs/index.ts';
 import * as runLog from '../log/index.ts';
-import { append, toPayload, untrackApproval } from '../log/index.ts';
 
 interface NewApproval {
   approvalId: string;
@@ -114,7 +113,7 @@ async function filesAt(deps: WorkerDeps, { id: runId, base: since }: RunState, s
   try {
     const hidden = await deps.workspaces.hiddenFiles({ runId, since, snapshot });
     const isEmpty = hidden.unknown.length + hidden.repositories.length === 0;
-    return { snapshot, since, hidden: isEmpty ? undefined : await toPayload(deps.blobs, hidden) };
+    return { snapshot, since, hidden: isEmpty ? undefined : await runLog.toPayload(deps.blobs, hidden) };
   } catch (error) {
     deps.logger.warn({ run_id: runId, snapshot, err: error }, 'the files of a held call could not be looked at');
     return undefined;
@@ -136,7 +135,7 @@ export async function awaitDecision(
   if (approval === undefined) return 'again';
   const { expiresAt } = approval;
   if (expiresAt > deps.now()) return { kind: 'sleep', until: expiresAt };
-  const appended = await append(deps, run.id, await expire(approval));
-  if (appended.ok) await untrackApproval(deps.redis, approval.id);
+  const appended = await runLog.append(deps, run.id, await expire(approval));
+  if (appended.ok) await runLog.untrackApproval(deps.redis, approval.id);
   return 'again';
 }

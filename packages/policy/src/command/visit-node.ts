@@ -1,14 +1,4 @@
-import {
-  type AndOr,
-  type Command,
-  forEachChild,
-  type HereDoc,
-  type ParsedScript,
-  type Pipeline,
-  type Redirection,
-  type SyntaxNode,
-  type Word,
-} from 'unbash';
+import * as unbash from 'unbash';
 import { addCommand, addPart } from './add-command.ts';
 import { findHazard } from './find-hazards.ts';
 import { readAssignmentWord, readWord } from './read-word.ts';
@@ -28,7 +18,7 @@ import {
 } from './walk.ts';
 
 /** Adds the commands of a node and of all its children. */
-export function visit(walk: Walk, node: SyntaxNode, scope: Scope): void {
+export function visit(walk: Walk, node: unbash.SyntaxNode, scope: Scope): void {
   walk.nodes += 1;
   if (walk.nodes > commandBounds.nodes || walk.commands.length > commandBounds.commands)
     throw new Unreadable('it has too many parts');
@@ -42,12 +32,12 @@ export function visit(walk: Walk, node: SyntaxNode, scope: Scope): void {
   visitByType(walk, node, scope);
 }
 
-function visitByType(walk: Walk, node: SyntaxNode, scope: Scope): void {
+function visitByType(walk: Walk, node: unbash.SyntaxNode, scope: Scope): void {
   const inside = (changes: Partial<Scope>) => visitChildren(walk, node, { ...scope, ...changes });
   switch (node.type) {
     case 'Script':
       // The parser recovers and reads on: the commands behind the error may run as well, for bash reads line by line.
-      walk.reason ??= (node as ParsedScript).errors?.[0]?.message;
+      walk.reason ??= (node as unbash.ParsedScript).errors?.[0]?.message;
       break;
     case 'CommandExpansion':
     case 'ProcessSubstitution':
@@ -104,20 +94,24 @@ function refuseDepth({ depth }: Scope): void {
   if (depth >= commandBounds.scripts) throw new Unreadable('expansions are nested too deeply');
 }
 
-function visitChildren(walk: Walk, node: SyntaxNode, scope: Scope): void {
+function visitChildren(walk: Walk, node: unbash.SyntaxNode, scope: Scope): void {
   walk.depth += 1;
-  forEachChild(node, (child) => visit(walk, child, scope));
+  unbash.forEachChild(node, (child) => visit(walk, child, scope));
   walk.depth -= 1;
 }
 
-function visitSubstituted(walk: Walk, node: SyntaxNode & { script: ParsedScript | undefined }, scope: Scope): void {
+function visitSubstituted(
+  walk: Walk,
+  node: unbash.SyntaxNode & { script: unbash.ParsedScript | undefined },
+  scope: Scope,
+): void {
   // The script of an escaped backtick has offsets in a text of its own, so the whole script has a single place.
   const place = node.script?.source === undefined ? {} : { place: placeOf(node, scope) };
   visitChildren(walk, node, { ...withoutText(scope), ...place, depth: scope.depth + 1, input: [] });
 }
 
 /** After `cd a &&` the directory is sure until the list ends; after any other `cd` the change may have failed. */
-function visitAndOr(walk: Walk, node: AndOr, scope: Scope): void {
+function visitAndOr(walk: Walk, node: unbash.AndOr, scope: Scope): void {
   const before = walk.directories;
   node.commands.forEach((command, index) => {
     visit(walk, command, scope);
@@ -127,7 +121,7 @@ function visitAndOr(walk: Walk, node: AndOr, scope: Scope): void {
   walk.directories = eitherDirectory(before, walk.directories);
 }
 
-function visitPipeline(walk: Walk, node: Pipeline, scope: Scope): void {
+function visitPipeline(walk: Walk, node: unbash.Pipeline, scope: Scope): void {
   for (const prefix of node.prefixes) visit(walk, prefix, scope);
   if (node.commands.length === 1) {
     visit(walk, node.commands[0]!, scope);
@@ -147,7 +141,7 @@ function visitPipeline(walk: Walk, node: Pipeline, scope: Scope): void {
 }
 
 /** A variable set by the syntax, without an assignment. */
-function assignedName(node: SyntaxNode): string | undefined {
+function assignedName(node: unbash.SyntaxNode): string | undefined {
   if (node.type === 'For' || node.type === 'Select') return node.name.value;
   if (node.type === 'Coproc') return node.name?.value ?? 'COPROC';
   if (node.type === 'FileDescriptorVariable') return node.name;
@@ -159,7 +153,7 @@ function assignedName(node: SyntaxNode): string | undefined {
 /**
  * Visits a command of the syntax tree: first the substitutions of its words, then the command, then the commands started by the command.
  */
-function visitCommand(walk: Walk, node: Command, scope: Scope, visitWords: () => void): void {
+function visitCommand(walk: Walk, node: unbash.Command, scope: Scope, visitWords: () => void): void {
   const first = walk.commands.length;
   visitWords();
   const substituted = walk.commands.slice(first).map(({ program }) => program);
@@ -187,7 +181,7 @@ function readAssignment({
   append,
 }: {
   name: string;
-  value: Word | { type: 'ArrayValue' };
+  value: unbash.Word | { type: 'ArrayValue' };
   append: boolean | undefined;
 }): CommandAssignment {
   if (value.type === 'ArrayValue' || append) return { name, value: null };
@@ -196,7 +190,7 @@ function readAssignment({
 }
 
 /** Files opened by redirects, and the standard input contained in the line. */
-function readRedirects(nodes: readonly Redirection[]): {
+function readRedirects(nodes: readonly unbash.Redirection[]): {
   redirects: CommandRedirect[];
   text?: string;
   input: boolean;
@@ -237,7 +231,7 @@ function readStatic(target: Parameters<typeof readWord>[0]): string | undefined 
   return word.static ? word.value : undefined;
 }
 
-function readBody({ body, delimiter }: HereDoc): string | undefined {
+function readBody({ body, delimiter }: unbash.HereDoc): string | undefined {
   if (delimiter?.quoted) return body.text;
   if (body.parts?.some((part) => part.type !== 'Literal')) return undefined;
   return body.text.includes('\\') ? undefined : body.text;

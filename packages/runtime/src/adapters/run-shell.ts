@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
-import type { TaskInput } from '@holdpoint/contract';
 import * as contract from '@holdpoint/contract';
 import { abortReason, type Executor, type PrepareEnd, type TaskContext, type TaskEnd } from '@holdpoint/engine/worker';
 import type { Command, Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
@@ -19,7 +18,7 @@ const enterKeys = { pipe: '\n', terminal: '\r' } as const;
  */
 async function feedCommand(
   stdin: Writable,
-  inputs: AsyncIterable<TaskInput>,
+  inputs: AsyncIterable<contract.TaskInput>,
   kind: 'pipe' | 'terminal',
 ): Promise<void> {
   // The command may end before its input is written.

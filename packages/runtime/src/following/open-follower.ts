@@ -1,14 +1,7 @@
 import { type Follower, openTelemetryFollower } from '@holdpoint/engine/following';
 import type { RedisAddress } from '@holdpoint/engine/redis';
 import type { WorkerDeps } from '@holdpoint/engine/worker';
-import {
-  type CounterKey,
-  countSpans,
-  type HistogramKey,
-  type Metrics,
-  type TelemetryThread,
-  type Traces,
-} from '@holdpoint/telemetry';
+import * as telemetry from '@holdpoint/telemetry';
 
 /** How the thread follows the logs of runs. */
 export interface FollowerSettings {
@@ -33,17 +26,17 @@ interface Measured<Method extends string, Key> {
   method: Method;
   key: Key;
   value: number;
-  labels: Parameters<Metrics['record']>[2];
-  origin: Parameters<Metrics['record']>[3];
+  labels: Parameters<telemetry.Metrics['record']>[2];
+  origin: Parameters<telemetry.Metrics['record']>[3];
 }
-export type Measurement = Measured<'count', CounterKey> | Measured<'record', HistogramKey>;
+export type Measurement = Measured<'count', telemetry.CounterKey> | Measured<'record', telemetry.HistogramKey>;
 
 interface Deps {
-  thread: TelemetryThread;
+  thread: telemetry.TelemetryThread;
   address: RedisAddress;
   deps: Pick<WorkerDeps, 'redis' | 'logger' | 'now'>;
-  traces: Pick<Traces, 'take'> | undefined;
-  metrics: Metrics;
+  traces: Pick<telemetry.Traces, 'take'> | undefined;
+  metrics: telemetry.Metrics;
   known: FollowerSettings['known'];
   /** Redacts the content of spans. Undefined: spans have no content. */
   redactContent: ((text: string, tenant: string) => string) | undefined;
@@ -59,7 +52,9 @@ export function openFollower(options: Deps): (() => Promise<Follower>) | undefin
   if (traces === undefined && !metrics.isOn) return undefined;
   const from = deps.now();
   if (redactContent !== undefined) {
-    const ports = [traces, metrics.isOn ? countSpans(metrics, known) : undefined].filter((port) => port !== undefined);
+    const ports = [traces, metrics.isOn ? telemetry.countSpans(metrics, known) : undefined].filter(
+      (port) => port !== undefined,
+    );
     return () => openTelemetryFollower({ ...deps, from, ports, redactContent });
   }
   thread.on<Measurement[]>(measuredEvent, (measured) => {

@@ -1,17 +1,9 @@
 import { stripVTControlCharacters } from 'node:util';
-import {
-  imageLine,
-  type Json,
-  type KeptImage,
-  type KeptPdf,
-  keptImageSchema,
-  type Problem,
-  type StepStatus,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { z } from 'zod';
 
 /** The head of a failed call. */
-export function errorLine(status: StepStatus, error: Problem | undefined): string {
+export function errorLine(status: contract.StepStatus, error: contract.Problem | undefined): string {
   if (error === undefined) return `error: the call is ${status.replace('_', ' ')}`;
   const { code, message, next } = error;
   const said = next === undefined || /[.!?:…]\s*$/.test(message) ? message : `${message}.`;
@@ -28,16 +20,16 @@ export interface ResultText {
   /** @default any status but `succeeded` */
   isError?: boolean;
   /** Images of the result, by their digests. A model sees them after the text. @default none */
-  images?: KeptImage[];
+  images?: contract.KeptImage[];
   /** A file with what the body says. A model that reads PDFs gets it in place of the body. @default none */
-  pdf?: KeptPdf;
+  pdf?: contract.KeptPdf;
 }
 
 /** A settled call whose result is the plain value of its tool. */
 export interface PlainCall {
-  status: StepStatus;
-  value?: Json | undefined;
-  error?: Problem | undefined;
+  status: contract.StepStatus;
+  value?: contract.Json | undefined;
+  error?: contract.Problem | undefined;
   /** Other parts stand for the body, with a note about the lines. @default false */
   isLong?: boolean | undefined;
 }
@@ -90,7 +82,7 @@ export const shownOf = (shown: number, total: number | null, one: string, many?:
     : `${shown.toLocaleString('en-US')} of ${total === null ? 'more' : total.toLocaleString('en-US')} ${many ?? `${one}s`}`;
 
 const screenshot = z.object({
-  image: keptImageSchema,
+  image: contract.keptImageSchema,
   url: z.string(),
   status: z.int().optional(),
   title: z.string(),
@@ -101,7 +93,7 @@ const screenshot = z.object({
 
 export const renderScreenshot = renderValue(screenshot, ({ image, url, status, title, loaded, cut, console }) => {
   const facts = [
-    imageLine(image),
+    contract.imageLine(image),
     ...(status === undefined ? [] : [`status ${status}`]),
     ...(loaded ? [] : ['the page had not loaded']),
     ...(cut === undefined ? [] : [`the page is ${cut} px high`]),
@@ -118,10 +110,10 @@ export const renderRows = renderValue(schema, ({ results, cursor }) => ({
   body: table(results),
 }));
 
-type Row = Record<string, Json>;
+type Row = Record<string, contract.Json>;
 
 /** Rows below a line with the names of their fields: JSON repeats each name in each row. */
-function table(rows: readonly Json[]): string {
+function table(rows: readonly contract.Json[]): string {
   if (rows.length === 0 || !rows.every(isRow)) return rows.map((row) => JSON.stringify(row)).join('\n');
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const lines = rows.map((row) =>
@@ -133,9 +125,9 @@ function table(rows: readonly Json[]): string {
   return [names.map(oneLine).join('\t'), ...lines].join('\n');
 }
 
-const isRow = (row: Json): row is Row => typeof row === 'object' && row !== null && !Array.isArray(row);
+const isRow = (row: contract.Json): row is Row => typeof row === 'object' && row !== null && !Array.isArray(row);
 
-function cell(value: Json | undefined): string {
+function cell(value: contract.Json | undefined): string {
   if (value === undefined || value === null) return '';
   if (typeof value !== 'string') return JSON.stringify(value);
   return oneLine(value.replaceAll('\t', ' '));

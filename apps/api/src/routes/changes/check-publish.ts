@@ -1,10 +1,4 @@
-import {
-  isTerminal,
-  isUnstorable,
-  messageOfTitle,
-  type PublishPlan,
-  type PullRequestTarget,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { type DryRun, dryRunSchema, idParamsSchema, publishPreviewSchema } from '@holdpoint/contract/wire';
 import { EngineError, holdsPublish, type RunState } from '@holdpoint/engine';
 import { WorkspaceError } from '@holdpoint/workspace';
@@ -42,11 +36,11 @@ async function previewPublish(
   deps: Deps,
   run: RunState,
   { message, branch, author, include_ignored }: DryRun,
-  pull_request: PullRequestTarget | undefined,
-): Promise<PublishPlan> {
+  pull_request: contract.PullRequestTarget | undefined,
+): Promise<contract.PublishPlan> {
   const { snapshot } = workspaceOf(run);
   const target = {
-    message: message ?? messageOfTitle(run.header.title),
+    message: message ?? contract.messageOfTitle(run.header.title),
     include_ignored: include_ignored ?? (await deps.engine.runs.spec(run)).publish.include_ignored,
     branch,
     author,
@@ -57,7 +51,7 @@ async function previewPublish(
 
 /** @throws EngineError `run_not_finished`, `run_not_succeeded` */
 export function assertSucceeded({ id, status }: RunState): void {
-  if (!isTerminal(status)) throw new EngineError('run_not_finished', `the run ${id} is ${status}`);
+  if (!contract.isTerminal(status)) throw new EngineError('run_not_finished', `the run ${id} is ${status}`);
   if (status !== 'succeeded') throw new EngineError('run_not_succeeded', `the run ${id} ${status}`);
 }
 
@@ -89,7 +83,8 @@ export function dryRunRoute(app: App): void {
         run_id: run.id,
         ...plan,
         validators: spec.validators.map(({ command }) => command),
-        needs_approval: holdsPublish(spec, deps.operatorPolicy?.()) !== undefined || plan.left_out.some(isUnstorable),
+        needs_approval:
+          holdsPublish(spec, deps.operatorPolicy?.()) !== undefined || plan.left_out.some(contract.isUnstorable),
       };
     },
   );

@@ -1,12 +1,4 @@
-import {
-  type OperatorPolicy,
-  operatorPolicySchema,
-  type Policy,
-  type PolicyAction,
-  type RunSpec,
-  type Tenant,
-  type Verdict,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import {
   attention,
   type BoundPolicies,
@@ -27,7 +19,7 @@ import { type LoggedCall, readCalls } from './read-calls.ts';
 
 /** A policy to try on past calls. */
 export interface Candidate {
-  document: Policy | OperatorPolicy;
+  document: contract.Policy | contract.OperatorPolicy;
   /** The name of the policy in verdicts. */
   name: string;
   version?: number | undefined;
@@ -47,9 +39,9 @@ export interface ReplayPage {
   runs: number;
   calls: number;
   unchanged: number;
-  counts: Record<PolicyAction, number>;
+  counts: Record<contract.PolicyAction, number>;
   /** Newly allowed calls first, led by the calls that were denied or refused. */
-  changed: (Replayed & { verdict: Verdict })[];
+  changed: (Replayed & { verdict: contract.Verdict })[];
   notJudged: (Replayed & { reason: string })[];
   /** The number of counted calls outside the lists. */
   leftOut: number;
@@ -72,7 +64,7 @@ type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>;
 export async function replayPolicy(
   deps: Deps,
   candidate: Candidate,
-  { tenant, since, cursor }: { tenant: Tenant; since: string; cursor?: string | undefined },
+  { tenant, since, cursor }: { tenant: contract.Tenant; since: string; cursor?: string | undefined },
 ): Promise<ReplayPage> {
   const counts = { allow: 0, hold: 0, deny: 0 };
   const page: ReplayPage = {
@@ -102,7 +94,7 @@ export async function replayPolicy(
 /** The runs that were created after a time, newest first. */
 export async function* runsSince(
   deps: Pick<Deps, 'redis'>,
-  { tenant, since, cursor }: { tenant: Tenant; since: string; cursor?: string | undefined },
+  { tenant, since, cursor }: { tenant: contract.Tenant; since: string; cursor?: string | undefined },
 ): AsyncGenerator<RunState | Damaged> {
   for await (const id of walkBack(deps, runIndexOf(tenant), cursor)) {
     const run = await readEntry(id, () => readRun(deps.redis, id));
@@ -166,7 +158,7 @@ const order = ({ verdict, was, decision }: ReplayPage['changed'][number]): numbe
  */
 export async function factsThen(
   deps: Pick<EngineDeps, 'blobs' | 'catalog'>,
-  { spec, run }: { spec: RunSpec; run: Pick<RunState, 'parent'> },
+  { spec, run }: { spec: contract.RunSpec; run: Pick<RunState, 'parent'> },
   { tool, args: checked, written, effect, risk, planning }: LoggedCall,
 ): Promise<{ ok: true; facts: CallFacts } | { ok: false; args: unknown; reason: string }> {
   const args = await fromPayload(deps.blobs, written ?? checked);
@@ -177,10 +169,10 @@ export async function factsThen(
 
 /** The verdict of these policies. A denial by the run's permissions stays. */
 export const judgeAgain = (
-  spec: RunSpec,
+  spec: contract.RunSpec,
   policies: BoundPolicies,
   { facts, gate, planning }: { facts: CallFacts } & Pick<LoggedCall, 'gate' | 'planning'>,
-): Verdict => judgeGrants(specThen(spec, { planning }), facts) ?? withQuestion(judge(policies, facts), gate);
+): contract.Verdict => judgeGrants(specThen(spec, { planning }), facts) ?? withQuestion(judge(policies, facts), gate);
 
 /**
  * The policies behind a recorded verdict. Redis keeps every policy that was ever in force under its digest.
@@ -189,7 +181,7 @@ export const judgeAgain = (
  */
 export async function policiesThen(
   { redis, catalog }: Pick<EngineDeps, 'redis' | 'catalog'>,
-  spec: RunSpec,
+  spec: contract.RunSpec,
   policies: string | undefined,
 ): Promise<BoundPolicies & { isComplete: boolean }> {
   const recorded = policiesOf(spec, undefined);
@@ -207,7 +199,7 @@ export async function policiesThen(
   const texts = missing.length === 0 ? [] : await redis.hmget(operatorDocumentsKey, ...missing);
   for (const [at, text] of texts.entries()) {
     if (text === null) continue;
-    const policy = compilePolicy(operatorPolicySchema.parse(JSON.parse(text)));
+    const policy = compilePolicy(contract.operatorPolicySchema.parse(JSON.parse(text)));
     known.set(missing[at] ?? '', { name: 'operator', policy });
   }
   const operator = digests.map((digest) => known.get(digest)).filter((one) => one !== undefined);

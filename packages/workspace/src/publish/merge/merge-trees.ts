@@ -2,7 +2,6 @@ import type { Conflict, Resolution } from '@holdpoint/contract';
 import type { Deps, ObjectWriter, RunFolder } from '../../deps.ts';
 import { toText } from '../../files/index.ts';
 import * as objects from '../../store/objects/index.ts';
-import { type Folder, find, isFolder, type Leaf, modes } from '../../store/objects/index.ts';
 import { createTextBudget, readVersions, resolveConflict } from '../index.ts';
 import { countHunks } from './conflict-lines.ts';
 import { findMoves } from './find-moves.ts';
@@ -26,9 +25,9 @@ export async function mergeContents(
     /** By path. @default text */
     drivers: ReadonlyMap<string, MergeDriver>;
   },
-): Promise<Map<BothChanged, Leaf>> {
+): Promise<Map<BothChanged, objects.Leaf>> {
   const files = input.files.filter(({ path }) => driverAt(input, path).kind !== 'none');
-  const merged = new Map<BothChanged, Leaf>();
+  const merged = new Map<BothChanged, objects.Leaf>();
   if (files.length === 0) return merged;
   await withVersions(deps, { gitDir: input.gitDir, files }, async (folder, isFit) => {
     const waiting = files.filter(isFit);
@@ -161,7 +160,7 @@ function isFree(root: objects.Folder, names: readonly string[]): boolean {
 /** Names of the two sides in the middle of a sentence. */
 type Sides = Record<'source' | 'run', string>;
 
-interface Context extends ThreeWay<Folder> {
+interface Context extends ThreeWay<objects.Folder> {
   sides: Sides;
   /** New path by old path, for files moved by a side. */
   moves: Record<keyof Sides, ReadonlyMap<string, string>>;
@@ -176,7 +175,7 @@ function describeConflict(context: Context, open: UnmergedPath): string {
 }
 
 function reasonOf({ sides, moves, drivers, ...trees }: Context, { path, base, source, run }: UnmergedPath): string {
-  const isFolderIn = (root: Folder) => isFolder(find(root, path.split('/')));
+  const isFolderIn = (root: objects.Folder) => objects.isFolder(objects.find(root, path.split('/')));
   const movedBy = (side: keyof Sides) => {
     const to = moves[side].get(path);
     return to === undefined ? '' : ` It was probably moved to ${toText(to)}.`;
@@ -186,7 +185,7 @@ function reasonOf({ sides, moves, drivers, ...trees }: Context, { path, base, so
   if (source === null) return `${sides.source} deleted this file, and ${sides.run} changed it.${movedBy('source')}`;
   if (run === null) return `${sides.source} changed this file, and ${sides.run} deleted it.${movedBy('run')}`;
   if (base === null) return `${sides.source} has a file here that ${sides.run} did not start from.`;
-  const isLink = (leaf: Leaf) => leaf.mode === modes.symlink;
+  const isLink = (leaf: objects.Leaf) => leaf.mode === objects.modes.symlink;
   if (isLink(source) !== isLink(run)) {
     return `one side (${sides.source} or ${sides.run}) has a symbolic link here, the other a file.`;
   }
