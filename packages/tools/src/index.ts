@@ -1,11 +1,4 @@
-export {
-  type Addition,
-  addTools,
-  type LoadedModule,
-  type LoadedToolsets,
-  loadToolsets,
-  toolModulesFrom,
-} from './custom/load-toolsets.ts';
+export * from './custom/load-toolsets.ts';
 export { defineTool } from './define-tool.ts';
 export { ToolsError, type ToolsErrorCode } from './errors.ts';
 export { httpGraph } from './graph/http-graph.ts';
@@ -15,7 +8,7 @@ export type { JsonSchema } from './json-schema.ts';
 export { LanguageError, type LanguagePort } from './language/port.ts';
 export type { Network, NetworkRequest, NetworkResponse } from './network.ts';
 export { networkFailure } from './operations/fetch-page.ts';
-export { outputSchemaProblem } from './output-schema/compile-output.ts';
+export { outputSchemaProblem } from './output-schema/read-output.ts';
 export { createRegistry, type Registry } from './registry/registry.ts';
 export type { OutcomeText } from './registry/render-call.ts';
 export { renderValue } from './result-text/error-line.ts';
@@ -23,16 +16,7 @@ export { openSearch, type SearchSettings, searchProviders } from './search/open-
 export type { SearchPort, SearchRequest } from './search/port.ts';
 export { openTextThreads, type TextThreadLimits, type TextThreads } from './text-work/open-text-threads.ts';
 export { type TextWork, TextWorkError } from './text-work/thread.ts';
-export type {
-  Conversation,
-  Converse,
-  ConverseKept,
-  GenerateRequest,
-  KeptRequest,
-  RunFacts,
-  Tool,
-  ToolContext,
-} from './tool.ts';
+export type * from './tool.ts';
 export type { ToolDefinition } from './tool-definition.ts';
 export { defineToolset, type Toolset } from './toolset.ts';
 export { type ApprovalRule, matchesRule } from './toolsets/cli-agent/approval-rules.ts';

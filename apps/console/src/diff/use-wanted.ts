@@ -1,5 +1,5 @@
 import { useEffect, useRef } from 'react';
-import type { DiffItem } from './diff-items.ts';
+import type { DiffItem } from './diff-row.tsx';
 
 /** Asks for the lines of files that come on the screen. A file once read stays. */
 export function useWanted(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { OutputLines, withoutColours } from './output-lines.ts';
+import { OutputLines, withoutColours } from './output-row.tsx';
 
 const esc = '\u001b';
 

@@ -1,5 +1,4 @@
-export type { FileFacts, ImportFact } from '../facts.ts';
-export type { Language } from '../grammars/grammar-of.ts';
-export { languageOf } from '../grammars/language-of.ts';
-export { isConfiguration, openImportResolver } from '../resolve/open-import-resolver.ts';
-export { openExtractor } from './open-extractor.ts';
+export * from '../facts.ts';
+export * from '../grammars/grammar-of.ts';
+export * from '../resolve/open-import-resolver.ts';
+export * from './open-extractor.ts';

@@ -20,12 +20,7 @@ export * from './presence.ts';
 export * from './problem.ts';
 export * from './published.ts';
 export * from './push.ts';
-export {
-  listRulesQuerySchema,
-  type RememberedRule,
-  rememberedRulePageSchema,
-  rememberedRuleSchema,
-} from './remembered-rule.ts';
+export * from './remembered-rule.ts';
 export * from './run.ts';
 export * from './schedule.ts';
 export * from './secret.ts';

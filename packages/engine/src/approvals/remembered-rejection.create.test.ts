@@ -6,8 +6,7 @@ import { decideOn, pendingApprovals } from '../testing/decide.ts';
 import { Died, deliverAll, dyingAt, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
-import { listRules, revokeRule } from './manage-rules.ts';
-import { rulesAbout } from './remember-rule.ts';
+import { listRules, revokeRule, rulesAbout } from './manage-rules.ts';
 
 const engine = useTestEngine({ fresh: true });
 const tenant = 'default';

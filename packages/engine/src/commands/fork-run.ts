@@ -7,9 +7,8 @@ import { append, claimOwner, readSpec, toPayload, trackRun } from '../log/index.
 import { findRewindPoint, listSteps, type RewindPoint } from '../queries/index.ts';
 import { traceOfCaller } from '../spans/index.ts';
 import { planAgain, readTurn, recordedCall } from './plan-again.ts';
-import { reservePlace } from './reserve-place.ts';
 import { getRun } from './steer-run.ts';
-import { findSubmitted, type Idempotency, reserveRun, wakeRun } from './submit-run.ts';
+import { findSubmitted, type Idempotency, reservePlace, reserveRun, wakeRun } from './submit-run.ts';
 
 /** The changes of a fork against the original run. */
 interface ForkChanges

@@ -4,8 +4,8 @@ import type { EngineDeps } from '../deps.ts';
 import { EngineError, type RunState, resumed, type StepState } from '../domain/index.ts';
 import { retryWhileContended } from '../log/index.ts';
 import { listSteps } from '../queries/index.ts';
-import { reservePlace } from './reserve-place.ts';
 import { toolsToAccept } from './resume-tree.ts';
+import { reservePlace } from './submit-run.ts';
 import { prepareRewind, recordRewind } from './undo-run.ts';
 
 interface Retry {

@@ -3,10 +3,9 @@ import type { PublicationStatus } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, type RunState, recordMessage, wakeEnded } from '../domain/index.ts';
 import { append, idempotencyKey, readFields, retryWhileContended, trackActive } from '../log/index.ts';
-import { reservePlace } from './reserve-place.ts';
 import { toolsToAccept } from './resume-tree.ts';
 import { getRun } from './steer-run.ts';
-import { idempotencySpace } from './submit-run.ts';
+import { idempotencySpace, reservePlace } from './submit-run.ts';
 
 /**
  * Continues a run that has succeeded, with a message for its model: it keeps its conversation and its files. What was published

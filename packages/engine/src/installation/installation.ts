@@ -4,7 +4,7 @@ import { checkFormat } from './check-format.ts';
 import { InstallationError } from './error.ts';
 import * as record from './record.ts';
 import { refuseCopy } from './refuse-copy.ts';
-import type { Sides } from './sides.ts';
+import type { Sides } from './watch-history.ts';
 
 /**
  * Ensures that a data directory and a Redis belong together and have the current format. Two new sides are bound and get the number of the

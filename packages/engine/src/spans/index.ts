@@ -1,3 +1,2 @@
-export type { ContentRedactor } from './content.ts';
-export { spanIdOf, spanKeys, traceIdOf, traceOfCaller } from './ids.ts';
-export type { TraceState } from './trace-state.ts';
+export * from './content.ts';
+export * from './ids.ts';

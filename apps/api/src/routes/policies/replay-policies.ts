@@ -1,14 +1,7 @@
 import * as contract from '@holdpoint/contract';
 import * as wire from '@holdpoint/contract/wire';
 import type { Engine } from '@holdpoint/engine';
-import {
-  checkRules,
-  type PolicyProblem,
-  parsePolicy,
-  parsePolicyValue,
-  placeProblems,
-  policyDigest,
-} from '@holdpoint/policy';
+import * as policyLanguage from '@holdpoint/policy';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -22,7 +15,7 @@ const others = /^\/(call|version|since|cursor|name|least)(\/|$)/;
 /** Validates bodies. The error for an unknown name has the nearest valid name. */
 export const policyBodyCompiler: FastifySchemaCompiler<z.ZodType> = (route) => (data) => {
   if (route.httpPart !== 'body') return validatorCompiler(route)(data);
-  const parsed = parsePolicyValue(data, route.schema);
+  const parsed = policyLanguage.parsePolicyValue(data, route.schema);
   if (parsed.ok) return { value: parsed.document };
   const isPolicy = parsed.problems.some(({ pointer }) => !others.test(pointer));
   return { error: refusal(parsed.problems, isPolicy ? 'invalid_policy' : 'invalid_request') };
@@ -39,8 +32,8 @@ export function checkDocument(
   { name = '', at = '' } = {},
 ): contract.Policy {
   const schema = name === contract.operatorPolicyName ? contract.operatorPolicySchema : contract.policySchema;
-  const parsed = parsePolicyValue(value, schema as typeof contract.policySchema);
-  const problems = parsed.ok ? checkRules(parsed.document.rules, toolsOf(deps)) : parsed.problems;
+  const parsed = policyLanguage.parsePolicyValue(value, schema as typeof contract.policySchema);
+  const problems = parsed.ok ? policyLanguage.checkRules(parsed.document.rules, toolsOf(deps)) : parsed.problems;
   if (parsed.ok && problems.length === 0) return parsed.document;
   throw refusal(problems.map(({ pointer, detail }) => ({ pointer: `${at}${pointer}`, detail })));
 }
@@ -77,19 +70,29 @@ export function checkPolicyRoute(app: App): void {
       const schema = (
         name === contract.operatorPolicyName ? contract.operatorPolicySchema : contract.policySchema
       ) as typeof contract.policySchema;
-      const parsed = parsePolicy(text, schema);
+      const parsed = policyLanguage.parsePolicy(text, schema);
       if (!parsed.ok) return refused(text, parsed.problems, null);
       const { document } = parsed;
-      const problems = checkRules(document.rules, toolsOf(deps));
+      const problems = policyLanguage.checkRules(document.rules, toolsOf(deps));
       if (problems.length > 0) return refused(text, problems, document.rules.length);
-      return { ok: true, rules: document.rules.length, digest: policyDigest(document), document, mistakes: [] };
+      return {
+        ok: true,
+        rules: document.rules.length,
+        digest: policyLanguage.policyDigest(document),
+        document,
+        mistakes: [],
+      };
     },
   );
 }
 
-const refused = (text: string, problems: readonly PolicyProblem[], rules: number | null): wire.CheckedPolicy => ({
+const refused = (
+  text: string,
+  problems: readonly policyLanguage.PolicyProblem[],
+  rules: number | null,
+): wire.CheckedPolicy => ({
   ...{ ok: false, rules, digest: null, document: null },
-  mistakes: placeProblems(text, problems),
+  mistakes: policyLanguage.placeProblems(text, problems),
 });
 
 type Page = Awaited<ReturnType<Engine['policies']['replay']>>;

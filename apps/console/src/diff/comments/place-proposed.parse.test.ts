@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { patchLinesOf } from '../patch-lines.ts';
+import { patchLinesOf } from '../patch.tsx';
 import { placeProposed } from './use-places.ts';
 
 const draft = (over: object) => ({

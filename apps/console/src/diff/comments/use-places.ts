@@ -4,7 +4,7 @@ import { useCallback, useMemo, useState } from 'react';
 import { ask } from '../../api/request.ts';
 import { useRunDetail } from '../../api/runs.ts';
 import { useWhyNot } from '../../session/session.tsx';
-import type { PatchLine } from '../patch-lines.ts';
+import type { PatchLine } from '../patch.tsx';
 import type { DiffStat } from '../use-files.ts';
 import { type Draft, type Drafts, useDrafts } from './drafts.ts';
 import { moveLine } from './move-line.ts';

@@ -13,7 +13,6 @@ import { describeDamage, dropLayer, recentLayer } from './check-layer.ts';
 import { type Layer, type LayerContent, layerKey, layerKind, layerRoot, rememberRoot, tenantFolder } from './layer.ts';
 import { mountedTree, openMounted } from './mounted-tree.ts';
 import * as mounts from './mounts.ts';
-import { pointOf, removeTrees } from './remove-trees.ts';
 import { scanOverlay } from './scan-overlay.ts';
 
 /**
@@ -143,11 +142,11 @@ async function fillLayer<Result extends Written>(
 async function place(from: TreePath, to: RunFolder): Promise<(() => Promise<void>) | undefined> {
   if (!existsSync(mounts.overlayOf(from))) return undefined;
   mkdirSync(dirname(mounts.overlayOf(to)), { recursive: true, mode: 0o700 });
-  await removeTrees(mounts.overlayOf(to));
+  await mounts.removeTrees(mounts.overlayOf(to));
   renameSync(mounts.overlayOf(from), mounts.overlayOf(to));
   const isMounted = mounts.isMountPoint(from.tree);
-  if (isMounted) makeMountPoint(pointOf(from.tree));
-  renameSync(isMounted ? pointOf(from.tree) : from.tree, to.tree);
+  if (isMounted) makeMountPoint(mounts.pointOf(from.tree));
+  renameSync(isMounted ? mounts.pointOf(from.tree) : from.tree, to.tree);
   // The next use mounts the tree after a failed move.
   return async () => {
     if (isMounted) await mounts.moveMount(from.tree, to.tree).catch(() => {});

@@ -4,8 +4,7 @@ import { startThread } from '@holdpoint/process/thread';
 import { WorkspaceError, type WorkspaceErrorCode } from '../../errors.ts';
 import type { Yielder } from '../../files/index.ts';
 import type { CopyResult, CopyTask } from './copy-files.ts';
-import { ImportJob, type ImportResults, type ImportSettings, type ImportTask } from './import-job.ts';
-import type { ImportFailure, ImportReply, ImportRequest } from './import-thread.ts';
+import * as importThread from './import-thread.ts';
 
 interface Deps {
   readonly maybeYield: Yielder;
@@ -14,7 +13,7 @@ interface Deps {
   readonly signal?: AbortSignal | undefined;
 }
 
-type Result = ImportResults[keyof ImportResults];
+type Result = importThread.ImportResults[keyof importThread.ImportResults];
 
 interface Waiting {
   resolve(result: Result): void;
@@ -32,14 +31,14 @@ const tasksAhead = 3;
  * takes as long as copying, and the event loop stays free. Each thread stores its objects in a pack of its own.
  */
 export class Importer {
-  readonly #settings: ImportSettings;
+  readonly #settings: importThread.ImportSettings;
   readonly #deps: Deps;
-  #here: ImportJob | undefined;
+  #here: importThread.ImportJob | undefined;
   #last: Promise<void> = Promise.resolve();
   #done = 0;
   readonly #threads: ImportThread[] = [];
 
-  constructor(settings: ImportSettings, deps: Deps) {
+  constructor(settings: importThread.ImportSettings, deps: Deps) {
     this.#settings = settings;
     this.#deps = deps;
   }
@@ -68,7 +67,7 @@ export class Importer {
     this.#here?.[Symbol.dispose]();
   }
 
-  #run(task: ImportTask, files: number): Promise<Result> {
+  #run(task: importThread.ImportTask, files: number): Promise<Result> {
     this.#deps.signal?.throwIfAborted();
     this.#done += files;
     if (this.#done > filesHere) return this.#nextThread().run(task);
@@ -81,8 +80,8 @@ export class Importer {
     return run;
   }
 
-  #runHere(task: ImportTask): Promise<Result> {
-    this.#here ??= new ImportJob(this.#settings);
+  #runHere(task: importThread.ImportTask): Promise<Result> {
+    this.#here ??= new importThread.ImportJob(this.#settings);
     return this.#here.run(task, (size) => {
       this.#deps.onFiles(1, size);
       return this.#deps.maybeYield();
@@ -108,8 +107,8 @@ class ImportThread {
   #failure: unknown;
   #progress = Promise.withResolvers<void>();
 
-  constructor(settings: ImportSettings, { onFiles, signal }: Deps) {
-    this.#worker = startThread<ImportReply>(new URL('./import-thread.ts', import.meta.url), {
+  constructor(settings: importThread.ImportSettings, { onFiles, signal }: Deps) {
+    this.#worker = startThread<importThread.ImportReply>(new URL('./import-thread.ts', import.meta.url), {
       ...{ name: 'the import thread', data: settings, keepsAlive: true },
       // Buffers lie outside the heap.
       youngMb: 4,
@@ -135,12 +134,12 @@ class ImportThread {
     return this.#progress.promise;
   }
 
-  run(task: ImportTask): Promise<Result> {
+  run(task: importThread.ImportTask): Promise<Result> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const id = this.#next++;
     this.#waiting.set(id, { resolve, reject });
-    this.#worker.postMessage({ id, task } satisfies ImportRequest);
+    this.#worker.postMessage({ id, task } satisfies importThread.ImportRequest);
     return promise;
   }
 
@@ -149,7 +148,7 @@ class ImportThread {
     await this.#worker.terminate();
   }
 
-  #settle(reply: Exclude<ImportReply, { isOpen: true }>): void {
+  #settle(reply: Exclude<importThread.ImportReply, { isOpen: true }>): void {
     const waiting = this.#waiting.get(reply.id);
     this.#waiting.delete(reply.id);
     if ('failure' in reply) waiting?.reject(revive(reply.failure));
@@ -177,7 +176,7 @@ class ImportThread {
   }
 }
 
-function revive({ message, code, syscall }: ImportFailure): Error {
+function revive({ message, code, syscall }: importThread.ImportFailure): Error {
   if (syscall !== undefined) return Object.assign(new Error(message), { code, syscall });
   return code === undefined ? new Error(message) : new WorkspaceError(code as WorkspaceErrorCode, message);
 }

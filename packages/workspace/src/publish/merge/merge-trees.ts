@@ -2,12 +2,11 @@ import type { Conflict, Resolution } from '@holdpoint/contract';
 import type { Deps, ObjectWriter, RunFolder } from '../../deps.ts';
 import { toText } from '../../files/index.ts';
 import * as objects from '../../store/objects/index.ts';
+import { type AttributeQuery, checkAttributes } from '../git/attributes/check-attributes.ts';
 import { createTextBudget, readVersions, resolveConflict } from '../index.ts';
 import { countHunks } from './conflict-lines.ts';
 import { findMoves } from './find-moves.ts';
-import { type MergeDriver, readMergeDrivers } from './merge-drivers.ts';
-import { mergeFile, withVersions } from './merge-file.ts';
-import { type BothChanged, mapThree, mergeFolders, type ThreeWay, type UnmergedPath } from './merge-folders.ts';
+import * as folderMerge from './merge-folders.ts';
 
 /** Number of git processes at once. */
 const mostProcesses = 4;
@@ -21,20 +20,20 @@ export async function mergeContents(
   input: {
     gitDir: string;
     writer: ObjectWriter;
-    files: readonly BothChanged[];
+    files: readonly folderMerge.BothChanged[];
     /** By path. @default text */
     drivers: ReadonlyMap<string, MergeDriver>;
   },
-): Promise<Map<BothChanged, objects.Leaf>> {
+): Promise<Map<folderMerge.BothChanged, objects.Leaf>> {
   const files = input.files.filter(({ path }) => driverAt(input, path).kind !== 'none');
-  const merged = new Map<BothChanged, objects.Leaf>();
+  const merged = new Map<folderMerge.BothChanged, objects.Leaf>();
   if (files.length === 0) return merged;
-  await withVersions(deps, { gitDir: input.gitDir, files }, async (folder, isFit) => {
+  await folderMerge.withVersions(deps, { gitDir: input.gitDir, files }, async (folder, isFit) => {
     const waiting = files.filter(isFit);
     const work = async () => {
       for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
         const flags = driverAt(input, file.path).kind === 'union' ? ['--union'] : [];
-        const { isClean, content } = await mergeFile(deps, { gitDir: input.gitDir, folder, file, flags });
+        const { isClean, content } = await folderMerge.mergeFile(deps, { gitDir: input.gitDir, folder, file, flags });
         if (isClean) merged.set(file, { mode: file.mode, oid: input.writer.blob(content) });
       }
     };
@@ -46,7 +45,7 @@ export async function mergeContents(
 const driverAt = ({ drivers }: { drivers: ReadonlyMap<string, MergeDriver> }, path: string): MergeDriver =>
   drivers.get(path) ?? { kind: 'text' };
 
-export interface MergeInput extends ThreeWay<objects.Folder> {
+export interface MergeInput extends folderMerge.ThreeWay<objects.Folder> {
   folder: RunFolder;
   writer: ObjectWriter;
   resolutions: readonly Resolution[];
@@ -66,14 +65,14 @@ export async function mergeTrees(
   input: MergeInput,
 ): Promise<{ root: objects.Folder; conflicts: Conflict[] }> {
   const { folder, writer } = input;
-  const merged = mergeFolders(input);
+  const merged = folderMerge.mergeFolders(input);
   if (merged.contents.length > 0) await writer.flush();
   const paths = merged.contents.map(({ path }) => path);
   const query = { shadow: folder.shadow, source: input.sourceGitDir, root: input.source, paths };
   const drivers = input.drivers ?? (await readMergeDrivers(deps, query));
   const contents = await mergeContents(deps, { gitDir: folder.shadow, writer, files: merged.contents, drivers });
   const settled: objects.Change[] = [];
-  const unsettled: UnmergedPath[] = [];
+  const unsettled: folderMerge.UnmergedPath[] = [];
   for (const [file, leaf] of contents) settled.push({ path: file.path, old: null, new: leaf });
   for (const one of [...merged.conflicts, ...merged.contents.filter((file) => !contents.has(file))]) {
     const resolution = input.resolutions.find(({ path }) => path === toText(one.path));
@@ -87,19 +86,19 @@ export async function mergeTrees(
   return { root, conflicts: open.length === 0 ? [] : await toConflicts(deps, { ...input, drivers }, open) };
 }
 
-function versionsAt(input: ThreeWay<objects.Folder>, path: string): UnmergedPath {
+function versionsAt(input: folderMerge.ThreeWay<objects.Folder>, path: string): folderMerge.UnmergedPath {
   const names = path.split('/');
   const leafAt = (root: objects.Folder) => {
     const entry = objects.find(root, names);
     return objects.isLeaf(entry) ? entry : null;
   };
-  return { path, ...mapThree(input, leafAt) };
+  return { path, ...folderMerge.mapThree(input, leafAt) };
 }
 
 async function toConflicts(
   deps: Deps,
   input: MergeInput & { drivers: ReadonlyMap<string, MergeDriver> },
-  unsorted: readonly UnmergedPath[],
+  unsorted: readonly folderMerge.UnmergedPath[],
 ): Promise<Conflict[]> {
   const { writer } = input;
   const gitDir = input.folder.shadow;
@@ -118,14 +117,14 @@ async function toConflicts(
     path: toText(one.path),
     reason: 'merge',
     detail: describeConflict({ ...input, moves }, one),
-    versions: mapThree<UnmergedPath['base'], ReturnType<typeof version>>(one, version),
+    versions: folderMerge.mapThree<folderMerge.UnmergedPath['base'], ReturnType<typeof version>>(one, version),
     merge: merges.get(one),
   }));
 }
 
 /** Adds the empty folders present on both sides or made by a side, unless a file is in the way, and removes the others. */
-function mergeEmptyFolders(root: objects.Folder, three: ThreeWay<objects.Folder>): objects.Folder {
-  const { base, source, run } = mapThree(three, (of) => new Set(objects.emptyFolders(of)));
+function mergeEmptyFolders(root: objects.Folder, three: folderMerge.ThreeWay<objects.Folder>): objects.Folder {
+  const { base, source, run } = folderMerge.mapThree(three, (of) => new Set(objects.emptyFolders(of)));
   const isKept = (path: string) => (source.has(path) && run.has(path)) || (!base.has(path) && isIn(path));
   const isIn = (path: string) => source.has(path) || run.has(path);
   let result = root;
@@ -160,7 +159,7 @@ function isFree(root: objects.Folder, names: readonly string[]): boolean {
 /** Names of the two sides in the middle of a sentence. */
 type Sides = Record<'source' | 'run', string>;
 
-interface Context extends ThreeWay<objects.Folder> {
+interface Context extends folderMerge.ThreeWay<objects.Folder> {
   sides: Sides;
   /** New path by old path, for files moved by a side. */
   moves: Record<keyof Sides, ReadonlyMap<string, string>>;
@@ -169,12 +168,15 @@ interface Context extends ThreeWay<objects.Folder> {
 }
 
 /** Explains a conflict: the side with the deletion, change or addition of the file. */
-function describeConflict(context: Context, open: UnmergedPath): string {
+function describeConflict(context: Context, open: folderMerge.UnmergedPath): string {
   const sentence = reasonOf(context, open);
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 
-function reasonOf({ sides, moves, drivers, ...trees }: Context, { path, base, source, run }: UnmergedPath): string {
+function reasonOf(
+  { sides, moves, drivers, ...trees }: Context,
+  { path, base, source, run }: folderMerge.UnmergedPath,
+): string {
   const isFolderIn = (root: objects.Folder) => objects.isFolder(objects.find(root, path.split('/')));
   const movedBy = (side: keyof Sides) => {
     const to = moves[side].get(path);
@@ -192,4 +194,46 @@ function reasonOf({ sides, moves, drivers, ...trees }: Context, { path, base, so
   const driver = drivers.get(path);
   if (driver?.kind === 'none') return `${sides.source} and ${sides.run} changed this file. ${driver.detail}`;
   return `${sides.source} and ${sides.run} changed this file in conflicting ways.`;
+}
+
+/** The way to merge a file changed by both sides. */
+export type MergeDriver =
+  | { kind: 'text' | 'union' }
+  /** Not merged: a person decides. */
+  | { kind: 'none'; detail: string };
+
+/** The merge drivers by path, from the attribute `merge`. Paths with the default text merge are omitted. */
+async function readMergeDrivers(
+  deps: Pick<Deps, 'git'>,
+  query: Omit<AttributeQuery, 'names'>,
+): Promise<Map<string, MergeDriver>> {
+  return driversOf(await checkAttributes(deps, { ...query, names: ['merge'] }));
+}
+
+/** @param found attributes by path, `merge` among them */
+export function driversOf(found: Awaited<ReturnType<typeof checkAttributes>>): Map<string, MergeDriver> {
+  const drivers = [...found].map(([path, of]): [string, MergeDriver] => [path, toDriver(of.get('merge') ?? '')]);
+  return new Map(drivers.filter(([, { kind }]) => kind !== 'text'));
+}
+
+function toDriver(value: string): MergeDriver {
+  switch (value) {
+    case '':
+    case 'set':
+    case 'text':
+    case 'unspecified':
+      return { kind: 'text' };
+    case 'union':
+      return { kind: 'union' };
+    case 'unset':
+    case 'binary':
+      return { kind: 'none', detail: '.gitattributes exclude it from merges (-merge or binary).' };
+    default: {
+      const name = JSON.stringify(value);
+      return {
+        kind: 'none',
+        detail: `.gitattributes set the merge driver ${name}, and drivers of the host are not run.`,
+      };
+    }
+  }
 }
