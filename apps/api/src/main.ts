@@ -1,33 +1,10 @@
 import { flushCompileCache } from 'node:module';
 import { TraceIds } from '@holdpoint/engine';
-import { LogDrops, logOptions, openDestination, openLogExport, openTelemetryThread } from '@holdpoint/telemetry';
-import { type DestinationStream, type Logger, pino } from 'pino';
+import { LogDrops, openDestination, openLogExport, openTelemetryThread } from '@holdpoint/telemetry';
 import manifest from '../package.json' with { type: 'json' };
-import { type Config, readConfig } from './config.ts';
+import { readConfig } from './config.ts';
+import { createLogger } from './logger.ts';
 import { startApi } from './start.ts';
-
-/** JSON lines on standard error: standard output belongs to the supervisor. Keys never reach a log. */
-export const createLogger = (
-  { logLevel, secrets }: Pick<Config, 'logLevel' | 'secrets'>,
-  destination?: DestinationStream,
-  traceOf?: (runId: string) => string,
-): Logger =>
-  pino(
-    {
-      ...logOptions({
-        isUnique: isInternalError,
-        redact: (line) => secrets.logRedactor().text(line),
-        ...(traceOf !== undefined && { traceOf }),
-      }),
-      name: 'api',
-      level: logLevel,
-      redact: ['authorization', '*.authorization', '*.headers.authorization', 'headers.authorization'],
-    },
-    destination ?? openDestination(2),
-  );
-
-/** The answer names the request id of an internal error, for a search in the log. */
-const isInternalError = (fields: object): boolean => 'code' in fields && fields.code === 'internal';
 
 /** The API process. A single line on standard output has the address; SIGTERM, SIGINT and SIGHUP shut it down. */
 try {

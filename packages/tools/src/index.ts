@@ -15,7 +15,7 @@ export { renderValue } from './result-text/error-line.ts';
 export { openSearch, type SearchSettings, searchProviders } from './search/open-search.ts';
 export type { SearchPort, SearchRequest } from './search/port.ts';
 export { openTextThreads, type TextThreadLimits, type TextThreads } from './text-work/open-text-threads.ts';
-export { type TextWork, TextWorkError } from './text-work/thread.ts';
+export { type TextWork, TextWorkError } from './text-work/text-work.ts';
 export type * from './tool.ts';
 export type { ToolDefinition } from './tool-definition.ts';
 export { defineToolset, type Toolset } from './toolset.ts';

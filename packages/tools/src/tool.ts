@@ -6,7 +6,7 @@ import type { LanguagePort } from './language/port.ts';
 import type { Network } from './network.ts';
 import type { RenderResult } from './result-text/error-line.ts';
 import type { TakeScreenshot } from './screenshot-port.ts';
-import type { TextWork } from './text-work/thread.ts';
+import type { TextWork } from './text-work/text-work.ts';
 
 /** A place where a file does not follow the grammar of its language. Lines and columns count from 1. */
 interface SyntaxProblem {

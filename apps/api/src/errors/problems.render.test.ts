@@ -4,7 +4,7 @@ import { startTestRedis } from '@holdpoint/embedded-redis/testing';
 import { stateKey } from '@holdpoint/engine/testing';
 import { noSecrets } from '@holdpoint/secrets/testing';
 import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest';
-import { createLogger } from '../main.ts';
+import { createLogger } from '../logger.ts';
 import { problemOf, startTestApi, type TestApi } from '../testing/test-api.ts';
 import { testWorker } from '../testing/test-worker.ts';
 

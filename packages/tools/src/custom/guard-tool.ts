@@ -3,7 +3,7 @@ import { FileError, outsideQuestionSchema } from '@holdpoint/contract';
 import { z } from 'zod';
 import { ToolsError } from '../errors.ts';
 import { networkFailure } from '../operations/fetch-page.ts';
-import { TextWorkError } from '../text-work/thread.ts';
+import { TextWorkError } from '../text-work/text-work.ts';
 import type { Tool, ToolContext } from '../tool.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { TextWork } from '../text-work/thread.ts';
+import type { TextWork } from '../text-work/text-work.ts';
 import { type GraphAnswer, GraphError, type GraphPort, type GraphRequest } from './port.ts';
 
 const answerSchema = z.object({ results: z.array(z.json()) });

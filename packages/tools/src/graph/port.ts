@@ -1,5 +1,5 @@
 import type { Json } from '@holdpoint/contract';
-import type { TextWork } from '../text-work/thread.ts';
+import type { TextWork } from '../text-work/text-work.ts';
 
 export interface GraphRequest {
   query: string;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import * as contract from '@holdpoint/contract';
 import { ToolsError } from '../errors.ts';
 import type { ResultText } from '../result-text/error-line.ts';
-import { TextWorkError } from '../text-work/thread.ts';
+import { TextWorkError } from '../text-work/text-work.ts';
 import type { LookContext, RunFacts, Tool, ToolContext } from '../tool.ts';
 import { definition, type OfferedTool, offeredTool, type ToolDefinition } from '../tool-definition.ts';
 import type { Advisory, Caution, OfferedRun, Toolset } from '../toolset.ts';

@@ -1,5 +1,5 @@
 import type { Network } from '../network.ts';
-import type { TextWork } from '../text-work/thread.ts';
+import type { TextWork } from '../text-work/text-work.ts';
 import type { SearchAnswer } from '../web/search/answer.ts';
 
 export interface SearchRequest {

@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os';
 import { textTasks } from './tasks.ts';
 import { TextThread } from './text-thread.ts';
-import type { Question, TextInput, TextTaskName, TextWork } from './thread.ts';
+import type { TextInput, TextTaskName, TextWork } from './text-work.ts';
+import type { Question } from './thread.ts';
 
 export interface TextThreads {
   /** @param run the run of the call: the tasks of a single run never take all threads */

@@ -1,6 +1,7 @@
 import type { Worker } from 'node:worker_threads';
 import { isOutOfMemory, startThread } from '@holdpoint/process/thread';
-import { type Message, type Question, type Reply, TextWorkError } from './thread.ts';
+import { TextWorkError } from './text-work.ts';
+import type { Message, Question, Reply } from './thread.ts';
 
 /** A machine with much other work loads the modules of a thread for many seconds. */
 const startMs = 60_000;

@@ -14,7 +14,7 @@ import { createLearner } from '../tree/learner.ts';
 import { type Commit, describeCommit, findLfsPointers, type GitFound, readCommitTree, takeTree } from './check-out.ts';
 import { checkOutFiles } from './check-out-files.ts';
 import { type Copied, type Copy, copyDirectory } from './copy-directory.ts';
-import type { ImportSettings } from './import/import-thread.ts';
+import type { ImportSettings } from './import/import-job.ts';
 import { Importer } from './import/importer.ts';
 import { type Fill, scanTree, scanUnstored } from './scan-unstored.ts';
 import { watchSpace } from './watch-space.ts';

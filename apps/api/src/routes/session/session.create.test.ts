@@ -4,7 +4,7 @@ import { startTestRedis } from '@holdpoint/embedded-redis/testing';
 import { sealAll } from '@holdpoint/engine/testing';
 import { noSecrets } from '@holdpoint/secrets/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createLogger } from '../../main.ts';
+import { createLogger } from '../../logger.ts';
 import { logInWith, openBrowser } from '../../testing/browser.ts';
 import { problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
 

@@ -4,7 +4,8 @@ import { startThread } from '@holdpoint/process/thread';
 import { WorkspaceError, type WorkspaceErrorCode } from '../../errors.ts';
 import type { Yielder } from '../../files/index.ts';
 import type { CopyResult, CopyTask } from './copy-files.ts';
-import * as importThread from './import-thread.ts';
+import { ImportJob, type ImportResults, type ImportSettings, type ImportTask } from './import-job.ts';
+import type { ImportFailure, ImportReply, ImportRequest } from './import-thread.ts';
 
 interface Deps {
   readonly maybeYield: Yielder;
@@ -13,7 +14,7 @@ interface Deps {
   readonly signal?: AbortSignal | undefined;
 }
 
-type Result = importThread.ImportResults[keyof importThread.ImportResults];
+type Result = ImportResults[keyof ImportResults];
 
 interface Waiting {
   resolve(result: Result): void;
@@ -31,14 +32,14 @@ const tasksAhead = 3;
  * takes as long as copying, and the event loop stays free. Each thread stores its objects in a pack of its own.
  */
 export class Importer {
-  readonly #settings: importThread.ImportSettings;
+  readonly #settings: ImportSettings;
   readonly #deps: Deps;
-  #here: importThread.ImportJob | undefined;
+  #here: ImportJob | undefined;
   #last: Promise<void> = Promise.resolve();
   #done = 0;
   readonly #threads: ImportThread[] = [];
 
-  constructor(settings: importThread.ImportSettings, deps: Deps) {
+  constructor(settings: ImportSettings, deps: Deps) {
     this.#settings = settings;
     this.#deps = deps;
   }
@@ -67,7 +68,7 @@ export class Importer {
     this.#here?.[Symbol.dispose]();
   }
 
-  #run(task: importThread.ImportTask, files: number): Promise<Result> {
+  #run(task: ImportTask, files: number): Promise<Result> {
     this.#deps.signal?.throwIfAborted();
     this.#done += files;
     if (this.#done > filesHere) return this.#nextThread().run(task);
@@ -80,8 +81,8 @@ export class Importer {
     return run;
   }
 
-  #runHere(task: importThread.ImportTask): Promise<Result> {
-    this.#here ??= new importThread.ImportJob(this.#settings);
+  #runHere(task: ImportTask): Promise<Result> {
+    this.#here ??= new ImportJob(this.#settings);
     return this.#here.run(task, (size) => {
       this.#deps.onFiles(1, size);
       return this.#deps.maybeYield();
@@ -107,8 +108,8 @@ class ImportThread {
   #failure: unknown;
   #progress = Promise.withResolvers<void>();
 
-  constructor(settings: importThread.ImportSettings, { onFiles, signal }: Deps) {
-    this.#worker = startThread<importThread.ImportReply>(new URL('./import-thread.ts', import.meta.url), {
+  constructor(settings: ImportSettings, { onFiles, signal }: Deps) {
+    this.#worker = startThread<ImportReply>(new URL('./import-thread.ts', import.meta.url), {
       ...{ name: 'the import thread', data: settings, keepsAlive: true },
       // Buffers lie outside the heap.
       youngMb: 4,
@@ -134,12 +135,12 @@ class ImportThread {
     return this.#progress.promise;
   }
 
-  run(task: importThread.ImportTask): Promise<Result> {
+  run(task: ImportTask): Promise<Result> {
     if (this.#failure !== undefined) return Promise.reject(this.#failure);
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const id = this.#next++;
     this.#waiting.set(id, { resolve, reject });
-    this.#worker.postMessage({ id, task } satisfies importThread.ImportRequest);
+    this.#worker.postMessage({ id, task } satisfies ImportRequest);
     return promise;
   }
 
@@ -148,7 +149,7 @@ class ImportThread {
     await this.#worker.terminate();
   }
 
-  #settle(reply: Exclude<importThread.ImportReply, { isOpen: true }>): void {
+  #settle(reply: Exclude<ImportReply, { isOpen: true }>): void {
     const waiting = this.#waiting.get(reply.id);
     this.#waiting.delete(reply.id);
     if ('failure' in reply) waiting?.reject(revive(reply.failure));
@@ -176,7 +177,7 @@ class ImportThread {
   }
 }
 
-function revive({ message, code, syscall }: importThread.ImportFailure): Error {
+function revive({ message, code, syscall }: ImportFailure): Error {
   if (syscall !== undefined) return Object.assign(new Error(message), { code, syscall });
   return code === undefined ? new Error(message) : new WorkspaceError(code as WorkspaceErrorCode, message);
 }
