@@ -208,14 +208,46 @@ describe.each([
     const { id } = await submit(
       marks.map((mark) => ({ unless: outputOf(mark), calls: [marking(mark, mark % 2 ? 'sleep 0.4; ' : '')] })),
     );
-    for (const ms of [700, 1500, 2300, 1100]) {
+    const moments = Array.from({ length: 5 }, () => Math.round(200 + Math.random() * 2300));
+    for (const ms of moments) {
       await new Promise((resolve) => setTimeout(resolve, ms));
       await worker.signal('SIGKILL');
       worker = await system.startWorker();
     }
     await ended(id);
-    expect(await fileOf(id, 'made')).toBe(marks.map((mark) => `m${mark}\n`).join(''));
+    const made = { moments, file: await fileOf(id, 'made'), steps: await stepsOf(id) };
+    const file = marks.map((mark) => `m${mark}\n`).join('');
+    expect(made).toEqual({ moments, file, steps: marks.map(() => 'Bash succeeded') });
+  });
+
+  test.runIf(isOwn).each([
+    ['reads the results that its session lacks', false],
+    ['asks for them all the same', true],
+  ])('calls whose results came late into the session are made once, when the model %s', async (_title, isForgetful) => {
+    const marks = [0, 1, 2];
+    const { id } = await submit(
+      marks.map((mark) => ({
+        unless: outputOf(mark),
+        calls: [marking(mark, mark === 0 ? 'LIE lags ' : mark === 2 ? 'echo begun > begun; sleep 2; ' : '')],
+      })),
+    );
+    const scripted = answer;
+    let forgets = isForgetful ? [marking(0, 'LIE lags '), marking(1)] : [];
+    answer = (asked) => {
+      const isOpen = openCall(asked) !== undefined;
+      const [forgotten, ...others] = asked.text.includes('You were interrupted') && !isOpen ? forgets : [];
+      if (forgotten === undefined) return scripted(asked);
+      forgets = others;
+      return { calls: [forgotten] };
+    };
+    await until('the last command runs', async () => (await stepsOf(id)).at(2) === 'Bash running');
+    await worker.signal('SIGKILL');
+    worker = await system.startWorker();
+    await ended(id);
     expect(await stepsOf(id)).toEqual(marks.map(() => 'Bash succeeded'));
+    expect(await fileOf(id, 'made')).toBe('m0\nm1\nm2\n');
+    const told = model.asked.at(-1)?.text.split('You made this call before').length ?? 0;
+    expect(told - 1).toBe(isForgetful ? 2 : 0);
   });
 
   test.skipIf(!isThere)('a cancel ends a command of the agent', async () => {

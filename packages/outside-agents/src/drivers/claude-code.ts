@@ -57,7 +57,31 @@ export const claudeCode: driver.AgentDriver = {
       if (said.type === 'result') return;
     }
   },
+  resultsIn(files) {
+    const lines = [...files].flatMap(([path, content]) =>
+      path.endsWith('.jsonl') ? content.toString('utf8').split('\n') : [],
+    );
+    const parts = lines.flatMap((line) => {
+      const written = line.includes('"user"') ? readLine(writtenSchema, line) : undefined;
+      return written === undefined || written.toolDenialKind === 'interrupted' ? [] : written.message.content;
+    });
+    return new Set(
+      parts.flatMap(({ tool_use_id: id, text }) => (id === undefined ? driver.namedCalls(text ?? '') : [id])),
+    );
+  },
 };
+
+/**
+ * A line of the session that its model reads: results and prompts. A session that ends with an open call gets a result of the kind `interrupted` when
+ * it is loaded.
+ */
+const writtenSchema = z.object({
+  type: z.literal('user'),
+  toolDenialKind: z.string().optional(),
+  message: z.object({
+    content: z.array(z.object({ tool_use_id: z.string().optional(), text: z.string().optional() })),
+  }),
+});
 
 const withOurTools = [
   ...['--tools', '', '--mcp-config', `${driver.home}/servers.json`, '--allowedTools', `mcp__${driver.serverName}`],

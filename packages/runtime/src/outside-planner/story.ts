@@ -1,6 +1,7 @@
 import type { RunSpec } from '@holdpoint/contract';
 import type { PastTurn } from '@holdpoint/engine/worker';
 import type { ModelMessage } from '@holdpoint/models';
+import { callHeading } from '@holdpoint/outside-agents';
 import type { Registry } from '@holdpoint/tools';
 import { turnMessages } from '../model-planner/conversation.ts';
 
@@ -34,17 +35,20 @@ export function resultsOf(registry: Registry, spec: RunSpec, turn: PastTurn, cap
   return turnMessages(registry, spec, turn, cap).flatMap((message) => (message.role === 'tool' ? message.results : []));
 }
 
-/** The results of calls whose agent was ended while they waited: its session has the calls and not their results. */
-export function resumeText(turn: PastTurn, results: readonly ToolResult[], words: readonly string[]): string {
-  const made = results.map(({ id, tool, text }) => {
-    const args = turn.steps.find((step) => step.call_id === id)?.args;
-    return `## ${tool} ${JSON.stringify(args ?? {}).slice(0, 2000)}\n${text}`;
+/** The results that the session of a started agent lacks: the agent was ended before it read or kept them. */
+export function resumeText(
+  calls: readonly { id: string; tool: string; made: unknown; result: { text: string } }[],
+  words: readonly string[],
+): string {
+  const made = calls.map(({ id, tool, made, result }) => {
+    const args = JSON.stringify(made).slice(0, 2000);
+    return `${callHeading(id)} ${tool} ${args}\n${result.text}`;
   });
   const head =
-    results.length === 0
+    calls.length === 0
       ? ''
       : 'You were interrupted while you waited for your last calls. They have ended; do not make them again. Their results:';
-  const next = words.length === 0 && results.length > 0 ? 'Continue your work.' : '';
+  const next = words.length === 0 && calls.length > 0 ? 'Continue your work.' : '';
   return [head, ...made, ...words, next].filter((part) => part !== '').join('\n\n');
 }
 
