@@ -191,8 +191,10 @@ describe.each(Object.keys(outsideAgents) as OutsideAgentName[])('%s', (agent) =>
       'All are made.',
     );
     const { run } = await submit('Make all');
-    const moments = Array.from({ length: 4 }, () => Math.round(500 + Math.random() * 3500));
-    for (const ms of moments) {
+    const moments = [1, 2, 4].map((calls) => ({ calls, ms: Math.round(Math.random() * 1500) }));
+    for (const { calls, ms } of moments) {
+      const made = async () => (await system.client.listSteps(run.id)).data.length >= calls;
+      await until(`it has made ${calls} calls`, made, { withinMs: 60_000 });
       await new Promise((resolve) => setTimeout(resolve, ms));
       await worker.signal('SIGKILL');
       worker = await system.startWorker();
