@@ -4,12 +4,13 @@ import { type Login, loginsOf, needsLogin, parseLogin } from './login.ts';
 import type { OAuthServer } from './renew-login.ts';
 
 /** The login of a server, unless its settings have changed since; undefined without one. @throws McpError EMCPLOGIN */
-export function findLogin({ name, server, tenant, host }: OAuthServer): Login | undefined {
+export function findLogin(of: OAuthServer): Login | undefined {
+  const { name, server, tenant, host } = of;
   const [key] = loginsOf(name, host.logins.list(tenant));
   const text = key === undefined ? undefined : host.logins.read(key, { tenant });
   if (text === undefined) return undefined;
   const login = parseLogin(text);
-  if (!fits(server, login)) throw needsLogin(name, 'its entry has changed since the last login.');
+  if (!fits(server, login)) throw needsLogin(of, 'its entry has changed since the last login.');
   return login;
 }
 
@@ -25,12 +26,13 @@ function fits({ url, oauth }: HttpServer, login: Login): boolean {
  * @throws McpError EMCPLOGIN, EMCPAUTH, an error of the network
  */
 export async function confirmIssuer(
-  { name, server, host }: OAuthServer,
+  of: OAuthServer,
   login: Login,
   { metadataUrl = login.metadata_url, signal }: { metadataUrl?: string | undefined; signal: AbortSignal },
 ): Promise<void> {
+  const { server, host } = of;
   const { issuers, resource } = await readResource(server, metadataUrl, host, signal);
   if (issuers.includes(login.issuer) && resource === login.resource) return;
   const now = issuers[0]?.slice(0, 300) ?? 'none';
-  throw needsLogin(name, `the login is one of ${login.issuer}, and the server names ${now} now. It got no token.`);
+  throw needsLogin(of, `the login is one of ${login.issuer}, and the server names ${now} now. It got no token.`);
 }

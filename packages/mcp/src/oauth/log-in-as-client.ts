@@ -18,7 +18,7 @@ export async function logInAsClient(of: OAuthServer, signal: AbortSignal): Promi
     const client = operatorClient(of);
     const tokens = await askAsClient({ issuer, metadata, client, resource, host, signal }, scope).catch((error) => {
       throw 'code' in error && error.name === 'TokenRefusal'
-        ? needsLogin(name, `${issuer} refuses its client (${error.code}).`)
+        ? needsLogin(of, `${issuer} refuses its client (${error.code}).`)
         : error;
     });
     const { client_id } = client;
@@ -37,8 +37,9 @@ export async function logInAsClient(of: OAuthServer, signal: AbortSignal): Promi
   });
 }
 
-function operatorClient({ name, server, tenant, host }: OAuthServer): Required<OAuthClient> {
+function operatorClient(of: OAuthServer): Required<OAuthClient> {
+  const { server, tenant, host } = of;
   const { client_id, client_secret } = server.oauth ?? {};
-  if (client_id === undefined || client_secret === undefined) throw needsLogin(name, 'its entry names no client.');
+  if (client_id === undefined || client_secret === undefined) throw needsLogin(of, 'its entry names no client.');
   return { client_id, client_secret: host.secret(client_secret, { tenant }) };
 }

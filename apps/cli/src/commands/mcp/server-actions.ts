@@ -1,3 +1,4 @@
+import { defaultTenant } from '@holdpoint/contract';
 import { checkName } from '@holdpoint/mcp';
 import { type ConfirmOptions, isSure } from '../../deciding/confirm.ts';
 import { nameText, oneLine, table } from '../../output/index.ts';
@@ -80,12 +81,15 @@ function stateText({ state, accepted, login }: ListedServer): string {
 }
 
 export async function removeServer(shell: Shell, name: string, options: WhereOptions): Promise<void> {
-  const { keepsLogin } = await (await backend(shell, options)).remove(name);
+  const { logins } = await (await backend(shell, options)).remove(name);
   if (options.json) return shell.printJson({ name });
   shell.print(
     `Removed ${name}. No call of its tools begins from now on; runs that began with them pause with tools_changed.`,
   );
-  if (keepsLogin) shell.print(`Its login is still here. To end it: ${commandLine('mcp', 'logout', name)}`);
+  for (const tenant of logins) {
+    const of = tenant === defaultTenant ? [] : ['--tenant', tenant];
+    shell.print(`Its login is still here. To end it: ${commandLine('mcp', 'logout', name, ...of)}`);
+  }
 }
 
 /** No program would start with a server for an unknown toolset. @throws CliError `usage` */

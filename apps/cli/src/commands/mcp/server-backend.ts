@@ -40,5 +40,6 @@ export interface ServerBackend {
   look(name: string): Promise<ShownServer>;
   /** @returns the server for `--json`. @throws CliError when it is another than the one that was shown */
   accept(name: string, shown: ShownServer): Promise<object>;
-  remove(name: string): Promise<{ keepsLogin: boolean }>;
+  /** @returns the tenants whose logins stay */
+  remove(name: string): Promise<{ logins: readonly string[] }>;
 }

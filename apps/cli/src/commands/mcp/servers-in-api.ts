@@ -17,7 +17,7 @@ export function serversInApi(client: Client): ServerBackend {
     accept: (name, { now }) => client.acceptMcpServer(name, { digest: now.digest }),
     async remove(name) {
       await client.removeMcpServer(name);
-      return { keepsLogin: false };
+      return { logins: [] };
     },
   };
 }
