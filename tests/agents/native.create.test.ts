@@ -193,6 +193,7 @@ describe.each([
       );
       const first = await nextApproval(system.client, id);
       const { action_digest } = first;
+      await system.client.sendMessage(id, 'a word beside');
       await system.client.decideApproval(first.id, { decision: 'reject', message: 'not this one', action_digest });
       const second = await nextApproval(system.client, id);
       const args = { command: 'echo edited-$((1+0)) > made; echo edited-output', description: 'edited' };
@@ -200,6 +201,7 @@ describe.each([
       await ended(id);
       expect(await stepsOf(id)).toEqual(['Bash EREJECTED', 'Bash succeeded']);
       expect(await fileOf(id, 'made')).toBe('edited-1\n');
+      expect(model.asked.at(-1)?.text).toContain('a word beside');
     },
   );
 

@@ -24,6 +24,8 @@ export interface Beginning extends Pick<Asked, 'system' | 'prompt' | 'retold'> {
         ended: ReadonlyMap<string, CallText>;
         /** The open call, for the agent to make again. */
         again?: CallAgain | undefined;
+        /** For an agent that starts from its open call and so gets no prompt. */
+        words: readonly string[];
       }
     | undefined;
   address: ProviderAddress;
@@ -126,7 +128,8 @@ export class AgentProcess {
       native &&
       this.#uses &&
       new HookGate({
-        ...{ uses: this.#uses, ...native, again: native.again, onCall },
+        ...{ uses: this.#uses, ended: native.ended, again: native.again, onCall },
+        words: session?.isDeferred ? native.words : [],
         onFailure: (why) => this.#fail(why),
       });
     this.#way = new ModelWay({

@@ -28,7 +28,7 @@ import { readAnswer } from '../model-planner/read-answer.ts';
 import { leftOverText } from './left-over.ts';
 import { endedCalls, recorded, savedSession, toRecord, untoldCalls } from './recorded-session.ts';
 import type { RunningAgents } from './running-agents.ts';
-import { againText, resultsOf, resumeText, retell, systemText } from './story.ts';
+import { againText, noticesFor, resultsOf, resumeText, retell, systemText } from './story.ts';
 
 interface Deps {
   registry: Registry;
@@ -54,6 +54,10 @@ export function createAgentPlanner(deps: Deps): Planner {
   return {
     async next(input, signal) {
       const redactor = deps.secrets.redactor(input.scope.tenant);
+      const notified =
+        input.modelWait === undefined ? noticesFor(deps.registry, input, await input.history()) : undefined;
+      if (notified !== undefined)
+        return { kind: 'notified', notified: { ...notified, text: redactor.text(notified.text) } };
       try {
         const asked = await askPatiently(deps.asking, input, () => nextTurn(deps, input, signal), signal);
         return 'decision' in asked ? asked.decision : asked.answer;
@@ -199,7 +203,7 @@ export async function begin(
     {
       ...{ agent: goal.outside_agent, prompt, retold, session: saved && { ...saved, isDeferred }, untold, version },
       system: systemText({ system: goal.system, modes: spec.modes, native }),
-      native: native ? { ended: new Map(ended.map(({ id, result }) => [id, result])), again } : undefined,
+      native: native ? { ended: new Map(ended.map(({ id, result }) => [id, result])), again, words } : undefined,
       address: providerAddressOf(model, settings),
       tools: toolsOf(registry, input),
       node: own?.path ?? 'node',

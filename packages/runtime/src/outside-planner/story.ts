@@ -1,9 +1,10 @@
 import type { RunSpec } from '@holdpoint/contract';
-import type { PastTurn } from '@holdpoint/engine/worker';
+import type { PastConversation, PastTurn, PlannerInput } from '@holdpoint/engine/worker';
 import type { ModelMessage } from '@holdpoint/models';
 import { callHeading } from '@holdpoint/outside-agents';
 import type { Registry } from '@holdpoint/tools';
 import { turnMessages } from '../model-planner/conversation.ts';
+import { dueNotices } from '../model-planner/notices/due-notices.ts';
 
 /** Holdpoint's text for an outside agent, before the prompt. */
 export function systemText({
@@ -51,6 +52,16 @@ export function resumeText(
   const next = words.length === 0 && calls.length > 0 ? 'Continue your work.' : '';
   return [head, ...made, ...words, next].filter((part) => part !== '').join('\n\n');
 }
+
+/** What happened beside the conversation. An agent keeps its own list of todos and its own conversation, so neither is a notice. */
+export const noticesFor = (registry: Registry, input: PlannerInput, { news, given }: PastConversation) =>
+  dueNotices(
+    {
+      ...{ news, budgets: input.budgets, turn: input.turn, fullness: 0, summaries: 0 },
+      waits: registry.taskTools(input.spec.toolset).waits,
+    },
+    given,
+  );
 
 /** The order to make a call whose step waits for it. */
 export const againText = ({ tool, args }: { tool: string; args: unknown }): string =>
