@@ -81,6 +81,9 @@ export const rooms = {
   ],
   'packages/outside-agents': [
     'agent-process',
+    'hold-call',
+    'agent-turn',
+    'asked-calls',
     'launcher',
     'native',
     'model-way session',

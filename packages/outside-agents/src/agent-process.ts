@@ -1,94 +1,20 @@
-import type { Problem } from '@holdpoint/contract';
-import type { ModelAnswer, ModelTool, ProviderAddress } from '@holdpoint/models';
+import type { ModelAnswer } from '@holdpoint/models';
 import { egressPort } from '@holdpoint/sandbox';
-import { AskedCalls, type EndedCall, togetherMs } from './asked-calls.ts';
-import { AgentError, type Asked } from './drivers/driver.ts';
+import type { AgentTurn, AskedTurn, Beginning } from './agent-turn.ts';
+import { AskedCalls } from './asked-calls.ts';
+import { AgentError } from './drivers/driver.ts';
 import { driverOf } from './drivers/drivers.ts';
+import { holdCall } from './hold-call.ts';
 import { Launcher, type RunInside } from './launcher.ts';
 import { ModelWay } from './model-way/model-way.ts';
 import { ToolUses } from './model-way/tool-uses.ts';
-import { type CallAgain, HookGate } from './native/hook-gate.ts';
-import { foldSession, nextState, type SessionChange } from './session/session.ts';
+import { HookGate } from './native/hook-gate.ts';
+import { foldSession, nextState } from './session/session.ts';
 import type { AskedCall, CallText, Performed } from './tools-server.ts';
-
-export interface Beginning extends Pick<Asked, 'system' | 'prompt' | 'retold'> {
-  /** `claude-code`, …, `acp:COMMAND`. */
-  agent: string;
-  session: SavedSession | undefined;
-  /** Ended calls whose results the session lacks. The prompt has them. */
-  untold: readonly EndedCall[];
-  /** Set for an agent that keeps its own tools. */
-  native?:
-    | {
-        /** Results of the calls of earlier turns, by the agent's ids. */
-        ended: ReadonlyMap<string, CallText>;
-        /** The open call, for the agent to make again. */
-        again?: CallAgain | undefined;
-        /** For an agent that starts from its open call and so gets no prompt. */
-        words: readonly string[];
-      }
-    | undefined;
-  address: ProviderAddress;
-  tools: readonly ModelTool[];
-  /** The Node of the sandbox. */
-  node: string;
-  version: string;
-}
-
-/** The session of an agent as the log has it. */
-export interface SavedSession {
-  id: string;
-  /** All changes, in order. */
-  changes: readonly SessionChange[];
-  /** Names this state. */
-  state: string;
-  /** The agent ended with an open call. A start of the session asks for the same call. */
-  isDeferred: boolean;
-}
-
-interface PlannedCall {
-  id: string;
-  tool: string;
-  args: Record<string, unknown>;
-  /** The call settles with this error. */
-  error?: Problem | undefined;
-}
-
-/** The agent's calls or answer, with its session at that moment. */
-export interface AgentTurn {
-  /** The agent's words since its turn before. */
-  text: string;
-  /** None: the text is its answer. */
-  calls: PlannedCall[];
-  usage: ModelAnswer['usage'];
-  session: {
-    /** Empty: there is none to load. */
-    id: string;
-    /** Undefined: it was lost. */
-    change: SessionChange | undefined;
-    state: string;
-    /** The session began with this change. */
-    isFirst: boolean;
-    isDeferred: boolean;
-    /** The ids of the log by the ids of the agent. */
-    names: Record<string, string>;
-  };
-  /** The process has ended, or is of no more use. */
-  isOver: boolean;
-}
-
-interface AskedTurn extends Pick<ModelWay, 'whyOver'> {
-  signal: AbortSignal;
-  onText(text: string): void;
-  /** Whether a person will be asked about a call of the agent's own tools. */
-  holds?(call: { tool: string; args: Record<string, unknown> }): boolean;
-}
 
 type Outcome = { kind: 'answered' } | { kind: 'failed'; error: AgentError };
 
 const silentMs = 20 * 60_000;
-/** For an agent to end after `defer`, and for its model to finish its answer. */
-const deferMs = 10_000;
 const silenceLookMs = 10_000;
 const mostText = 1024 * 1024;
 
@@ -265,32 +191,10 @@ export class AgentProcess {
     return this.ended;
   }
 
-  /**
-   * A held call should keep no process: the agent ends with the call open. Claude Code can do so for the only call of an answer. In an answer with
-   * several calls, the held calls are refused.
-   * @returns whether the agent has ended with its call open
-   */
   async #hold(holds: NonNullable<AskedTurn['holds']>): Promise<boolean> {
-    const held = this.#calls.next.filter(
-      ({ own, ...call }) => own !== undefined && own.error === undefined && holds(call),
-    );
-    if (held.length === 0) return false;
-    for (const until = performance.now() + deferMs; this.#way.isAsked && performance.now() < until; )
-      await new Promise((resolve) => setTimeout(resolve, togetherMs));
-    for (const { own } of held) {
-      const isAlone = this.#calls.next.length === 1 && (this.#uses?.together(own?.id ?? '') ?? 0) <= 1;
-      if (own !== undefined && !isAlone) own.error = callAlone;
-    }
-    const [alone] = held;
-    if (alone?.own === undefined || alone.own.error !== undefined) return false;
-    alone.own.defer();
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((resolve) => {
-      timer = setTimeout(resolve, deferMs, false);
-    });
-    const hasEnded = await Promise.race([this.#launcher.agentEnded.then(() => true), late]);
-    clearTimeout(timer);
-    return hasEnded;
+    if (this.#uses === undefined) return false;
+    const { agentEnded } = this.#launcher;
+    return holdCall({ calls: this.#calls, uses: this.#uses, way: this.#way, agentEnded }, holds);
   }
 
   /** Starts the agent and speaks with it. @throws SessionError */
@@ -377,8 +281,3 @@ export class AgentProcess {
 
 const unseen = 'EAGENTUNSEEN';
 const notAgain = 'It ended without making its open call again.';
-const callAlone: Problem = {
-  code: 'ECALLALONE',
-  message: 'A person has to decide about this call, and other calls came in the same answer. Nothing of it ran.',
-  next: 'Make this call again, alone: as the only call of your answer.',
-};

@@ -1,4 +1,5 @@
-export { AgentProcess, type AgentTurn, type SavedSession } from './agent-process.ts';
+export { AgentProcess } from './agent-process.ts';
+export type { AgentTurn, SavedSession } from './agent-turn.ts';
 export type { EndedCall } from './asked-calls.ts';
 export { AgentError, callHeading } from './drivers/driver.ts';
 export type { RunInside } from './launcher.ts';
