@@ -28,7 +28,10 @@ interface Context {
   client_secret?: string;
   toolCalls?: { name: string; arguments: Record<string, never> }[];
 }
-type OAuth = NonNullable<Extract<Parameters<typeof client.addMcpServer>[0]['server'], { url: string }>['oauth']>;
+/** The field `oauth` of an entry. */
+type OAuth = Partial<Record<'client_id' | 'client_secret' | 'client_metadata_url' | 'issuer' | 'grant', string>> & {
+  scopes?: string[];
+};
 interface Schema {
   type?: string;
   properties?: Record<string, Schema>;

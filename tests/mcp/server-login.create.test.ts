@@ -262,21 +262,21 @@ test('each tenant has a login of its own, and no run uses the login of another t
   const acme = system.as(key);
   const own = (title: string) => openTicketsOf(acme, 'tickets', title);
   const lostThere = [{ ...lost, result: expect.stringContaining('holdpoint mcp login tickets --tenant acme') }];
-  expect(await own('Of acme, too early')).toEqual(lostThere);
+  expect(await own('By acme, too early')).toEqual(lostThere);
   const { code, said } = await logIn('tickets', '--tenant', 'acme');
   expect([code, said]).toEqual([0, expect.stringContaining('for runs of acme')]);
-  expect(await own('Of acme')).toMatchObject([{ status: 'succeeded' }]);
+  expect(await own('By acme')).toMatchObject([{ status: 'succeeded' }]);
   await holdpoint('logout', 'tickets');
-  expect(await openTickets('tickets', 'Of default')).toEqual([lost]);
-  expect(await own('Of acme alone')).toMatchObject([{ status: 'succeeded' }]);
+  expect(await openTickets('tickets', 'By default')).toEqual([lost]);
+  expect(await own('By acme alone')).toMatchObject([{ status: 'succeeded' }]);
   const next = 'There is one of acme: holdpoint mcp logout tickets --tenant acme';
   expect(await refused('logout', 'tickets')).toMatchObject({ code: 7, stderr: expect.stringContaining(next) });
   expect((await refused('login', 'tickets', '--tenant', '../acme')).stderr).toContain('is no name of a tenant');
   await logIn('tickets');
   await holdpoint('logout', 'tickets', '--tenant', 'acme');
-  expect(await own('Of acme, too late')).toEqual(lostThere);
-  expect(await openTickets('tickets', 'Of default again')).toMatchObject([{ status: 'succeeded' }]);
-  expect(opened.filter((title) => /^Of acme, too/.test(title))).toEqual([]);
+  expect(await own('By acme, too late')).toEqual(lostThere);
+  expect(await openTickets('tickets', 'By default again')).toMatchObject([{ status: 'succeeded' }]);
+  expect(opened.filter((title) => /^By acme, too/.test(title))).toEqual([]);
 });
 
 test('no token is in Redis, in a log or in the data directory, and the file of servers has none', async () => {
