@@ -31,7 +31,9 @@ type ToolResult = Extract<ModelMessage, { role: 'tool' }>['results'][number];
 
 /** The results of the calls of a turn, as a model reads them. */
 export function resultsOf(registry: Registry, spec: RunSpec, turn: PastTurn, cap: number): ToolResult[] {
-  return turnMessages(registry, spec, turn, cap).flatMap((message) => (message.role === 'tool' ? message.results : []));
+  return turnMessages(registry, spec, turn, { cap }).flatMap((message) =>
+    message.role === 'tool' ? message.results : [],
+  );
 }
 
 /** The results of calls whose agent was ended while they waited: its session has the calls and not their results. */
@@ -60,7 +62,7 @@ export function retell(registry: Registry, spec: RunSpec, prompt: string, turns:
   const told: string[] = [];
   let length = prompt.length;
   for (const turn of turns.toReversed()) {
-    const text = turnMessages(registry, spec, turn, mostResult).map(inWords).filter(Boolean).join('\n\n');
+    const text = turnMessages(registry, spec, turn, { cap: mostResult }).map(inWords).filter(Boolean).join('\n\n');
     length += text.length;
     if (length > mostRetold) {
       told.push('(Earlier turns are left out.)');
