@@ -64,6 +64,7 @@ export interface ServerDeps extends Omit<engine.EngineDeps, 'logger'> {
   metricsAccess: 'off' | 'key' | 'open';
   push: PushService;
   schedules: Schedules;
+  evals: Evals;
   notifications: RunNotifications;
   live: LiveStreams;
   presence: Presence;
@@ -94,6 +95,12 @@ export interface Schedules {
   store: engine.ScheduleStore;
   /** @param at milliseconds since the epoch. @default now */
   wake(job: engine.ScheduleJob, at?: number): Promise<void>;
+}
+
+export interface Evals {
+  store: engine.EvalStore;
+  /** @param at milliseconds since the epoch. @default now */
+  wake(job: engine.EvalJob, at?: number): Promise<void>;
 }
 
 export type App = FastifyInstance<

@@ -17,6 +17,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { openKeyFile } from './auth/key-file.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { App, ServerDeps } from './deps.ts';
+import { openEvals } from './evals/open-evals.ts';
 import { LiveStreams } from './live/live-streams.ts';
 import { Presence } from './live/presence.ts';
 import { RunNotifications } from './live/run-notifications.ts';
@@ -130,11 +131,15 @@ export async function startApi(
   const schedules = openSchedules({
     ...{ redis: connections.state, now, newId, logger, connect: connections.worker, sweepMs },
   });
+  const evals = openEvals({
+    ...{ redis: connections.state, now, newId, logger, connect: connections.worker, sweepMs },
+  });
   const serverDeps: ServerDeps = {
     openEngine: open,
     callers,
     push,
     schedules,
+    evals,
     audit,
     ...deps,
     logger,
@@ -176,6 +181,7 @@ export async function startApi(
   };
   const app = await buildServer(serverDeps);
   schedules.start(serverDeps);
+  evals.start(serverDeps);
   const watch = watchInstallation({ redis: connections.state, dataDir: config.dataDir, id: installation }, (error) => {
     logger.fatal({ err: error }, 'Redis has the data of another installation: the API ends');
     onLost(error);
@@ -202,6 +208,7 @@ export async function startApi(
     clearTimeout(deadline);
     await push.stop();
     await schedules.stop();
+    await evals.stop();
     await queues.close();
     clock.stop();
     await connections.close();

@@ -110,7 +110,14 @@ describe('a key', () => {
 
   test('of an agent never decides or changes policies, whatever its record says', async () => {
     const { callers, admin, redis } = t;
-    for (const scope of ['approvals:decide', 'policies:write', 'schedules:write', 'mcp:read', 'mcp:write'] as const) {
+    for (const scope of [
+      'approvals:decide',
+      'policies:write',
+      'schedules:write',
+      'evals:write',
+      'mcp:read',
+      'mcp:write',
+    ] as const) {
       await expect(callers.create(admin, request({ kind: 'agent', scopes: [scope] }))).rejects.toMatchObject({
         code: 'invalid_key',
         errors: [{ pointer: '/scopes/0' }],
@@ -123,7 +130,9 @@ describe('a key', () => {
     await redis.hset(key, 'record', JSON.stringify({ ...record, scopes: [...allScopes, 'of another version'] }));
     const scopes = (await callers.check(text)).holder.scopes;
     expect(scopes).toEqual(
-      allScopes.filter((scope) => !/^(approvals:decide|policies:write|schedules:write|mcp:.*)$/.test(scope)),
+      allScopes.filter(
+        (scope) => !/^(approvals:decide|policies:write|schedules:write|evals:write|mcp:.*)$/.test(scope),
+      ),
     );
   });
 

@@ -2,6 +2,7 @@ import { type Fetch, openTransport } from './request.ts';
 import { approvalRequests } from './resources/approvals.ts';
 import { auditRequests } from './resources/audit.ts';
 import { callRequests } from './resources/calls.ts';
+import { evalRequests } from './resources/evals.ts';
 import { eventRequests } from './resources/events.ts';
 import { fileRequests } from './resources/files.ts';
 import { keyRequests } from './resources/keys.ts';
@@ -58,6 +59,7 @@ export function createClient(options: ClientOptions) {
     ...sessionRequests(transport),
     ...policyRequests(transport),
     ...scheduleRequests(transport),
+    ...evalRequests(transport),
     ...auditRequests(transport),
     ...systemRequests(transport),
     /** Waits for open requests and closes the connections. Idle ones keep no process alive. */

@@ -40,6 +40,8 @@ export const scopes = {
   'schedules:read': 'Read schedules',
   'schedules:write':
     'Change, pause, resume and trigger schedules, which submit runs with the rights of the key. A key of kind agent never has it',
+  'evals:write':
+    'Mark runs as good or bad, and begin and cancel evaluations, which repeat runs with the rights of the key. A key of kind agent never has it',
   'secrets:read': 'Read the names of secrets; nothing reads their values',
   'secrets:write': 'Set and remove secrets',
   'audit:read': 'Read and export the audit records',
@@ -66,6 +68,7 @@ const neverOfAgents: Partial<Record<Scope, string>> = {
   'approvals:decide': 'release its own calls',
   'policies:write': 'change its own bounds',
   'schedules:write': 'give itself work after its end',
+  'evals:write': 'judge its own work, and repeat runs after its end',
   'mcp:read': "read the operator's programs and addresses",
   'mcp:write': 'give itself tools',
 };

@@ -27,6 +27,16 @@ export { newId, newIdBy } from './domain/new-id.ts';
 export type { ApprovalState, RunState, StepState, TaskState } from './domain/state.ts';
 export { waitingCallError } from './domain/transitions/cancel-step.ts';
 export { isWaitingForModel } from './domain/transitions/conversation.ts';
+export {
+  type EvalLookDeps,
+  type EvalState,
+  type EvalStore,
+  type Forking,
+  lookAtEval,
+  openEvalStore,
+  type Reading,
+  type StoredEval,
+} from './evals/index.ts';
 export { addEvent, openSpans, openTrace } from './events/open-trace.ts';
 export type { PeriodicWork } from './handlers/periodic-work.ts';
 export { Damaged, readEntry, splitDamaged } from './log/damaged.ts';
@@ -69,6 +79,7 @@ export type {
   WaitingCall,
 } from './queries/index.ts';
 export { TraceIds } from './queries/trace-ids.ts';
+export { type EvalJob, type EvalQueue, openEvalQueue } from './queues/eval-queue.ts';
 export { openPushQueue, type PushJob } from './queues/push-queue.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';
 export { openScheduleQueue, type ScheduleJob, type ScheduleQueue } from './queues/schedule-queue.ts';

@@ -112,6 +112,9 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       undo: byCaller(commands.undoSteps),
       retry: byCaller(commands.retryRun),
       fork: byCaller(commands.forkRun),
+      mark: byCaller(commands.markRun),
+      /** Runs its validators on its files, and publishes nothing. */
+      validate: (runId: string) => ofRun(deps, commands.requestValidation)(runId, { by }),
     },
     approvals: {
       list: (filter: approvals.ApprovalFilter, page: { limit: number; cursor?: string | undefined }) =>

@@ -220,6 +220,21 @@ export const apiProblems = {
     title: 'Invalid schedule',
     next: 'Correct what `errors` names; docs/schedules.md shows the fields. Nothing was changed.',
   },
+  invalid_eval: {
+    status: 422,
+    title: 'Invalid evaluation',
+    next: 'Correct what `errors` names; docs/evals.md shows the fields. Nothing was begun.',
+  },
+  eval_not_found: {
+    status: 404,
+    title: 'No such evaluation',
+    next: 'Use one of the evaluations in GET /v1/evals.',
+  },
+  eval_changed: {
+    status: 409,
+    title: 'Another evaluation has this id',
+    next: 'Begin it under an id of its own. Nothing was begun.',
+  },
   schedule_not_found: {
     status: 404,
     title: 'No such schedule',

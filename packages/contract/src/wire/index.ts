@@ -6,6 +6,7 @@ export * from './calls.ts';
 export * from './comment.ts';
 export * from './decide.ts';
 export * from './diff.ts';
+export * from './eval.ts';
 export * from './event.ts';
 export * from './fork.ts';
 export * from './instructions.ts';

@@ -29,6 +29,8 @@ interface ForkRequest {
   changes: ForkChanges;
   by: string;
   idempotency?: Idempotency | undefined;
+  /** An id that was chosen before, in the place of an idempotency key: the same id makes one run. */
+  runId?: string | undefined;
 }
 
 /**
@@ -57,7 +59,7 @@ export async function forkRun(
   const isOther = run.forked_from?.other_policy ?? !isDeepStrictEqual(spec.policy, theirs.policy);
   const fork = await forkAt(deps, run, { spec, point, approvals, isOther });
 
-  const child = await reserveRun(deps, { tenant, idempotency });
+  const child = request.runId ?? (await reserveRun(deps, { tenant, idempotency }));
   await reservePlace(deps, child, { tenant });
   const recordedFork = await append(
     deps,

@@ -93,6 +93,7 @@ export { createRun, type Fork, recordFork } from './transitions/create-run.ts';
 export { type Decision, decide, delegate, expire, isOutsideQuestion, vote } from './transitions/decide.ts';
 export { asksOutside, type Gate, gateSteps, mayWrite, releasable, runsBeside } from './transitions/gate-steps.ts';
 export { holdAttempt } from './transitions/hold-attempt.ts';
+export { isMarkedAs, markAs } from './transitions/mark-run.ts';
 export { recordMessage, wakeEnded } from './transitions/message.ts';
 export {
   endIdle,
@@ -113,12 +114,14 @@ export {
   parkPublish,
   recordConflict,
   recordDiscarded,
+  recordOnlyValidated,
   recordPublished,
   recordPublishFailed,
   recordValidating,
   recordValidation,
   requestDiscard,
   requestPublish,
+  requestValidating,
 } from './transitions/publication.ts';
 export { inheritTurn, type Rewind, rewindRun } from './transitions/rewind-run.ts';
 export { revokeRule } from './transitions/rule.ts';

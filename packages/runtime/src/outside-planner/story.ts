@@ -33,7 +33,9 @@ type ToolResult = Extract<ModelMessage, { role: 'tool' }>['results'][number];
 
 /** The results of the calls of a turn, as a model reads them. */
 export function resultsOf(registry: Registry, spec: RunSpec, turn: PastTurn, cap: number): ToolResult[] {
-  return turnMessages(registry, spec, turn, cap).flatMap((message) => (message.role === 'tool' ? message.results : []));
+  return turnMessages(registry, spec, turn, { cap }).flatMap((message) =>
+    message.role === 'tool' ? message.results : [],
+  );
 }
 
 /** The results that the session of a started agent lacks: the agent was ended before it read or kept them. */
@@ -75,7 +77,7 @@ export function retell(registry: Registry, spec: RunSpec, prompt: string, turns:
   const told: string[] = [];
   let length = prompt.length;
   for (const turn of turns.toReversed()) {
-    const text = turnMessages(registry, spec, turn, mostResult).map(inWords).filter(Boolean).join('\n\n');
+    const text = turnMessages(registry, spec, turn, { cap: mostResult }).map(inWords).filter(Boolean).join('\n\n');
     length += text.length;
     if (length > mostRetold) {
       told.push('(Earlier turns are left out.)');

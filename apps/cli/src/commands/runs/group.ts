@@ -6,6 +6,7 @@ import { listFilesCommand, listSnapshotsCommand, readFileCommand } from './files
 import { forkRunCommand } from './fork.ts';
 import { listRunsCommand, listStepsCommand, readValidationCommand, showRunCommand } from './inspect.ts';
 import { readInstructionsCommand } from './instructions.ts';
+import { markRunCommand } from './mark.ts';
 import { publishRunCommand } from './publish.ts';
 import { retryRunCommand, undoRunCommand } from './rewind.ts';
 import { cancelRunCommand, discardRunCommand, pauseRunCommand, resumeRunCommand, sayToRunCommand } from './steer.ts';
@@ -33,5 +34,6 @@ export function runsGroup(shell: Shell): Command {
   runs.addCommand(publishRunCommand(shell));
   runs.addCommand(readValidationCommand(shell));
   runs.addCommand(discardRunCommand(shell));
+  runs.addCommand(markRunCommand(shell));
   return runs;
 }

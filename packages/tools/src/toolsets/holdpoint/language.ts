@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { findPlaces } from '../../operations/ask-language.ts';
 import { previewRename, renameSymbol } from '../../operations/rename-symbol.ts';
 import { pathArgument, touchedPaths } from '../../operations/touched.ts';
-import { renderPatch } from '../../result-text/changed-file.ts';
+import { renderRename } from '../../result-text/changed-file.ts';
 import { renderPlaces } from '../../result-text/places.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
@@ -49,7 +49,7 @@ export const rename = builtInTool({
   }),
   // Any file may have the name.
   touches: () => ({ paths: [{ path: '.', access: 'write', recursive: true }] }),
-  render: renderPatch,
+  render: renderRename,
   execute: renameSymbol,
   preview: previewRename,
 });
