@@ -28,6 +28,7 @@ import { openVapidKeys } from './push/vapid-keys.ts';
 import { followServerChanges } from './record-server-changes.ts';
 import { openSchedules } from './schedules/open-schedules.ts';
 import { buildServer } from './server.ts';
+import { openWebhooks } from './webhooks/open-webhooks.ts';
 
 export interface RunningApi {
   app: App;
@@ -130,11 +131,18 @@ export async function startApi(
   const schedules = openSchedules({
     ...{ redis: connections.state, now, newId, logger, connect: connections.worker, sweepMs },
   });
+  const webhooks = openWebhooks({
+    ...{ redis: connections.state, subscriber: connections.subscriber, logger, metrics, audit, sweepMs },
+    now: pace.now ?? now,
+    ...{ secrets: config.secrets, allowAddresses: config.allowAddresses, publicUrl: config.publicUrl },
+    connect: connections.worker,
+  });
   const serverDeps: ServerDeps = {
     openEngine: open,
     callers,
     push,
     schedules,
+    webhooks,
     audit,
     ...deps,
     logger,
@@ -176,6 +184,7 @@ export async function startApi(
   };
   const app = await buildServer(serverDeps);
   schedules.start(serverDeps);
+  webhooks.start();
   const watch = watchInstallation({ redis: connections.state, dataDir: config.dataDir, id: installation }, (error) => {
     logger.fatal({ err: error }, 'Redis has the data of another installation: the API ends');
     onLost(error);
@@ -202,6 +211,7 @@ export async function startApi(
     clearTimeout(deadline);
     await push.stop();
     await schedules.stop();
+    await webhooks.stop();
     await queues.close();
     clock.stop();
     await connections.close();

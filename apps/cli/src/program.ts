@@ -23,6 +23,7 @@ const commands: Readonly<Record<string, (shell: Shell) => Promise<Command>>> = {
   runs: async (shell) => (await import('./commands/runs/group.ts')).runsGroup(shell),
   steps: async (shell) => (await import('./commands/steps/group.ts')).stepsGroup(shell),
   schedules: async (shell) => (await import('./commands/schedules/group.ts')).schedulesGroup(shell),
+  webhooks: async (shell) => (await import('./commands/webhooks/group.ts')).webhooksGroup(shell),
   tasks: async (shell) => (await import('./commands/tasks.ts')).tasksGroup(shell),
   approvals: async (shell) => (await import('./commands/approvals/group.ts')).approvalsGroup(shell),
   rules: async (shell) => (await import('./commands/rules.ts')).rulesGroup(shell),
