@@ -111,6 +111,7 @@ export const forms = [
   'packages/workspace/src/snapshots/{snapshot.create,restore.recover}.test.ts',
   'packages/workspace/src/{maintenance,prepared}/**/*.test.ts',
   'tests/runs/{runs.fork,deterministic.create}.test.ts',
+  'apps/api/src/routes/webhooks/{webhooks.create,hostile-receiver.reject}.test.ts',
 ].flatMap(found);
 /** Files whose other form `npm test` leaves out today. */
 export const formsNotToday = othersOf(forms);

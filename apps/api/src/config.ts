@@ -30,6 +30,8 @@ export interface Config {
   allowAddresses: readonly string[];
   /** The address for push services to write to about this sender: `mailto:` or `https:`. */
   pushContact?: string;
+  /** Where people open the console, for links in messages: without a slash at its end. */
+  publicUrl?: string | undefined;
   /** The name that passkeys are made for. Undefined: the name of each page. */
   passkeyDomain?: string | undefined;
   /** Space to leave free on the disk of the data directory. */
@@ -88,6 +90,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     allowAddresses: parsed.data.HOLDPOINT_ALLOW_ADDRESSES.split(',').filter((range) => range !== ''),
     pushContact: parsed.data.HOLDPOINT_PUSH_CONTACT,
     passkeyDomain: parsed.data.HOLDPOINT_PASSKEY_DOMAIN,
+    publicUrl: parsed.data.HOLDPOINT_PUBLIC_URL?.replace(/\/+$/, ''),
     space: spaceLimitsFrom(given),
     ...boundsOf(given),
     projectDir,
@@ -130,6 +133,11 @@ const environmentSchema = z.object({
   HOLDPOINT_PUSH_CONTACT: z
     .string()
     .regex(/^(mailto:\S+@\S+|https:\/\/\S+)$/, 'expected mailto:NAME@HOST or an https:// address')
+    .optional(),
+  HOLDPOINT_PUBLIC_URL: z
+    .string()
+    .max(500)
+    .regex(/^https?:\/\/[^\s?#@]+$/, 'expected the address of the console, such as https://holdpoint.example.com')
     .optional(),
   HOLDPOINT_PASSKEY_DOMAIN: z
     .string()

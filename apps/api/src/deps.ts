@@ -18,6 +18,7 @@ import type { LiveStreams } from './live/live-streams.ts';
 import type { Presence } from './live/presence.ts';
 import type { RunNotifications } from './live/run-notifications.ts';
 import type { PushService } from './push/open-push.ts';
+import type { Webhooks } from './webhooks/open-webhooks.ts';
 
 /** The parts given to the server. */
 export interface ServerDeps extends Omit<engine.EngineDeps, 'logger'> {
@@ -65,6 +66,7 @@ export interface ServerDeps extends Omit<engine.EngineDeps, 'logger'> {
   push: PushService;
   schedules: Schedules;
   evals: Evals;
+  webhooks: Webhooks;
   notifications: RunNotifications;
   live: LiveStreams;
   presence: Presence;
@@ -128,6 +130,8 @@ declare module 'fastify' {
     access?: Access;
     /** Answers a key accepted here within the last hour even while Redis does not answer. For routes without data of callers. */
     withoutRedis?: boolean;
+    /** Answers with a secret that it has made, once. The rest of the answer has no text of a run. */
+    showsNewSecret?: true;
     /** Headers read by the route. */
     headers?: readonly HeaderName[];
   }

@@ -29,6 +29,7 @@ import { openVapidKeys } from './push/vapid-keys.ts';
 import { followServerChanges } from './record-server-changes.ts';
 import { openSchedules } from './schedules/open-schedules.ts';
 import { buildServer } from './server.ts';
+import { openWebhooks } from './webhooks/open-webhooks.ts';
 
 export interface RunningApi {
   app: App;
@@ -133,6 +134,11 @@ export async function startApi(
   });
   const evals = openEvals({
     ...{ redis: connections.state, now, newId, logger, connect: connections.worker, sweepMs },
+  const webhooks = openWebhooks({
+    ...{ redis: connections.state, subscriber: connections.subscriber, logger, metrics, audit, sweepMs },
+    now: pace.now ?? now,
+    ...{ secrets: config.secrets, allowAddresses: config.allowAddresses, publicUrl: config.publicUrl },
+    connect: connections.worker,
   });
   const serverDeps: ServerDeps = {
     openEngine: open,
@@ -140,6 +146,7 @@ export async function startApi(
     push,
     schedules,
     evals,
+    webhooks,
     audit,
     ...deps,
     logger,
@@ -182,6 +189,7 @@ export async function startApi(
   const app = await buildServer(serverDeps);
   schedules.start(serverDeps);
   evals.start(serverDeps);
+  webhooks.start();
   const watch = watchInstallation({ redis: connections.state, dataDir: config.dataDir, id: installation }, (error) => {
     logger.fatal({ err: error }, 'Redis has the data of another installation: the API ends');
     onLost(error);
@@ -209,6 +217,7 @@ export async function startApi(
     await push.stop();
     await schedules.stop();
     await evals.stop();
+    await webhooks.stop();
     await queues.close();
     clock.stop();
     await connections.close();

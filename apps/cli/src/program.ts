@@ -24,6 +24,7 @@ const commands: Readonly<Record<string, (shell: Shell) => Promise<Command>>> = {
   steps: async (shell) => (await import('./commands/steps/group.ts')).stepsGroup(shell),
   schedules: async (shell) => (await import('./commands/schedules/group.ts')).schedulesGroup(shell),
   eval: async (shell) => (await import('./commands/eval/group.ts')).evalGroup(shell),
+  webhooks: async (shell) => (await import('./commands/webhooks/group.ts')).webhooksGroup(shell),
   tasks: async (shell) => (await import('./commands/tasks.ts')).tasksGroup(shell),
   approvals: async (shell) => (await import('./commands/approvals/group.ts')).approvalsGroup(shell),
   rules: async (shell) => (await import('./commands/rules.ts')).rulesGroup(shell),

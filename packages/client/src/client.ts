@@ -20,6 +20,7 @@ import { stepRequests } from './resources/steps.ts';
 import { systemRequests } from './resources/system.ts';
 import { taskRequests } from './resources/tasks.ts';
 import { toolRequests } from './resources/tools.ts';
+import { webhookRequests } from './resources/webhooks.ts';
 
 export interface ClientOptions {
   /** For example `http://127.0.0.1:4747`. */
@@ -60,6 +61,7 @@ export function createClient(options: ClientOptions) {
     ...policyRequests(transport),
     ...scheduleRequests(transport),
     ...evalRequests(transport),
+    ...webhookRequests(transport),
     ...auditRequests(transport),
     ...systemRequests(transport),
     /** Waits for open requests and closes the connections. Idle ones keep no process alive. */

@@ -10,6 +10,7 @@ export * from './command.ts';
 export * from './conflict-lines.ts';
 export * from './conversation.ts';
 export * from './default-tenant.ts';
+export * from './delivery.ts';
 export * from './diff.ts';
 export * from './eval.ts';
 export * from './events/index.ts';

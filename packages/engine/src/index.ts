@@ -17,6 +17,17 @@ export { showsResult } from './approvals/result-preview.ts';
 export { openBlobStore } from './blobs/blob-store.ts';
 export { ceilingsFrom, defaultWorkerSteps } from './ceilings-from.ts';
 export type { Idempotency } from './commands/index.ts';
+export {
+  type DeliverDeps,
+  type DeliveryStore,
+  deliverTo,
+  openDeliveryStore,
+  type ReceiverState,
+  receiverId,
+  type Sent,
+  type StoredReceiver,
+  startMarking,
+} from './deliveries/index.ts';
 export type { EngineDeps, Retention } from './deps.ts';
 export { noUsage } from './domain/agent-report.ts';
 export { aboveCeilings, type Ceilings, cutAtCeilings } from './domain/ceilings.ts';
@@ -80,6 +91,7 @@ export type {
 } from './queries/index.ts';
 export { TraceIds } from './queries/trace-ids.ts';
 export { type EvalJob, type EvalQueue, openEvalQueue } from './queues/eval-queue.ts';
+export { type DeliveryQueue, openDeliveryQueue } from './queues/delivery-queue.ts';
 export { openPushQueue, type PushJob } from './queues/push-queue.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';
 export { openScheduleQueue, type ScheduleJob, type ScheduleQueue } from './queues/schedule-queue.ts';

@@ -148,6 +148,8 @@ const bodies: Record<string, () => unknown> = {
   checkPolicy: () => ({ text: 'rules: []' }),
   proposeRules: () => ({ since: '2020-01-01T00:00:00Z' }),
   putPolicy: () => ({ rules: [] }),
+  putWebhook: () => ({ url: 'http://127.0.0.1:9/hook', events: ['run.*'] }),
+  redeliverEvent: () => ({ run_id: ids.runs, seq: 1 }),
   putSchedule: () => ({ cron: '0 3 * * *', run: { plan } }),
   backfillSchedule: () => ({ from: '2026-01-01T00:00:00Z', to: '2026-01-01T03:00:00Z' }),
   testPolicy: () => ({ call: imagined, policy: { rules: [] } }),

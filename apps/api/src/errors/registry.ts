@@ -250,6 +250,26 @@ export const apiProblems = {
     title: 'Too many schedules',
     next: 'Delete a schedule that is not used any more.',
   },
+  invalid_webhook: {
+    status: 422,
+    title: 'Invalid webhook',
+    next: 'Correct what `errors` names; docs/webhooks.md shows the fields. Nothing was changed.',
+  },
+  webhook_not_found: {
+    status: 404,
+    title: 'No such webhook',
+    next: 'Use one of the webhooks in GET /v1/webhooks.',
+  },
+  too_many_webhooks: {
+    status: 409,
+    title: 'Too many webhooks',
+    next: 'Delete a webhook that is not used any more.',
+  },
+  event_not_found: {
+    status: 404,
+    title: 'No such event',
+    next: 'Use the number of an event in GET /v1/runs/{id}/events.',
+  },
   no_worker: {
     status: 503,
     title: 'No worker answered',

@@ -80,6 +80,7 @@ const routes = [
   'delete /v1/session',
   'delete /v1/sessions',
   'delete /v1/sessions/{id}',
+  'delete /v1/webhooks/{name}',
   'get /healthz',
   'get /metrics',
   'get /readyz',
@@ -143,6 +144,9 @@ const routes = [
   'get /v1/tools',
   'get /v1/toolsets',
   'get /v1/toolsets/{name}',
+  'get /v1/webhooks',
+  'get /v1/webhooks/{name}',
+  'get /v1/webhooks/{name}/deliveries',
   'get /v1/workers',
   'post /v1/approvals/decisions',
   'post /v1/approvals/{id}/challenge',
@@ -187,6 +191,11 @@ const routes = [
   'post /v1/session/exchange',
   'post /v1/steps/{id}/cancel',
   'post /v1/tasks/{id}/kill',
+  'post /v1/webhooks/{name}/off',
+  'post /v1/webhooks/{name}/on',
+  'post /v1/webhooks/{name}/redeliver',
+  'post /v1/webhooks/{name}/rotate',
+  'post /v1/webhooks/{name}/test',
   'put /v1/approvals/{id}/presence',
   'put /v1/evals/{id}',
   'put /v1/log-level',
@@ -194,6 +203,7 @@ const routes = [
   'put /v1/runs/{id}/mark',
   'put /v1/schedules/{name}',
   'put /v1/secrets/{name}',
+  'put /v1/webhooks/{name}',
 ];
 
 const operations = () =>

@@ -48,6 +48,7 @@ interface Options extends Pace {
   policyFile?: string;
   metrics?: MetricsSettings;
   allowAddresses?: readonly string[];
+  publicUrl?: string;
 }
 
 export async function startTestApi(options: Options = {}): Promise<TestApi> {
@@ -59,6 +60,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     metrics,
     secrets = noSecrets,
     allowAddresses = [],
+    publicUrl,
     ...pace
   } = rest;
   const dataDir = await mkdtemp(join(tmpdir(), 'hp-api-'));
@@ -71,7 +73,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     redisUrl: redis.path,
     logLevel: 'silent',
     models,
-    allowAddresses,
+    ...{ allowAddresses, publicUrl },
     space: { floor: 0, reserve: 0 },
     ceilings,
     secrets,

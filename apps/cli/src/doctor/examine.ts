@@ -19,6 +19,7 @@ import { checkBubblewrap, checkSandbox } from './check-sandbox.ts';
 import { checkServers } from './check-servers.ts';
 import { checkStorage } from './check-storage.ts';
 import { checkDamage, checkTrees } from './check-trees.ts';
+import { checkWebhooks } from './check-webhooks.ts';
 import type { Finding } from './finding.ts';
 
 const maxRuns = 2000;
@@ -67,6 +68,7 @@ async function askApi(
       ...checkLoops(workers),
       ...checkStuckHandlers(workers),
       ...(await checkStuck(client)),
+      ...(await checkWebhooks(client)),
     ];
     const { runs, unreadable } = await listRuns(client);
     stuck.push(...unreadable);

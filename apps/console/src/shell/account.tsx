@@ -14,6 +14,7 @@ import { themes, useTheme } from './theme.ts';
 const morePlaces = [
   ['/schedules', 'Schedules'],
   ['/policies', 'Policies'],
+  ['/webhooks', 'Webhooks'],
   ['/servers', 'MCP servers'],
   ['/audit', 'Audit'],
   ['/keys', 'Keys'],

@@ -24,6 +24,7 @@ const places: readonly Named[] = [
 const more: readonly Named[] = [
   { to: '/schedules', below: '/schedules/*?', icon: 'clock', name: 'Schedules' },
   { to: '/policies', below: '/policies/*?', icon: 'shield', name: 'Policies' },
+  { to: '/webhooks', below: '/webhooks/*?', icon: 'out', name: 'Webhooks' },
   { to: '/servers', below: '/servers/*?', icon: 'out', name: 'MCP servers' },
   { to: '/audit', below: '/audit', icon: 'check', name: 'Audit' },
   { to: '/keys', below: '/keys', icon: 'lock', name: 'Keys' },

@@ -215,6 +215,9 @@ export type EventWith<Member extends string> = Exclude<
   { data: Record<string, never> }
 >;
 
+/** The names of all event types, in the same order. */
+export const eventTypes: readonly EventType[] = kinds.map(({ schema }) => schema.shape.type.value);
+
 /** An event with its sequence number: dense, from 1, per run. */
 export type LoggedEvent = RunEvent & { seq: number };
 

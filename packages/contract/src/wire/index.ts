@@ -37,3 +37,4 @@ export * from './task.ts';
 export * from './tool.ts';
 export * from './trace.ts';
 export * from './turn.ts';
+export * from './webhook.ts';
