@@ -28,6 +28,7 @@ import { openVapidKeys } from './push/vapid-keys.ts';
 import { followServerChanges } from './record-server-changes.ts';
 import { openSchedules } from './schedules/open-schedules.ts';
 import { buildServer } from './server.ts';
+import { startSignIns } from './sign-in/confirm.ts';
 
 export interface RunningApi {
   app: App;
@@ -126,6 +127,7 @@ export async function startApi(
     },
   );
   const audit = openAudit({ redis: connections.state, dataDir: config.dataDir });
+  const signIns = await startSignIns(config, { callers, audit, logger, now, sweepMs });
   const serverChanges = followServerChanges({ audit, mcpServers, logger });
   const schedules = openSchedules({
     ...{ redis: connections.state, now, newId, logger, connect: connections.worker, sweepMs },
@@ -174,7 +176,7 @@ export async function startApi(
     requestMs: 30_000,
     ...pace,
   };
-  const app = await buildServer(serverDeps);
+  const app = await buildServer({ ...serverDeps, signIn: signIns?.signIn });
   schedules.start(serverDeps);
   const watch = watchInstallation({ redis: connections.state, dataDir: config.dataDir, id: installation }, (error) => {
     logger.fatal({ err: error }, 'Redis has the data of another installation: the API ends');
@@ -194,6 +196,7 @@ export async function startApi(
     level.stop();
     operator.stop();
     await serverChanges.stop();
+    await signIns?.stop();
     loop.stop();
     closing.abort();
     space.stop();

@@ -72,6 +72,7 @@ export { TraceIds } from './queries/trace-ids.ts';
 export { openPushQueue, type PushJob } from './queues/push-queue.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';
 export { openScheduleQueue, type ScheduleJob, type ScheduleQueue } from './queues/schedule-queue.ts';
+export { personNamed, readQuotas, readUse, writeQuotas } from './quotas/index.ts';
 export {
   lookAtSchedule,
   openClockwork,
