@@ -86,6 +86,7 @@ const ownSystems = [
   'tests/runs/{custom-tools,dry-run,registries,remembering,sage}.create.test.ts',
   'tests/runs/{agents.list,live.stream}.test.ts',
   'tests/telemetry/traces.create.test.ts',
+  'apps/api/src/routes/sign-in/{forged-tokens,sign-in}.reject.test.ts',
 ].flatMap(found);
 
 const parts = 8;

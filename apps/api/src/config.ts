@@ -11,6 +11,7 @@ import { toolModulesFrom } from '@holdpoint/tools';
 import type { Roots } from '@holdpoint/workspace';
 import { rootsFrom } from '@holdpoint/workspace/roots';
 import { z } from 'zod';
+import { type SignInSettings, signInSettingsFrom } from './sign-in-settings.ts';
 
 const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
 
@@ -53,6 +54,8 @@ export interface Config {
   /** Opened before the log, because the log redacts secrets. */
   secrets: Secrets;
   metrics?: telemetry.MetricsSettings;
+  /** The identity provider that people sign in with. */
+  signIn?: SignInSettings | undefined;
   /** Undefined: the log is not sent by OTLP. */
   logs?: telemetry.LogExportSettings | undefined;
   /** Undefined: no traces are exported. */
@@ -101,7 +104,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 
 function boundsOf(
   env: Record<string, string | undefined>,
-): Pick<Config, 'ceilings' | 'callerLimits' | 'roots' | 'policyFile' | 'toolModules' | 'metrics' | 'traces' | 'logs'> {
+): Pick<
+  Config,
+  'ceilings' | 'callerLimits' | 'roots' | 'policyFile' | 'toolModules' | 'metrics' | 'traces' | 'logs' | 'signIn'
+> {
   try {
     return {
       ceilings: ceilingsFrom(env),
@@ -111,6 +117,7 @@ function boundsOf(
       toolModules: toolModulesFrom(env),
       metrics: telemetry.metricsSettingsFrom(env),
       logs: telemetry.logExportFrom(env),
+      signIn: signInSettingsFrom(env),
       traces: telemetry.traceSettingsFrom(env),
     };
   } catch (cause) {

@@ -143,7 +143,7 @@ declare module 'fastify' {
 
 /** Adds a change outside of runs to the audit log, with the responsible caller. */
 export const recordChange = (
-  { audit, holder: { caller }, now }: Pick<ApiDeps, 'audit' | 'holder' | 'now'>,
+  { audit, holder: { caller }, now }: Pick<ApiDeps, 'audit' | 'now'> & { holder: Pick<Holder, 'caller'> },
   change: Pick<AuditEntry, 'subject' | 'action' | 'detail'>,
 ): Promise<void> =>
   audit.record({

@@ -51,6 +51,7 @@ import { passkeysRoutes } from './routes/passkeys/passkeys.ts';
 import { policiesRoutes } from './routes/policies/index.ts';
 import { presenceRoutes } from './routes/presence/presence.ts';
 import { pushSubscriptionsRoutes } from './routes/push/push-subscriptions.ts';
+import { quotasRoutes } from './routes/quotas/quotas.ts';
 import { rulesRoutes } from './routes/rules/rules.ts';
 import { createRunRoute } from './routes/runs/create-run.ts';
 import { forkRunRoute } from './routes/runs/fork-run.ts';
@@ -69,6 +70,7 @@ import { readSchedulesRoutes } from './routes/schedules/read-schedules.ts';
 import { secretsRoutes } from './routes/secrets/secrets.ts';
 import { logInRoutes } from './routes/session/log-in.ts';
 import { sessionsRoutes } from './routes/session/sessions.ts';
+import { signInRoutes } from './routes/sign-in/sign-in.ts';
 import { downloadArchiveRoute } from './routes/snapshots/download-archive.ts';
 import { listSnapshotsRoute } from './routes/snapshots/list-snapshots.ts';
 import { readFilesRoutes } from './routes/snapshots/read-files.ts';
@@ -83,6 +85,7 @@ import { sendWebhooksRoutes } from './routes/webhooks/send-webhooks.ts';
 import { checkDepth, checkSecretValues, checkText } from './schema/check-text.ts';
 import { openApiTransforms } from './schema/openapi.ts';
 import { validatorCompiler } from './schema/validate.ts';
+import type { SignIn } from './sign-in/open-sign-in.ts';
 import { traceRequests } from './trace-requests.ts';
 
 /** A client connects to send a request. */
@@ -99,7 +102,7 @@ const schemaController = {
 const newRequestId = (): string => `req_${randomUUIDv7()}`;
 
 /** The API, ready to listen. Its streams end when the caller aborts `closing`. */
-export async function buildServer(deps: ServerDeps): Promise<App> {
+export async function buildServer({ signIn, ...deps }: ServerDeps & { signIn?: SignIn | undefined }): Promise<App> {
   const app: App = fastify({
     loggerInstance: deps.logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -166,7 +169,7 @@ export async function buildServer(deps: ServerDeps): Promise<App> {
     );
   });
   await describe(app);
-  addRoutes(app, deps);
+  addRoutes(app, deps, signIn);
   await app.ready();
   return app;
 }
@@ -181,7 +184,7 @@ function takeJsonOnly(app: App): void {
   });
 }
 
-function addRoutes(app: App, deps: ServerDeps): void {
+function addRoutes(app: App, deps: ServerDeps, signIn: SignIn | undefined): void {
   mcpRoute(app);
   readServersRoutes(app);
   changeServersRoutes(app);
@@ -226,7 +229,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   readToolsRoutes(app);
   secretsRoutes(app);
   readWorkersRoute(app);
-  readBoundsRoute(app);
+  readBoundsRoute(app, signIn);
   readAuditRoutes(app);
   readQueuesRoute(app);
   setLogLevelRoute(app);
@@ -237,9 +240,11 @@ function addRoutes(app: App, deps: ServerDeps): void {
   readWebhooksRoutes(app);
   changeWebhooksRoutes(app);
   sendWebhooksRoutes(app);
+  quotasRoutes(app);
   readMeRoute(app);
   logInRoutes(app, deps);
   sessionsRoutes(app);
+  signInRoutes(app, { ...deps, signIn });
   presenceRoutes(app);
   passkeysRoutes(app);
   pushSubscriptionsRoutes(app);

@@ -30,6 +30,7 @@ import { followServerChanges } from './record-server-changes.ts';
 import { openSchedules } from './schedules/open-schedules.ts';
 import { buildServer } from './server.ts';
 import { openWebhooks } from './webhooks/open-webhooks.ts';
+import { startSignIns } from './sign-in/confirm.ts';
 
 export interface RunningApi {
   app: App;
@@ -128,6 +129,7 @@ export async function startApi(
     },
   );
   const audit = openAudit({ redis: connections.state, dataDir: config.dataDir });
+  const signIns = await startSignIns(config, { callers, audit, logger, now, sweepMs });
   const serverChanges = followServerChanges({ audit, mcpServers, logger });
   const schedules = openSchedules({
     ...{ redis: connections.state, now, newId, logger, connect: connections.worker, sweepMs },
@@ -186,7 +188,7 @@ export async function startApi(
     requestMs: 30_000,
     ...pace,
   };
-  const app = await buildServer(serverDeps);
+  const app = await buildServer({ ...serverDeps, signIn: signIns?.signIn });
   schedules.start(serverDeps);
   evals.start(serverDeps);
   webhooks.start();
@@ -208,6 +210,7 @@ export async function startApi(
     level.stop();
     operator.stop();
     await serverChanges.stop();
+    await signIns?.stop();
     loop.stop();
     closing.abort();
     space.stop();

@@ -17,11 +17,15 @@ export interface OpenStream {
 }
 
 /** @throws CallerError `too_many_streams`, `unauthorized` */
-export async function openStream(redis: Redis, { keyId, digest, limits, session }: Holder): Promise<OpenStream> {
+export async function openStream(
+  redis: Redis,
+  { keyId, digest, limits, session, scopes }: Holder,
+): Promise<OpenStream> {
   const id = randomUUID();
   const own = session === undefined ? [] : [sessionKey(session)];
   const keys = [streamsKey(keyId), pointerKey(digest), recordKey(keyId), ...own];
-  const say = (what: 'open' | 'renew') => stream(redis, keys, [id, limits.streams ?? 0, lastsMs, what]);
+  const held = scopes.join(' ');
+  const say = (what: 'open' | 'renew') => stream(redis, keys, [id, limits.streams ?? 0, lastsMs, what, held]);
   const state = await say('open');
   if (state === 'gone') throw new CallerError('unauthorized', 'this key is not valid any more');
   if (state === 'full') throw new CallerError('too_many_streams', `${limits.streams} streams of this key are open`);

@@ -1,5 +1,6 @@
 export { type Callers, openCallers } from './callers.ts';
 export type { Admission } from './check-key.ts';
+export type { DueSession, ProviderLogout } from './confirm-sessions.ts';
 export type { OpenStream } from './count-stream.ts';
 export { CallerError, type CallerErrorCode, RateError } from './errors.ts';
 export { createKeyText, hasKeyForm } from './key-text.ts';
@@ -7,4 +8,6 @@ export { changedChannel } from './keys.ts';
 export { type CallerLimits, callerLimitsFrom } from './limits.ts';
 export { type Passkey, passkeyIdOf, type StoredPasskey } from './passkeys.ts';
 export type { Holder, KeyRecord } from './record.ts';
+export { allRoles, type Role, scopesOfRoles } from './roles.ts';
 export { longestSessionMs } from './sessions.ts';
+export type { Confirmation, Device, Identity } from './sign-in.ts';

@@ -11,6 +11,7 @@ import { passkeyRequests } from './resources/passkeys.ts';
 import { policyRequests } from './resources/policies.ts';
 import { publicationRequests } from './resources/publications.ts';
 import { pushRequests } from './resources/push.ts';
+import { quotaRequests } from './resources/quotas.ts';
 import { ruleRequests } from './resources/rules.ts';
 import { runRequests } from './resources/runs.ts';
 import { scheduleRequests } from './resources/schedules.ts';
@@ -62,6 +63,7 @@ export function createClient(options: ClientOptions) {
     ...scheduleRequests(transport),
     ...evalRequests(transport),
     ...webhookRequests(transport),
+    ...quotaRequests(transport),
     ...auditRequests(transport),
     ...systemRequests(transport),
     /** Waits for open requests and closes the connections. Idle ones keep no process alive. */

@@ -45,6 +45,7 @@ export * from './prepare.ts';
 export * from './publish.ts';
 export * from './pull-request.ts';
 export * from './question-text.ts';
+export * from './quota.ts';
 export * from './read-answers.ts';
 export * from './remote.ts';
 export * from './run-mark.ts';

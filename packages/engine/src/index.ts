@@ -95,6 +95,7 @@ export { type DeliveryQueue, openDeliveryQueue } from './queues/delivery-queue.t
 export { openPushQueue, type PushJob } from './queues/push-queue.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';
 export { openScheduleQueue, type ScheduleJob, type ScheduleQueue } from './queues/schedule-queue.ts';
+export { personNamed, readQuotas, readUse, writeQuotas } from './quotas/index.ts';
 export {
   lookAtSchedule,
   openClockwork,

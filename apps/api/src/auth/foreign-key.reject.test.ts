@@ -128,6 +128,8 @@ const bodies: Record<string, () => unknown> = {
   subscribeToPushes: () => pushSubscription,
   logIn: () => ({ key: 'hp_nothing' }),
   exchangeCode: () => ({ code: 'hpc_nothing' }),
+  pollDeviceSignIn: () => ({ device: 'none' }),
+  logOutByProvider: () => ({ logout_token: 'none' }),
   createKey: () => ({ name: `made by ${Math.random()}`, kind: 'person', scopes: ['runs:read'] }),
   decideApprovals: () => ({
     ...{ decision: 'approve', items: [{ approval_id: ids.approvals, action_digest: ids.digest }] },
@@ -165,6 +167,7 @@ const queries: Record<string, string> = {
 function call({ id, method, path }: Operation, key: string, given: Record<string, string> = ids): Promise<Response> {
   const filled = path
     .replace('{name}', 'holdpoint')
+    .replace('{tenant}', 'acme')
     .replace(/\{version\}|\{number\}/, '1')
     .replace(/\/([\w-]+)\/\{id\}/, (_, kind) => `/${kind}/${given[kind]}`);
   expect(filled).not.toMatch(/[{}]|undefined|\/$/);

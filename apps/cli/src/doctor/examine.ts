@@ -17,6 +17,7 @@ import { checkRetention } from './check-retention.ts';
 import { checkLoops, checkMetrics, checkStuck, checkStuckHandlers } from './check-running.ts';
 import { checkBubblewrap, checkSandbox } from './check-sandbox.ts';
 import { checkServers } from './check-servers.ts';
+import { checkSignIn } from './check-sign-in.ts';
 import { checkStorage } from './check-storage.ts';
 import { checkDamage, checkTrees } from './check-trees.ts';
 import { checkWebhooks } from './check-webhooks.ts';
@@ -39,6 +40,7 @@ export async function examine(shell: Shell): Promise<Finding[]> {
     checkRetention({ workers, runs, sizes }),
     ...(await checkBounds(config, { api: bounds, workers })),
     ...checkPullRequests(openHosts(config, bounds)),
+    ...checkSignIn(bounds, config),
     ...(await checkServers(config)),
     ...(await checkAgents(config)),
     await checkKeyFile(keyFileOf(config)),

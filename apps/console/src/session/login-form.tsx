@@ -1,7 +1,10 @@
+import type { SignInOptions } from '@holdpoint/contract/wire';
+import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
 import { ask } from '../api/request.ts';
 import { Button } from '../parts/button.tsx';
 import { ProblemNote } from '../parts/problem-note.tsx';
+import { Text } from '../parts/text.tsx';
 import { useTitle } from '../parts/use-title.ts';
 
 /** The page of a caller without a session, at whatever address they came to. */
@@ -18,11 +21,44 @@ export function LoginForm({ onDone, problem }: { onDone: () => void; problem?: u
           </p>
         </div>
         {problem !== undefined && <ProblemNote error={problem} />}
+        <SignIn to={location.pathname} />
         <KeyForm onDone={onDone} />
       </div>
     </main>
   );
 }
+
+/** The way to the identity provider, where the operator names one. What the provider said comes back as a code in the address. */
+export function SignIn({ to, keepsPage = false }: { to: string; keepsPage?: boolean }) {
+  const [refused] = useState(() => new URLSearchParams(location.hash.slice(1)).get('refused'));
+  const options = useQuery({
+    queryKey: ['sign-in'],
+    queryFn: ({ signal }) => ask<SignInOptions>({ path: '/v1/sign-in', signal }),
+    staleTime: Infinity,
+  });
+  return (
+    <>
+      {refused !== null && <p role="alert">{reasons[refused] ?? 'The sign-in failed. Begin again.'}</p>}
+      {options.data?.available === true && (
+        <a
+          className="button main"
+          {...(keepsPage && { target: '_blank', rel: 'noopener' })}
+          href={`/v1/sign-in/start?${new URLSearchParams({ to: to === '/login' ? '/' : to })}`}
+        >
+          Sign in with <Text>{options.data.label ?? 'your company account'}</Text>
+        </a>
+      )}
+    </>
+  );
+}
+
+/** Codes of the API, in the address that it leads back to. No text of the address is shown. */
+const reasons: Readonly<Record<string, string>> = {
+  sign_in_refused: 'Your account has no access here. Ask the operator to look at its groups.',
+  sign_in_unavailable: 'The identity provider does not answer. Try again later, or log in with a key.',
+  key_name_taken:
+    'Another key has the name of your account. Ask the operator to revoke it, or to give one of them another name.',
+};
 
 /** The key goes to the API once and stays in no storage: the cookie of the answer is out of the reach of scripts. */
 export function KeyForm({ onDone }: { onDone: () => void }) {

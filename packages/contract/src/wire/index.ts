@@ -21,6 +21,7 @@ export * from './presence.ts';
 export * from './problem.ts';
 export * from './published.ts';
 export * from './push.ts';
+export * from './quota.ts';
 export {
   listRulesQuerySchema,
   type RememberedRule,

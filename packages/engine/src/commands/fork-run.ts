@@ -60,7 +60,7 @@ export async function forkRun(
   const fork = await forkAt(deps, run, { spec, point, approvals, isOther });
 
   const child = request.runId ?? (await reserveRun(deps, { tenant, idempotency }));
-  await reservePlace(deps, child, { tenant });
+  await reservePlace(deps, child, { tenant, by });
   const recordedFork = await append(
     deps,
     run.id,

@@ -36,7 +36,8 @@ export async function retryRun(deps: EngineDeps, runId: string, request: Retry):
     const alive = past.steps.filter((step) => step.status !== 'undone');
     const place = placeOf(run, alive, request.fromStep);
     const rewind = await prepareRewind(deps, past, { ...request, toStep: place });
-    if (isTerminal(run.status)) await reservePlace(deps, runId, { tenant: run.tenant, again: run.seq });
+    if (isTerminal(run.status))
+      await reservePlace(deps, runId, { tenant: run.tenant, by: run.created_by, again: run.seq });
     const tools = await toolsToAccept(deps, run, request.acceptNewVersion ?? false);
     undone = rewind.undone.map((step) => step.id);
     // Approvals of undone steps are closed with the steps.

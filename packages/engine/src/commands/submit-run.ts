@@ -57,7 +57,7 @@ export async function submitRun(
   if (refused !== undefined) throw new EngineError('prepare_refused', refused.message);
   const runId = submission.runId ?? (await reserveRun(deps, { tenant, idempotency }));
   const stored = await toPayload(deps.blobs, spec);
-  await reservePlace(deps, runId, { tenant });
+  await reservePlace(deps, runId, { tenant, by });
   await trackRun(deps.redis, runId, tenant);
   const tools = deps.catalog.versions(spec.toolset);
   const appended = await append(deps, runId, createRun(spec, { stored, by, tenant, tools, trace }));

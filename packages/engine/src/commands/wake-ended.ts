@@ -17,7 +17,7 @@ export async function wakeSucceeded(
   message: { messageId: string; text: string; by: string },
 ): Promise<boolean> {
   assertWakeable(run);
-  await reservePlace(deps, run.id, { tenant: run.tenant, again: run.seq });
+  await reservePlace(deps, run.id, { tenant: run.tenant, by: run.created_by, again: run.seq });
   const tools = await toolsToAccept(deps, run, false);
   await trackActive(deps.redis, run.id);
   const appended = await append(deps, run.id, wakeEnded(run, { ...message, tools }));

@@ -34,7 +34,15 @@ export {
   withCurrent,
 } from './judge-call.ts';
 export { denialOf, forbiddenChange, judgeGrants } from './judge-grants.ts';
-export { type BudgetUse, budgetReached, budgetsOf, limitReached, reportOf, usedSinceResume } from './limits-reached.ts';
+export {
+  type BudgetUse,
+  budgetReached,
+  budgetsOf,
+  limitReached,
+  reportOf,
+  usedByTree,
+  usedSinceResume,
+} from './limits-reached.ts';
 export { isLooping, loopWarning, trackRepetition } from './loop-detection.ts';
 export { narrowSpec, specOfAgent, withOpenHosts } from './narrow-spec.ts';
 export { giveNotice, nextNotice, noticesGiven } from './notices.ts';

@@ -56,10 +56,12 @@ export function KeyLine({ of: key, onRotate, onRevoke }: Props) {
       </div>
       {!isOver && (
         <span className="row">
-          <Button slim onClick={onRotate} data-row="">
-            Rotate
-            <NameOf of={key} />
-          </Button>
+          {key.sign_in === undefined && (
+            <Button slim onClick={onRotate} data-row="">
+              Rotate
+              <NameOf of={key} />
+            </Button>
+          )}
           <Button slim kind="danger" onClick={onRevoke}>
             Revoke
             <NameOf of={key} />
