@@ -7,18 +7,7 @@ import { defaultModelText } from '../default-model.ts';
 import { loginLink } from '../open-browser.ts';
 import { boundsText, ceilingsText, pairs, plain, sandboxLine } from '../output/index.ts';
 import * as cli from '../shell/index.ts';
-import {
-  checkHealth,
-  claim,
-  drainMarginMs,
-  endChildren,
-  identify,
-  type RunningSystem,
-  release,
-  type SystemRecord,
-  startSystem,
-  updateSystemRecord,
-} from '../system/index.ts';
+import * as systemParts from '../system/index.ts';
 
 interface UpOptions {
   workers: number;
@@ -41,7 +30,7 @@ async function up(shell: cli.Shell, options: UpOptions): Promise<void> {
   makeDataDirectory(config.dataDir);
   let record = newRecord(config.dataDir);
   await makeSpace(config);
-  const claimed = claim(config.dataDir, record);
+  const claimed = systemParts.claim(config.dataDir, record);
   if (!claimed.taken) return alreadyUp(shell, claimed.by, options);
 
   shell.outliveTerminal();
@@ -57,10 +46,10 @@ async function up(shell: cli.Shell, options: UpOptions): Promise<void> {
       hurry.abort();
     },
   );
-  const write = (next: SystemRecord): void => {
+  const write = (next: systemParts.SystemRecord): void => {
     record = next;
     try {
-      updateSystemRecord(config.dataDir, record);
+      systemParts.updateSystemRecord(config.dataDir, record);
     } catch (error) {
       // The disk is full. The processes run without a record, and the next change is recorded again.
       if (!isStorageError(error)) throw error;
@@ -71,10 +60,13 @@ async function up(shell: cli.Shell, options: UpOptions): Promise<void> {
     if (claimed.left !== undefined) {
       // They stay on record until they are gone, even when this process is killed.
       write({ ...record, children: claimed.left.children });
-      const left = await endChildren(claimed.left, { graceMs: config.drainMs + drainMarginMs, hurry: hurry.signal });
+      const left = await systemParts.endChildren(claimed.left, {
+        graceMs: config.drainMs + systemParts.drainMarginMs,
+        hurry: hurry.signal,
+      });
       if (left > 0) shell.say(`stopped ${left} processes of an earlier start`);
     }
-    const system = await startSystem({
+    const system = await systemParts.startSystem({
       config,
       workers: options.workers,
       signal: ending.signal,
@@ -96,7 +88,7 @@ async function up(shell: cli.Shell, options: UpOptions): Promise<void> {
     // Ctrl-C is the usual way to stop `up`, even during the start.
     if (!(error instanceof cli.Interrupted)) throw error;
   } finally {
-    release(config.dataDir, process.pid);
+    systemParts.release(config.dataDir, process.pid);
     closeSync(held);
     restore();
   }
@@ -116,8 +108,8 @@ async function makeSpace({ dataDir, space }: cli.Config): Promise<void> {
   if (free !== undefined && free < space.reserve) await releaseReserve(dataDir);
 }
 
-function newRecord(dataDir: string): SystemRecord {
-  const self = identify(process.pid);
+function newRecord(dataDir: string): systemParts.SystemRecord {
+  const self = systemParts.identify(process.pid);
   if (self === undefined)
     throw new cli.CliError('child_failed', 'This operating system does not report when a process started.', {
       next: 'Run Holdpoint on Linux: `up` recognizes its processes by the time of their start.',
@@ -133,10 +125,10 @@ const isStorageError = (error: unknown): error is Error =>
   (error.code === 'ENOSPC' || error.code === 'EDQUOT' || error.code === 'EIO');
 
 /** A system in good health is no error. */
-async function alreadyUp(shell: cli.Shell, record: SystemRecord, { json }: UpOptions): Promise<void> {
+async function alreadyUp(shell: cli.Shell, record: systemParts.SystemRecord, { json }: UpOptions): Promise<void> {
   const { pid, address, started_at } = record;
   const { dataDir } = shell.config;
-  const fault = address === null ? undefined : await checkHealth({ ...record, address });
+  const fault = address === null ? undefined : await systemParts.checkHealth({ ...record, address });
   if (fault !== undefined) {
     const message = `Holdpoint runs on ${dataDir} (process ${pid}), but ${fault.text}.`;
     throw new cli.CliError('not_ready', message, { next: fault.next });
@@ -150,7 +142,11 @@ async function alreadyUp(shell: cli.Shell, record: SystemRecord, { json }: UpOpt
   shell.say(`To stop it: ${cli.commandLine('down')}. A second system needs another HOLDPOINT_DATA and HOLDPOINT_PORT.`);
 }
 
-async function printReady(shell: cli.Shell, system: RunningSystem, { json, workers }: UpOptions): Promise<void> {
+async function printReady(
+  shell: cli.Shell,
+  system: systemParts.RunningSystem,
+  { json, workers }: UpOptions,
+): Promise<void> {
   const { config } = shell;
   const keyFile = keyFileOf(config);
   const client = await shell.connect(system.address, readKey(keyFile));

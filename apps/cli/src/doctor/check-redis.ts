@@ -1,15 +1,5 @@
 import { askServer, findRedis, findRedisBinaries, type RedisLocation } from '@holdpoint/embedded-redis';
-import {
-  connect,
-  type Judgement,
-  judgeDurability,
-  judgeMemoryPolicy,
-  judgeTopology,
-  probeWrite,
-  readServer,
-  redisTrouble,
-  withoutPassword,
-} from '@holdpoint/engine/redis';
+import * as redisParts from '@holdpoint/engine/redis';
 import { type Config, commandLine } from '../shell/index.ts';
 import { quiet } from '../system/index.ts';
 import type { Finding } from './finding.ts';
@@ -37,35 +27,35 @@ function notAnswering({ address, embedded }: RedisLocation, why: string): Findin
   const next = embedded
     ? `\`up\` restarts it. If the fault stays, read redis/server.log in the data directory, then ${commandLine('down')} and start again.`
     : 'Start that server or correct REDIS_URL; unset it to use the embedded Redis.';
-  return { name, level: 'fail', text: `no answer from ${withoutPassword(address)}: ${why}`, next };
+  return { name, level: 'fail', text: `no answer from ${redisParts.withoutPassword(address)}: ${why}`, next };
 }
 
 async function checkServer(place: RedisLocation): Promise<Finding[]> {
-  const connections = connect(place.address, quiet, { commandMs: answerMs });
+  const connections = redisParts.connect(place.address, quiet, { commandMs: answerMs });
   try {
-    const { version, cluster, append, fsync, policy } = await readServer(connections.state);
-    const as = (of: string, judgement: Judgement): Finding => ({ name: of, ...judgement });
+    const { version, cluster, append, fsync, policy } = await redisParts.readServer(connections.state);
+    const as = (of: string, judgement: redisParts.Judgement): Finding => ({ name: of, ...judgement });
     return [
-      { name, level: 'ok', text: `${version} at ${withoutPassword(place.address)}` },
-      ...(cluster ? [as('redis cluster', judgeTopology(cluster))] : []),
+      { name, level: 'ok', text: `${version} at ${redisParts.withoutPassword(place.address)}` },
+      ...(cluster ? [as('redis cluster', redisParts.judgeTopology(cluster))] : []),
       await checkWrites(connections.state),
-      as('redis durability', judgeDurability(append, fsync)),
-      as('redis memory', judgeMemoryPolicy(policy)),
+      as('redis durability', redisParts.judgeDurability(append, fsync)),
+      as('redis memory', redisParts.judgeMemoryPolicy(policy)),
     ];
   } catch (error) {
-    return [notAnswering(place, redisTrouble(error)?.detail ?? String(error))];
+    return [notAnswering(place, redisParts.redisTrouble(error)?.detail ?? String(error))];
   } finally {
     await connections.close();
   }
 }
 
-async function checkWrites(redis: Parameters<typeof probeWrite>[0]): Promise<Finding> {
+async function checkWrites(redis: Parameters<typeof redisParts.probeWrite>[0]): Promise<Finding> {
   const of = 'redis writes';
   try {
-    await probeWrite(redis, Date.now());
+    await redisParts.probeWrite(redis, Date.now());
     return { name: of, level: 'ok', text: 'accepts writes' };
   } catch (error) {
-    const trouble = redisTrouble(error);
+    const trouble = redisParts.redisTrouble(error);
     if (trouble === undefined) return { name: of, level: 'fail', text: String(error) };
     return { name: of, level: 'fail', text: trouble.detail, next: trouble.next };
   }

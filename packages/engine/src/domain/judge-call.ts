@@ -1,12 +1,5 @@
 import type { OperatorPolicy, PolicyAction, RunSpec, Verdict } from '@holdpoint/contract';
-import {
-  type BoundPolicies,
-  builtinPolicy,
-  type CallFacts,
-  compilePolicy,
-  judge,
-  type ToolsetPolicy,
-} from '@holdpoint/policy';
+import * as policyLanguage from '@holdpoint/policy';
 
 /** The policies of a run. `operator`: the policies in force when the run was accepted, or an earlier run which the run continues. */
 export type Bound = Pick<RunSpec, 'policy' | 'policy_pin' | 'operator' | 'operator_versions'>;
@@ -44,19 +37,24 @@ export function addUp(one: Verdict, other: Verdict): Verdict {
 export const judgeCall = (
   bound: Bound,
   current: OperatorInForce | undefined,
-  facts: CallFacts,
-  toolset?: ToolsetPolicy,
-): Verdict => judge({ ...policiesOf(bound, current), toolset }, facts);
+  facts: policyLanguage.CallFacts,
+  toolset?: policyLanguage.ToolsetPolicy,
+): Verdict => policyLanguage.judge({ ...policiesOf(bound, current), toolset }, facts);
 
 /** Equal for the same policies: a recorded verdict with this name needs no second look. */
 export const policiesInForce = (
   bound: Bound,
   current: OperatorInForce | undefined,
-  toolset: ToolsetPolicy | undefined,
+  toolset: policyLanguage.ToolsetPolicy | undefined,
 ): string => {
   const { run, operator } = policiesOf(bound, current);
   // A release may change the built-in rules and the rules of a toolset.
-  return [run, ...operator, { policy: compilePolicy(builtinPolicy) }, ...(toolset ? [toolset] : [])]
+  return [
+    run,
+    ...operator,
+    { policy: policyLanguage.compilePolicy(policyLanguage.builtinPolicy) },
+    ...(toolset ? [toolset] : []),
+  ]
     .map(({ policy }) => shortDigest(policy.digest))
     .join(' ');
 };
@@ -67,12 +65,12 @@ export const shortDigest = (digest: string): string => digest.slice('sha256:'.le
 export function policiesOf(
   bound: Bound,
   current: OperatorInForce | undefined,
-): Pick<BoundPolicies, 'run' | 'operator'> {
+): Pick<policyLanguage.BoundPolicies, 'run' | 'operator'> {
   const { policy, policy_pin: pin } = bound;
   return {
-    run: { name: pin?.name ?? 'run', version: pin?.version, policy: compilePolicy(policy) },
+    run: { name: pin?.name ?? 'run', version: pin?.version, policy: policyLanguage.compilePolicy(policy) },
     operator: withCurrent(bound, current).map(({ document, version }) => ({
-      ...{ name: 'operator', version, policy: compilePolicy(document) },
+      ...{ name: 'operator', version, policy: policyLanguage.compilePolicy(document) },
     })),
   };
 }
@@ -95,7 +93,7 @@ export function withCurrent(
   current: OperatorInForce | undefined,
 ): OperatorInForce[] {
   const recorded = operator.map((document): OperatorInForce => {
-    const { digest } = compilePolicy(document);
+    const { digest } = policyLanguage.compilePolicy(document);
     return { document, digest, version: versions[digest] };
   });
   const all = current === undefined ? recorded : [...recorded, current];

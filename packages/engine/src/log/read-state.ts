@@ -1,13 +1,5 @@
 import type { Redis } from 'ioredis';
-import {
-  approvalsField,
-  callsKeyField,
-  callsKeySchema,
-  receivedCallsSchema,
-  receivedField,
-  reservedField,
-  tasksField,
-} from '../domain/fields/run.ts';
+import * as runFields from '../domain/fields/run.ts';
 import { stepCancelSchema, stepField } from '../domain/fields/step.ts';
 import * as domain from '../domain/index.ts';
 import * as state from '../domain/state.ts';
@@ -96,13 +88,13 @@ export async function readTask(redis: Redis, runId: string, taskId: string): Pro
 
 /** Whether a new sub-agent already counts for the run. A step beneath the run is about to start the sub-agent. */
 export async function isReserved(redis: Redis, runId: string, stepId: string): Promise<boolean> {
-  return (await redis.hget(stateKey(runId), reservedField(stepId).name)) !== null;
+  return (await redis.hget(stateKey(runId), runFields.reservedField(stepId).name)) !== null;
 }
 
 /** The calls received by an open run with this number. */
 export async function readReceived(redis: Redis, runId: string, number: number) {
-  const stored = await redis.hget(stateKey(runId), receivedField(number).name);
-  return stored === null ? undefined : receivedCallsSchema.parse(JSON.parse(stored));
+  const stored = await redis.hget(stateKey(runId), runFields.receivedField(number).name);
+  return stored === null ? undefined : runFields.receivedCallsSchema.parse(JSON.parse(stored));
 }
 
 /** The calls among these whose cancel a caller asked for. Calls waiting for their turn have no other field. */
@@ -128,20 +120,20 @@ export type CallCancel = NonNullable<domain.StepState['cancel']>;
 
 /** The request of calls with this Idempotency-Key. @param digest of the key */
 export async function readCallsKey(redis: Redis, runId: string, digest: string) {
-  const stored = await redis.hget(stateKey(runId), callsKeyField(digest).name);
-  return stored === null ? undefined : callsKeySchema.parse(JSON.parse(stored));
+  const stored = await redis.hget(stateKey(runId), runFields.callsKeyField(digest).name);
+  return stored === null ? undefined : runFields.callsKeySchema.parse(JSON.parse(stored));
 }
 
 /** All tasks of a run, in the order of their creation. */
 export async function readTasks(redis: Redis, runId: string): Promise<domain.TaskState[]> {
-  const ids = await readIds(redis, runId, tasksField.name);
+  const ids = await readIds(redis, runId, runFields.tasksField.name);
   const fields = ids.length === 0 ? {} : await readFields(redis, runId, ids.flatMap(state.taskFieldNames));
   return ids.flatMap((id) => state.parseTask(id, fields) ?? []);
 }
 
 /** All approvals of a run, in the order of their requests. */
 export async function readApprovals(redis: Redis, runId: string): Promise<domain.ApprovalState[]> {
-  const ids = await readIds(redis, runId, approvalsField.name);
+  const ids = await readIds(redis, runId, runFields.approvalsField.name);
   const fields = ids.length === 0 ? {} : await readFields(redis, runId, ids.flatMap(state.approvalFieldNames));
   return ids.flatMap((id) => state.parseApproval(id, fields) ?? []);
 }

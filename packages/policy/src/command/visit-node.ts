@@ -4,36 +4,25 @@ import { findHazard } from './find-hazards.ts';
 import { readRedirects } from './read-redirects.ts';
 import { isBashOnly } from './refuse-dialect.ts';
 import { visitCommand } from './visit-command.ts';
-import {
-  anywhere,
-  commandBounds,
-  eitherDirectory,
-  inSubshell,
-  placeOf,
-  repeated,
-  type Scope,
-  Unreadable,
-  type Walk,
-  withoutText,
-} from './walk.ts';
+import * as walker from './walk.ts';
 
 /** Adds the commands of a node and of all its children. */
-export function visit(walk: Walk, node: SyntaxNode, scope: Scope): void {
+export function visit(walk: walker.Walk, node: SyntaxNode, scope: walker.Scope): void {
   walk.nodes += 1;
-  if (walk.nodes > commandBounds.nodes || walk.commands.length > commandBounds.commands)
-    throw new Unreadable('it has too many parts');
-  if (walk.depth > commandBounds.depth) throw new Unreadable('it is nested too deeply');
+  if (walk.nodes > walker.commandBounds.nodes || walk.commands.length > walker.commandBounds.commands)
+    throw new walker.Unreadable('it has too many parts');
+  if (walk.depth > walker.commandBounds.depth) throw new walker.Unreadable('it is nested too deeply');
   if (isBashOnly(node, scope.dialect)) walk.reason ??= 'its shell may read it in another way than bash';
   const unknown = findHazard(node);
-  if (unknown) addPart(walk, scope, { position: placeOf(node, scope), unknown });
+  if (unknown) addPart(walk, scope, { position: walker.placeOf(node, scope), unknown });
   const name = assignedName(node);
   if (name !== undefined)
-    addPart(walk, scope, { position: placeOf(node, scope), assignments: [{ name, value: null }] });
+    addPart(walk, scope, { position: walker.placeOf(node, scope), assignments: [{ name, value: null }] });
   visitByType(walk, node, scope);
 }
 
-function visitByType(walk: Walk, node: SyntaxNode, scope: Scope): void {
-  const inside = (changes: Partial<Scope>) => visitChildren(walk, node, { ...scope, ...changes });
+function visitByType(walk: walker.Walk, node: SyntaxNode, scope: walker.Scope): void {
+  const inside = (changes: Partial<walker.Scope>) => visitChildren(walk, node, { ...scope, ...changes });
   switch (node.type) {
     case 'Script':
       // The parser recovers and reads on: the commands behind the error may run as well, for bash reads line by line.
@@ -43,7 +32,7 @@ function visitByType(walk: Walk, node: SyntaxNode, scope: Scope): void {
     case 'ProcessSubstitution':
     case 'ArithmeticCommandExpansion':
       refuseDepth(scope);
-      inSubshell(walk, () => visitSubstituted(walk, node, scope));
+      walker.inSubshell(walk, () => visitSubstituted(walk, node, scope));
       return;
     case 'ParameterExpansion':
       refuseDepth(scope);
@@ -51,13 +40,13 @@ function visitByType(walk: Walk, node: SyntaxNode, scope: Scope): void {
       return;
     case 'Statement':
       if (!node.background) break;
-      inSubshell(walk, () => inside({ background: true }));
+      walker.inSubshell(walk, () => inside({ background: true }));
       return;
     case 'Coproc':
-      inSubshell(walk, () => inside({ background: true }));
+      walker.inSubshell(walk, () => inside({ background: true }));
       return;
     case 'Subshell':
-      inSubshell(walk, () => inside({ subshell: true }));
+      walker.inSubshell(walk, () => inside({ subshell: true }));
       return;
     case 'AndOr':
       visitAndOr(walk, node, scope);
@@ -67,17 +56,19 @@ function visitByType(walk: Walk, node: SyntaxNode, scope: Scope): void {
       return;
     case 'Function':
       walk.functions.add(node.name.value);
-      anywhere(walk, () => inside({ bodyOf: [...scope.bodyOf, node.name.value], piped: false, background: false }));
+      walker.anywhere(walk, () =>
+        inside({ bodyOf: [...scope.bodyOf, node.name.value], piped: false, background: false }),
+      );
       return;
     case 'For':
     case 'Select':
     case 'While':
     case 'ArithmeticFor':
-      repeated(walk, () => inside({}));
+      walker.repeated(walk, () => inside({}));
       return;
     case 'Redirected': {
       const { redirects, input } = readRedirects(node.redirects);
-      if (redirects.length > 0) addPart(walk, scope, { position: placeOf(node, scope), redirects });
+      if (redirects.length > 0) addPart(walk, scope, { position: walker.placeOf(node, scope), redirects });
       inside(input ? { input: [] } : {});
       return;
     }
@@ -90,34 +81,38 @@ function visitByType(walk: Walk, node: SyntaxNode, scope: Scope): void {
 }
 
 /** The parser reads the inside of each expansion again: depth costs more than length. */
-function refuseDepth({ depth }: Scope): void {
-  if (depth >= commandBounds.scripts) throw new Unreadable('expansions are nested too deeply');
+function refuseDepth({ depth }: walker.Scope): void {
+  if (depth >= walker.commandBounds.scripts) throw new walker.Unreadable('expansions are nested too deeply');
 }
 
-function visitChildren(walk: Walk, node: SyntaxNode, scope: Scope): void {
+function visitChildren(walk: walker.Walk, node: SyntaxNode, scope: walker.Scope): void {
   walk.depth += 1;
   forEachChild(node, (child) => visit(walk, child, scope));
   walk.depth -= 1;
 }
 
-function visitSubstituted(walk: Walk, node: SyntaxNode & { script: ParsedScript | undefined }, scope: Scope): void {
+function visitSubstituted(
+  walk: walker.Walk,
+  node: SyntaxNode & { script: ParsedScript | undefined },
+  scope: walker.Scope,
+): void {
   // The script of an escaped backtick has offsets in a text of its own, so the whole script has a single place.
-  const place = node.script?.source === undefined ? {} : { place: placeOf(node, scope) };
-  visitChildren(walk, node, { ...withoutText(scope), ...place, depth: scope.depth + 1, input: [] });
+  const place = node.script?.source === undefined ? {} : { place: walker.placeOf(node, scope) };
+  visitChildren(walk, node, { ...walker.withoutText(scope), ...place, depth: scope.depth + 1, input: [] });
 }
 
 /** After `cd a &&` the directory is sure until the list ends; after any other `cd` the change may have failed. */
-function visitAndOr(walk: Walk, node: AndOr, scope: Scope): void {
+function visitAndOr(walk: walker.Walk, node: AndOr, scope: walker.Scope): void {
   const before = walk.directories;
   node.commands.forEach((command, index) => {
     visit(walk, command, scope);
     const isSure = node.operators[index] === '&&' && command.type === 'Command' && command.name?.text === 'cd';
     if (isSure) walk.directories = walk.entered;
   });
-  walk.directories = eitherDirectory(before, walk.directories);
+  walk.directories = walker.eitherDirectory(before, walk.directories);
 }
 
-function visitPipeline(walk: Walk, node: Pipeline, scope: Scope): void {
+function visitPipeline(walk: walker.Walk, node: Pipeline, scope: walker.Scope): void {
   for (const prefix of node.prefixes) visit(walk, prefix, scope);
   if (node.commands.length === 1) {
     visit(walk, node.commands[0]!, scope);
@@ -128,10 +123,10 @@ function visitPipeline(walk: Walk, node: Pipeline, scope: Scope): void {
   for (const command of node.commands) {
     const start = walk.commands.length;
     const input = start === first ? scope.input : walk.commands.slice(first).map(({ program }) => program);
-    const inside = { ...withoutText(scope), input, piped: true };
+    const inside = { ...walker.withoutText(scope), input, piped: true };
     // A compound may read a part of the text before an inner shell reads the rest.
     const isGiven = text !== undefined && command.type === 'Command';
-    inSubshell(walk, () => visit(walk, command, isGiven ? { ...inside, text: text! } : inside));
+    walker.inSubshell(walk, () => visit(walk, command, isGiven ? { ...inside, text: text! } : inside));
     text = walk.commands.length === start + 1 ? walk.commands[start]!.prints : undefined;
   }
 }

@@ -9,18 +9,7 @@ import { beginEntry } from '../store/keyed/index.ts';
 import * as objects from '../store/objects/index.ts';
 import { type LoadedSnapshot, loadSnapshot } from '../tree/index.ts';
 import { bindingOf, madeFrom } from './binding.ts';
-import {
-  type Entry,
-  entryFile,
-  entryFolder,
-  evictPrepared,
-  fileDigest,
-  isTorn,
-  packFile,
-  preparedKind,
-  soundEntry,
-  writeEntry,
-} from './entry.ts';
+import * as preparedEntry from './entry.ts';
 import { writeTimes } from './times.ts';
 
 /**
@@ -37,7 +26,7 @@ export async function keepPrepared(deps: Deps, input: Call<'keepPrepared'>): Pro
   const after = await loadSnapshot(deps, { folder, state, id: to });
   if (before.manifest.repositories !== after.manifest.repositories || newlySkipped(before, after).size > 0)
     return false;
-  await using build = beginEntry(deps, preparedKind);
+  await using build = beginEntry(deps, preparedEntry.preparedKind);
   const aside = build.path;
   const changes = objects.changesBetween(before.root, after.root);
   const overlay = overlayOf(before.root, after.root) ?? objects.emptyFolder();
@@ -45,26 +34,26 @@ export async function keepPrepared(deps: Deps, input: Call<'keepPrepared'>): Pro
   if (packed !== undefined && packed.bytes > deps.limits.preparedBytes) return false;
   writeTimes(aside, overlay, state.stats.mtimeOf);
   const binding = await bindingOf(deps, { folder, snapshot: before });
-  const entry: Entry = {
+  const entry: preparedEntry.Entry = {
     ...{ format: 1, key, tree: packed?.tree ?? null },
     ...(binding === 'tree' && { source: before.tree }),
-    times: await fileDigest(join(aside, 'times')),
+    times: await preparedEntry.fileDigest(join(aside, 'times')),
     made_from: madeFrom(record, before, { binding, at: deps.now() }),
     before: changes.flatMap(beforeOf),
     ...{ empty: newEmptyFolders(before, after), permissions: permissionsOf(after) },
     ...(packed && { pack: packed.pack }),
   };
-  await writeDurably(entryFile(aside), writeEntry(entry));
-  const at = entryFolder(deps.dataDir, { tenant, key });
+  await writeDurably(preparedEntry.entryFile(aside), preparedEntry.writeEntry(entry));
+  const at = preparedEntry.entryFolder(deps.dataDir, { tenant, key });
   await build.place(at, {
-    isSound: async () => (await soundEntry(deps, at, key)) !== undefined,
-    isTorn: () => isTorn(at, key),
+    isSound: async () => (await preparedEntry.soundEntry(deps, at, key)) !== undefined,
+    isTorn: () => preparedEntry.isTorn(at, key),
   });
-  await evictPrepared(deps);
+  await preparedEntry.evictPrepared(deps);
   return true;
 }
 
-const beforeOf = ({ path, old, new: now }: objects.Change): Entry['before'] =>
+const beforeOf = ({ path, old, new: now }: objects.Change): preparedEntry.Entry['before'] =>
   old === null ? [] : [{ path: toText(path), mode: old.mode, oid: old.oid, removed: now === null }];
 
 const newEmptyFolders = (before: LoadedSnapshot, after: LoadedSnapshot): string[] => {
@@ -72,7 +61,7 @@ const newEmptyFolders = (before: LoadedSnapshot, after: LoadedSnapshot): string[
   return after.manifest.empty.filter((path) => !known.has(path)).map(toText);
 };
 
-function permissionsOf({ manifest: { permissions } }: LoadedSnapshot): Entry['permissions'] {
+function permissionsOf({ manifest: { permissions } }: LoadedSnapshot): preparedEntry.Entry['permissions'] {
   return { usual: permissions.usual, others: [...permissions.others].map(([path, mode]) => [toText(path), mode]) };
 }
 
@@ -93,7 +82,7 @@ function overlayOf(from: objects.Entry | undefined, to: objects.Folder): objects
 async function pack(
   deps: Deps,
   { folder, overlay, aside }: { folder: RunFolder; overlay: objects.Folder; aside: string },
-): Promise<{ tree: string; bytes: number; pack: NonNullable<Entry['pack']> } | undefined> {
+): Promise<{ tree: string; bytes: number; pack: NonNullable<preparedEntry.Entry['pack']> } | undefined> {
   assertFreeSpace(deps);
   const writer: ObjectWriter = objects.createObjectWriter({
     gitDir: folder.shadow,
@@ -108,10 +97,14 @@ async function pack(
     { input: `${[...idsIn(overlay)].join('\n')}\n` },
   );
   const name = stdout.toString('latin1').trim();
-  const [packed, index] = [packFile(aside, name, 'pack'), packFile(aside, name, 'idx')];
+  const [packed, index] = [preparedEntry.packFile(aside, name, 'pack'), preparedEntry.packFile(aside, name, 'idx')];
   await Promise.all([syncPath(packed), syncPath(index)]);
   const bytes = statSync(packed).size + statSync(index).size;
-  return { tree, bytes, pack: { name, bytes, pack: await fileDigest(packed), index: await fileDigest(index) } };
+  return {
+    tree,
+    bytes,
+    pack: { name, bytes, pack: await preparedEntry.fileDigest(packed), index: await preparedEntry.fileDigest(index) },
+  };
 }
 
 function idsIn(folder: objects.Folder, found = new Set<string>()): Set<string> {

@@ -4,15 +4,7 @@ import { openChain, openTop, statIn, syncPath } from '../../files/index.ts';
 import { inspectChild } from './inspect-source.ts';
 import { changedMeanwhile, isState, type Pass, type Step, type StepConflict, splitPath } from './journal-step.ts';
 import { waitForWriters } from './open-writers.ts';
-import {
-  type AsideContext,
-  type AsideFile,
-  type AsideRole,
-  findAside,
-  linkOrMove,
-  privateName,
-  removeName,
-} from './private-name.ts';
+import * as privateNames from './private-name.ts';
 
 /** How long a publish waits for a program with a replaced file open for writing. */
 const longestMs = 2000;
@@ -30,7 +22,7 @@ export async function clearAfterPublish(
   const isOpen = await openAmong(aside, steps, ['old']);
   const conflicts: StepConflict[] = [];
   for (const step of steps) {
-    const away = findAside(aside, step.path, 'old');
+    const away = privateNames.findAside(aside, step.path, 'old');
     if (away === undefined) continue;
     using directory = away.directory;
     if (isOpen(step.path, 'old')) {
@@ -38,7 +30,7 @@ export async function clearAfterPublish(
     } else if (!isState(await inspectChild(directory, away.name), step.from)) {
       conflicts.push(changedMeanwhile(step.path));
     } else if (conflicts.length === 0) {
-      removeName(directory, away.name);
+      privateNames.removeName(directory, away.name);
       await syncPath(directory.self);
       deps.onPoint('publish.settled');
     }
@@ -63,7 +55,7 @@ export async function clearAfterRollback(pass: Pass, steps: readonly Step[]): Pr
   const kept: Kept[] = [];
   for (const step of steps) {
     for (const role of ['new', 'old'] as const) {
-      const away = findAside(aside, step.path, role);
+      const away = privateNames.findAside(aside, step.path, role);
       if (away === undefined) continue;
       const isKnown =
         !isOpen(step.path, role) &&
@@ -75,15 +67,20 @@ export async function clearAfterRollback(pass: Pass, steps: readonly Step[]): Pr
 }
 
 async function clearOne(
-  aside: AsideContext,
-  { step, role, away, isKnown }: { step: Step; role: AsideRole; away: AsideFile; isKnown: boolean },
+  aside: privateNames.AsideContext,
+  {
+    step,
+    role,
+    away,
+    isKnown,
+  }: { step: Step; role: privateNames.AsideRole; away: privateNames.AsideFile; isKnown: boolean },
 ): Promise<Kept[]> {
   const { names, name } = splitPath(step.path);
   using top = openTop(aside.root);
   using directory = openChain(top, names);
   const status = directory === undefined ? undefined : statIn(directory, name);
   const release = async () => {
-    removeName(away.directory, away.name);
+    privateNames.removeName(away.directory, away.name);
     await syncPath(away.directory.self);
     away.directory[Symbol.dispose]();
   };
@@ -96,7 +93,7 @@ async function clearOne(
     await release();
     return [];
   }
-  if (directory !== undefined && linkOrMove(away, { directory, name })) {
+  if (directory !== undefined && privateNames.linkOrMove(away, { directory, name })) {
     await syncPath(directory.self);
     return [{ conflict: changedMeanwhile(step.path), release }];
   }
@@ -109,36 +106,41 @@ async function clearOne(
 
 /** Picks the same name when repeated after a crash. */
 function keepBeside(
-  aside: AsideContext,
+  aside: privateNames.AsideContext,
   {
     away,
     role,
     path,
     directory,
-  }: { away: AsideFile; role: AsideRole; path: string; directory: AsideFile['directory'] },
+  }: {
+    away: privateNames.AsideFile;
+    role: privateNames.AsideRole;
+    path: string;
+    directory: privateNames.AsideFile['directory'];
+  },
 ): string {
   const hash = createHash('sha256').update(`${aside.runId}\0${role}`).digest('hex').slice(0, 8);
   const stem = `${splitPath(path).name.slice(0, 200)}.holdpoint-${hash}`;
   for (let count = 1; ; count++) {
     const name = count === 1 ? stem : `${stem}-${count}`;
     const own = statIn(away.directory, away.name)?.ino;
-    if (statIn(directory, name)?.ino === own || linkOrMove(away, { directory, name })) return name;
+    if (statIn(directory, name)?.ino === own || privateNames.linkOrMove(away, { directory, name })) return name;
   }
 }
 
 async function openAmong(
-  aside: AsideContext,
+  aside: privateNames.AsideContext,
   steps: readonly Step[],
-  roles: readonly AsideRole[],
-): Promise<(path: string, role: AsideRole) => boolean> {
+  roles: readonly privateNames.AsideRole[],
+): Promise<(path: string, role: privateNames.AsideRole) => boolean> {
   const names = new Set<string>();
   for (const { path } of steps) {
     for (const role of roles) {
-      const away = findAside(aside, path, role);
+      const away = privateNames.findAside(aside, path, role);
       if (away !== undefined) names.add(away.name);
       away?.directory[Symbol.dispose]();
     }
   }
   const open = await waitForWriters(names, longestMs);
-  return (path, role) => open.has(privateName(aside.runId, path, role));
+  return (path, role) => open.has(privateNames.privateName(aside.runId, path, role));
 }

@@ -5,15 +5,7 @@ import { crc32, createDeflate } from 'node:zlib';
 import { WorkspaceError } from '../../errors.ts';
 import { syncOpen, writeAll, writeSynced } from '../../files/index.ts';
 import { startObject } from './object-id.ts';
-import {
-  commitPack,
-  compressionFor,
-  entryHeader,
-  newPackPaths,
-  packHeader,
-  packIndex,
-  removeTemporaryPack,
-} from './pack.ts';
+import * as packs from './pack.ts';
 import type { PackStream } from './pack-stream.ts';
 
 const readAsync = promisify(read);
@@ -26,20 +18,20 @@ export async function writeLargeBlob(
   gitDir: string,
   input: { fd: number; size: number; has: (oid: string) => boolean; assertSpace: () => void },
 ): Promise<string> {
-  const paths = newPackPaths(gitDir);
+  const paths = packs.newPackPaths(gitDir);
   const target = openSync(paths.tmpPack, 'wx', 0o444);
   try {
     const { oid, crc, trailer } = await deflateInto(target, input);
     if (input.has(oid)) {
-      removeTemporaryPack(paths);
+      packs.removeTemporaryPack(paths);
       return oid;
     }
     await syncOpen(target);
-    await writeSynced(paths.tmpIndex, packIndex([{ oid, crc, at: packHeader(1).length }], trailer), 0o444);
-    await commitPack(paths);
+    await writeSynced(paths.tmpIndex, packs.packIndex([{ oid, crc, at: packs.packHeader(1).length }], trailer), 0o444);
+    await packs.commitPack(paths);
     return oid;
   } catch (error) {
-    removeTemporaryPack(paths);
+    packs.removeTemporaryPack(paths);
     throw error;
   } finally {
     closeSync(target);
@@ -100,7 +92,7 @@ async function deflateInto(
     whole.update(bytes);
     writeAll(target, bytes);
   };
-  write(packHeader(1));
+  write(packs.packHeader(1));
   const { oid, crc } = await deflateEntry(fd, size, write);
   const trailer = whole.digest();
   writeAll(target, trailer);
@@ -119,7 +111,7 @@ async function deflateEntry(source: number, size: number, write: (bytes: Buffer)
     const sample = Buffer.allocUnsafe(length);
     return sample.subarray(0, readSync(source, sample, 0, length, position));
   };
-  const deflate = createDeflate({ ...compressionFor(size, sampleAt), chunkSize: 256 * 1024 });
+  const deflate = createDeflate({ ...packs.compressionFor(size, sampleAt), chunkSize: 256 * 1024 });
   const feed = async () => {
     for await (const piece of pieces(source, size)) {
       blob?.update(piece);
@@ -132,7 +124,7 @@ async function deflateEntry(source: number, size: number, write: (bytes: Buffer)
   const drain = async () => {
     for await (const piece of deflate) writeEntry(piece as Buffer);
   };
-  writeEntry(entryHeader('blob', size));
+  writeEntry(packs.entryHeader('blob', size));
   await Promise.all([feed().catch((error) => deflate.destroy(error as Error)), drain()]);
   return { oid: known ?? blob?.digest('hex') ?? '', crc };
 }
