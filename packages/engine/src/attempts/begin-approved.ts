@@ -15,16 +15,14 @@ export const isBound = (step: StepState): boolean =>
 /**
  * Runs an approved call while the run's background commands are frozen, from the comparison of the files until outcome and snapshot are
  * taken.
- * A command that writes between comparison and call would be the same race again. Any other call just runs.
+ * A command that writes between comparison and call would be the same race again.
  */
 export async function whileFrozen<Result>(
   deps: WorkerDeps,
   run: RunState,
-  step: StepState,
   context: JobContext,
   act: () => Promise<Result>,
 ): Promise<Result | 'lost'> {
-  if (!isBound(step)) return act();
   let began = false;
   const beginning = () => {
     began = true;

@@ -1,4 +1,4 @@
-export { whileFrozen } from './begin-approved.ts';
+export { isBound, whileFrozen } from './begin-approved.ts';
 export { beginApprovedTask, bindTask, meetsApproved, refuseChanged, settleCall } from './begin-approved-task.ts';
 export { type Again, beginAttempt } from './begin-attempt.ts';
 export { endCanceled } from './end-canceled.ts';

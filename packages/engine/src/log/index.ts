@@ -84,7 +84,7 @@ export {
   readTurnSteps,
 } from './read-state.ts';
 export { readManySteps, readTurns, type StepFacts } from './read-turns.ts';
-export { retryWhileContended } from './retry-while-contended.ts';
+export { checkTries, retryWhileContended } from './retry-while-contended.ts';
 export { correctLists, countByStanding, countLabelled, countListed, mostCounted, pick } from './run-lists.ts';
 export { searchTitles, type TitleSearch } from './search-titles.ts';
 export { cacheStep, takeCachedStep } from './step-cache.ts';

@@ -1,5 +1,6 @@
 import type { ApprovalTerms, EventOf, OutsideQuestion, Payload, Shown } from '@holdpoint/contract';
 import { attemptRuns, leaseIs, type RunState, type StepState, snapshotIs, type Transition } from '../model.ts';
+import { snapshotted, type TakenSnapshot } from './snapshotted.ts';
 import { parkedChange } from './waiting.ts';
 
 /** A question of the other side of a call, as it is recorded. */
@@ -7,7 +8,7 @@ export interface NewQuestion {
   question: Payload<OutsideQuestion>;
   state: EventOf<'step.asked'>['data']['state'];
   /** What the call changed up to its question. */
-  snapshot: { snapshot: string; parent: string; files_changed: number; skipped: number } | undefined;
+  snapshot: TakenSnapshot | undefined;
 }
 
 /** Number of the next question of a call, from 1. */
@@ -43,9 +44,7 @@ export function askQuestion(
   return {
     if: [...waiting.if, ...attemptRuns(step_id, attempt), leaseIs(run.lease), snapshotIs(run.snapshot ?? '')],
     events: [
-      ...(snapshot === undefined
-        ? []
-        : [{ type: 'workspace.snapshotted' as const, step_id, data: { attempt, ...snapshot } }]),
+      ...snapshotted(step, snapshot),
       {
         type: 'step.asked',
         step_id,
