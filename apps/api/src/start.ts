@@ -136,6 +136,7 @@ export async function startApi(
   });
   const evals = openEvals({
     ...{ redis: connections.state, now, newId, logger, connect: connections.worker, sweepMs },
+  });
   const webhooks = openWebhooks({
     ...{ redis: connections.state, subscriber: connections.subscriber, logger, metrics, audit, sweepMs },
     now: pace.now ?? now,
