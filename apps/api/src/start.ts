@@ -29,8 +29,8 @@ import { openVapidKeys } from './push/vapid-keys.ts';
 import { followServerChanges } from './record-server-changes.ts';
 import { openSchedules } from './schedules/open-schedules.ts';
 import { buildServer } from './server.ts';
-import { openWebhooks } from './webhooks/open-webhooks.ts';
 import { startSignIns } from './sign-in/confirm.ts';
+import { openWebhooks } from './webhooks/open-webhooks.ts';
 
 export interface RunningApi {
   app: App;

@@ -90,8 +90,8 @@ export type {
   WaitingCall,
 } from './queries/index.ts';
 export { TraceIds } from './queries/trace-ids.ts';
-export { type EvalJob, type EvalQueue, openEvalQueue } from './queues/eval-queue.ts';
 export { type DeliveryQueue, openDeliveryQueue } from './queues/delivery-queue.ts';
+export { type EvalJob, type EvalQueue, openEvalQueue } from './queues/eval-queue.ts';
 export { openPushQueue, type PushJob } from './queues/push-queue.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';
 export { openScheduleQueue, type ScheduleJob, type ScheduleQueue } from './queues/schedule-queue.ts';
