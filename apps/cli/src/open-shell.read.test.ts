@@ -1,6 +1,6 @@
 import { Writable } from 'node:stream';
 import { expect, it } from 'vitest';
-import { openShell } from './open-shell.ts';
+import { openShell } from './run.ts';
 import { readConfig, type Terminal } from './shell/index.ts';
 
 function shellOn(columns: number | undefined, env: Record<string, string> = {}) {

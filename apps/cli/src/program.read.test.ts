@@ -2,8 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
-import { openShell } from './open-shell.ts';
-import { createProgram } from './program.ts';
+import { createProgram, openShell } from './run.ts';
 import { readConfig } from './shell/index.ts';
 import { call } from './testing/cli.ts';
 

@@ -1,17 +1,83 @@
+import { randomUUID } from 'node:crypto';
+import { defaultTenant } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
-import { type Admission, checkDigest, checkKey, readHolder, readHolderById } from './check-key.ts';
+import { type Admission, checkDigest, checkKey, digestOf, readHolder, readHolderById } from './check-key.ts';
 import { claimDueSessions, confirmSession, endByProvider, endSessionsOf } from './confirm-sessions.ts';
-import { openStream } from './count-stream.ts';
 import { CallerError } from './errors.ts';
-import { recordFirstKey } from './first-key.ts';
-import { digestOf } from './key-text.ts';
+import { firstKey, nameKey, pointerKey, recordKey, sessionKey, streamsKey } from './keys.ts';
 import { createKey, getKey, type KeyDeps, type KeyRequest, listKeys, revokeKey, rotateKey } from './manage-keys.ts';
-import { checkPermit, createPermit } from './passkey-permits.ts';
 import * as passkeys from './passkeys.ts';
-import { personOf, recordOlderPersons } from './persons.ts';
-import { effectiveLimits, type Holder, type KeyRecord } from './record.ts';
+import { checkPermit, createPermit } from './passkeys.ts';
+import { personOf, recordOlderPersons, recordPerson, rootName } from './persons.ts';
+import { effectiveLimits, type Holder, type KeyRecord, parseStored } from './record.ts';
+import { scriptOf, storeKey } from './script.ts';
 import * as sessions from './sessions.ts';
 import { signIn, takeOnce } from './sign-in.ts';
+
+/**
+ * Makes sure of a record for the key in the key file: `admin`, a person of the tenant `default` with every scope and no limit, so the
+ * operator can always act. A new text in the file replaces the text before, and is valid even when the text before was revoked.
+ */
+export async function recordFirstKey(deps: Pick<KeyDeps, 'redis' | 'newId' | 'now'>, text: string): Promise<void> {
+  const { redis } = deps;
+  const digest = digestOf(text);
+  // Processes with a simultaneous start agree on the same id.
+  await redis.set(firstKey, deps.newId(), 'NX');
+  const id = (await redis.get(firstKey)) ?? '';
+  const [known, record, revoked] = await redis.hmget(recordKey(id), 'digest', 'record', 'revoked_at');
+  if (known === digest && record != null) return;
+  if (known != null) await redis.del(pointerKey(known));
+  const before = record == null ? undefined : parseStored(record);
+  if (revoked != null || before === undefined) await redis.del(nameKey(defaultTenant, name));
+  const created_at = before?.created_at ?? new Date(deps.now()).toISOString();
+  const limits = { requests_per_s: null, burst: null, streams: null };
+  const stored = {
+    id,
+    name,
+    kind: 'person',
+    tenant: defaultTenant,
+    scopes: 'all',
+    limits,
+    created_at,
+    person: name,
+  } as const;
+  await recordPerson(redis, { tenant: defaultTenant, name }, name);
+  await storeKey(redis, { ...stored, created_by: 'the key file', expires_at: null }, digest);
+}
+
+const name = rootName;
+
+const stream = scriptOf('stream');
+/** An entry whose process died ends after a minute. */
+const lastsMs = 60_000;
+
+/** A counted stream. */
+export interface OpenStream {
+  /** Call at least every 30 seconds. @returns false when the key is not valid any more: end the stream */
+  renew(): Promise<boolean>;
+  close(): Promise<void>;
+}
+
+/** @throws CallerError `too_many_streams`, `unauthorized` */
+export async function openStream(
+  redis: Redis,
+  { keyId, digest, limits, session, scopes }: Holder,
+): Promise<OpenStream> {
+  const id = randomUUID();
+  const own = session === undefined ? [] : [sessionKey(session)];
+  const keys = [streamsKey(keyId), pointerKey(digest), recordKey(keyId), ...own];
+  const held = scopes.join(' ');
+  const say = (what: 'open' | 'renew') => stream(redis, keys, [id, limits.streams ?? 0, lastsMs, what, held]);
+  const state = await say('open');
+  if (state === 'gone') throw new CallerError('unauthorized', 'this key is not valid any more');
+  if (state === 'full') throw new CallerError('too_many_streams', `${limits.streams} streams of this key are open`);
+  return {
+    renew: async () => (await say('renew')) !== 'gone',
+    async close() {
+      await redis.zrem(streamsKey(keyId), id);
+    },
+  };
+}
 
 /** Who may call the API, and how much. @param deps.firstKey the text in the key file */
 export async function openCallers({ firstKey, ...deps }: KeyDeps & { firstKey: string }) {

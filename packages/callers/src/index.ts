@@ -1,9 +1,9 @@
+export type { OpenStream } from './callers.ts';
 export { type Callers, openCallers } from './callers.ts';
 export type { Admission } from './check-key.ts';
+export { createKeyText, hasKeyForm } from './check-key.ts';
 export type { DueSession, ProviderLogout } from './confirm-sessions.ts';
-export type { OpenStream } from './count-stream.ts';
 export { CallerError, type CallerErrorCode, RateError } from './errors.ts';
-export { createKeyText, hasKeyForm } from './key-text.ts';
 export { changedChannel } from './keys.ts';
 export { type CallerLimits, callerLimitsFrom } from './limits.ts';
 export { type Passkey, passkeyIdOf, type StoredPasskey } from './passkeys.ts';

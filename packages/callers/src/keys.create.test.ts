@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { allScopes, type Scope } from '@holdpoint/contract';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createKeyText, hasKeyForm } from './key-text.ts';
+import { createKeyText, hasKeyForm } from './check-key.ts';
 import type { KeyRequest } from './manage-keys.ts';
 import type { Holder } from './record.ts';
 import { startTestCallers, type TestCallers } from './testing/test-callers.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createKeyText } from './key-text.ts';
+import { createKeyText } from './check-key.ts';
 import type { Holder } from './record.ts';
 import { startTestCallers, type TestCallers } from './testing/test-callers.ts';
 

@@ -1,7 +1,7 @@
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Redis } from 'ioredis';
+import { digestOf } from './check-key.ts';
 import { CallerError } from './errors.ts';
-import { digestOf } from './key-text.ts';
 import { changedChannel, codeKey, prefix, sessionIndex, sessionKey } from './keys.ts';
 import type { Holder } from './record.ts';
 import { scriptOf } from './script.ts';

@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { type Caller, callerNameSchema, personsKey, type Scope, type Tenant } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
+import { digestOf } from './check-key.ts';
 import { CallerError } from './errors.ts';
-import { digestOf } from './key-text.ts';
 import * as names from './keys.ts';
 import { parseStored, type Stored } from './record.ts';
 import { scriptOf } from './script.ts';

@@ -53,5 +53,5 @@ export type {
 } from '@holdpoint/contract/wire';
 export { type Client, type ClientOptions, createClient } from './client.ts';
 export { ApiError, ConnectionError } from './errors.ts';
-export type { LiveText } from './follow-run.ts';
 export { openRunBackend } from './open-run-backend.ts';
+export type { LiveText } from './stream.ts';

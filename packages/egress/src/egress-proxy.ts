@@ -9,12 +9,12 @@ import { connectGuarded } from './connect.ts';
 import { EgressError } from './errors.ts';
 import { forward } from './forward.ts';
 import { type Guard, wordsOf } from './guard.ts';
-import { type InjectedHeaders, noHeaders } from './injected-headers.ts';
 import { defaultProxyLimits, type ProxyLimits, parseHost, resolveLimits } from './limits.ts';
 import { type ConnectionEnd, encrypt, failedEnd } from './open-connection.ts';
 import { ProxySession, type ProxySessionDeps } from './proxy-session.ts';
 import { holdsToken, proxyUrl } from './proxy-token.ts';
 import { Refusals } from './refusals.ts';
+import { type InjectedHeaders, noHeaders } from './send-request.ts';
 
 interface Intercepted {
   session: ProxySession;

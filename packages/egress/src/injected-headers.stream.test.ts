@@ -5,7 +5,7 @@ import { afterEach, beforeAll, expect, test } from 'vitest';
 import type { CertificateAuthority } from './certificate-authority.ts';
 import { createAuthority } from './create-authority.ts';
 import { openGuardedFetch } from './guarded-fetch.ts';
-import { type InjectedHeader, openInjectedHeaders } from './injected-headers.ts';
+import { type InjectedHeader, openInjectedHeaders } from './send-request.ts';
 import { loopbackGuard, loopbackServers, makeCertificate, readAll, recorder } from './testing/network.ts';
 import { ask, authorization, talk, testProxies } from './testing/proxy.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { canRead, parseVersionLine } from './choose-engine.ts';
+import { canRead, parseVersionLine } from './embedded-redis.ts';
 
 describe('reads the version line', () => {
   test.each([

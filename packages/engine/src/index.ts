@@ -74,8 +74,9 @@ export {
   type OperatorPolicyReader,
   type OperatorPolicyStatus,
   openOperatorPolicy,
+  policyFileFrom,
+  readPolicyFile,
 } from './policies/operator-policy.ts';
-export { policyFileFrom, readPolicyFile } from './policies/policy-file.ts';
 export type { Logger } from './ports/index.ts';
 export { setLogLevel, watchLogLevel } from './processes/log-level.ts';
 export { answerQuestions, askWorker } from './processes/questions.ts';

@@ -10,7 +10,7 @@ import { ownedBy } from './owned-by.ts';
 import * as policies from './policies/index.ts';
 import * as queries from './queries/index.ts';
 import { redisTime } from './redis/redis-lock.ts';
-import { requestTaskKill } from './tasks/kill-task.ts';
+import { requestTaskKill } from './tasks/task-handle.ts';
 
 /** The engine for requests. Each request names its caller. */
 export function openEngine(deps: EngineDeps) {

@@ -1,6 +1,6 @@
 /** The parts of a worker process: the handlers of its queues, the periodic work, and the ports that the process implements. */
 export { openAdmission, type RunPlaces } from './admission/admission.ts';
-export { startAudit } from './audit/start-audit.ts';
+export { startAudit } from './audit/audit-writer.ts';
 export type { WorkerDeps } from './deps.ts';
 export { collectGarbage } from './handlers/collect-garbage.ts';
 export { handleStep } from './handlers/handle-step.ts';
@@ -15,7 +15,7 @@ export { countRepair } from './log/count-repair.ts';
 export { controlChannel, liveChannel, liveJoinChannel } from './log/keys.ts';
 export { readTenant } from './log/known-tenants.ts';
 export { readFields, readRun, readStep, readTask } from './log/read-state.ts';
-export { reviewPlaces } from './places/review-places.ts';
+export { reviewPlaces } from './places/take-place.ts';
 export { readPlannerInput } from './planning/read-planner-input.ts';
 export { scriptedPlanner } from './planning/scripted.ts';
 export type {

@@ -1,2 +1,2 @@
 export type { McpServerDeps } from './open-server.ts';
-export { answerMcp, serveMcpOnStdio } from './serve.ts';
+export { answerMcp, serveMcpOnStdio } from './open-server.ts';

@@ -1,11 +1,46 @@
+import { plain } from '@holdpoint/readable';
 import * as mcp from '@modelcontextprotocol/server';
+import { createMcpHandler } from '@modelcontextprotocol/server';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { z } from 'zod';
+import { cutText } from './bounds.ts';
 import type { ToolDefinition, ToolDeps, Waiting } from './define-tool.ts';
-import { knownSchema } from './known-schema.ts';
-import { addResources } from './resources.ts';
-import { isRefusal, refusal, resultOf } from './results.ts';
-import { addTasks, followsTasks, taskOfRun } from './tasks.ts';
+import { addTasks, followsTasks, isRefusal, refusal, resultOf, taskOfRun } from './tasks.ts';
+import { readText } from './tools/changes.ts';
 import { tools } from './tools/index.ts';
+
+/** A client reads a resource on the wish of its user, so a page is larger than that of a tool. */
+const most = 1024 * 1024;
+
+/** The patch and the files of a run, for clients that show or attach resources. */
+export function addResources(server: mcp.McpServer, { client }: ToolDeps): void {
+  server.registerResource(
+    'run-diff',
+    new mcp.ResourceTemplate('holdpoint://runs/{run_id}/diff', { list: undefined }),
+    { title: 'Changes of a run', description: 'The patch of a run against its source', mimeType: 'text/x-patch' },
+    async (uri, variables, { mcpReq: { signal } }) =>
+      textAt(uri, 'text/x-patch', await client.patch(one(variables, 'run_id'), {}, { signal })),
+  );
+  server.registerResource(
+    'run-file',
+    new mcp.ResourceTemplate('holdpoint://runs/{run_id}/files/{+path}', { list: undefined }),
+    { title: 'File of a run', description: 'A text file of the workspace of a run', mimeType: 'text/plain' },
+    async (uri, variables, { mcpReq: { signal } }) => {
+      const path = one(variables, 'path');
+      const text = await readText(client, one(variables, 'run_id'), { path }, signal);
+      return textAt(uri, 'text/plain', text ?? 'The file is binary: download it with the CLI or the API.');
+    },
+  );
+}
+
+const one = (variables: mcp.Variables, name: string): string => {
+  const value = variables[name];
+  return decodeURIComponent(Array.isArray(value) ? value.join('/') : (value ?? ''));
+};
+
+const textAt = (uri: URL, mimeType: string, text: string): mcp.ReadResourceResult => ({
+  contents: [{ uri: uri.href, mimeType, text: cutText(plain(text), most, 'get_diff and read_file have it in pages') }],
+});
 
 const instructions =
   'Holdpoint runs long agent tasks durably. submit_run hands a task over and returns at once; wait_for_run waits for the next change; get_diff shows what it changed. ' +
@@ -101,5 +136,50 @@ function waitingOf({ mcpReq }: mcp.ServerContext): Waiting {
       const params = { progressToken: token, progress: fraction, total: 1, message };
       await mcpReq.notify({ method: 'notifications/progress', params });
     },
+  };
+}
+
+/**
+ * Answers one request over Streamable HTTP. Requests share nothing, so any API process answers any of them.
+ * @param parsedBody the JSON of the request
+ */
+export const answerMcp = (request: Request, parsedBody: unknown, deps: McpServerDeps): Promise<Response> =>
+  createMcpHandler((context) => openMcpServer(deps, context, partsFor(parsedBody)), { onerror: deps.onError }).fetch(
+    request,
+    {
+      parsedBody,
+    },
+  );
+
+/** Serves on standard input and output until the client closes them. Nothing else may write to standard output. */
+export const serveMcpOnStdio = (deps: McpServerDeps): { close(): Promise<void> } =>
+  serveStdio((context) => openMcpServer(deps, context, allParts), { onerror: deps.onError });
+
+type Standard = z.ZodObject['~standard'];
+type Convert = Standard['jsonSchema']['input'];
+
+/**
+ * A schema for the library of the protocol, with its JSON Schema made once: the library asks for the JSON Schema in each request.
+ * @param isOwn the values are Holdpoint's own, and of the schema's type: they are not parsed again
+ */
+export function knownSchema<Schema extends z.ZodObject>(schema: Schema, { isOwn = false } = {}): Schema {
+  const { validate, jsonSchema, ...standard } = schema['~standard'];
+  const own: Standard['validate'] = (value) => ({ value: value as Record<string, unknown> });
+  const known = {
+    '~standard': {
+      ...standard,
+      validate: isOwn ? own : validate,
+      jsonSchema: { input: once(jsonSchema.input), output: once(jsonSchema.output) },
+    },
+  };
+  return known as unknown as Schema;
+}
+
+function once(convert: Convert): Convert {
+  const made = new Map<string, ReturnType<Convert>>();
+  return (options) => {
+    const known = made.get(options.target) ?? convert(options);
+    made.set(options.target, known);
+    return known;
   };
 }

@@ -1,9 +1,97 @@
 import * as contract from '@holdpoint/contract';
+import { type QuestionField, questionBounds } from '@holdpoint/contract';
 import type { InputRequiredResult, InputResponses } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { depthOf } from './bounds.ts';
 import { McpError } from './errors.ts';
-import { readFields } from './read-fields.ts';
+
+const option = z.object({ const: z.string(), title: z.string().optional() });
+const propertySchema = z.object({
+  type: z.string().optional(),
+  title: z.string().optional(),
+  description: z.string().optional(),
+  format: z.string().optional(),
+  minLength: z.int().min(0).optional(),
+  maxLength: z.int().min(0).optional(),
+  minimum: z.number().optional(),
+  maximum: z.number().optional(),
+  minItems: z.int().min(0).optional(),
+  maxItems: z.int().min(0).optional(),
+  enum: z.array(z.string()).optional(),
+  enumNames: z.array(z.string()).optional(),
+  oneOf: z.array(option).optional(),
+  items: z
+    .object({
+      enum: z.array(z.string()).optional(),
+      anyOf: z.array(option).optional(),
+      oneOf: z.array(option).optional(),
+    })
+    .optional(),
+});
+type Property = z.infer<typeof propertySchema>;
+
+const formSchema = z.object({
+  type: z.literal('object'),
+  properties: z.record(z.string(), z.unknown()).default({}),
+  required: z.array(z.string()).default([]),
+});
+
+type Read<Found> = Found | { problem: string };
+
+/** The values of a flat form, as the protocol allows it. @param message the words above the form */
+export function readFields(schema: unknown, message: string): Read<{ fields: QuestionField[] }> {
+  const form = formSchema.safeParse(schema);
+  if (!form.success) return { problem: 'its schema is no object' };
+  const { required } = form.data;
+  const properties = Object.entries(form.data.properties);
+  if (properties.length > questionBounds.fields) return { problem: `more than ${questionBounds.fields} values` };
+  const unknown = required.find((name) => !properties.some(([one]) => one === name));
+  if (unknown !== undefined) return { problem: 'it requires a value that it does not describe' };
+  const fields: QuestionField[] = [];
+  for (const [name, given] of properties) {
+    const property = propertySchema.safeParse(given).data;
+    const typed = property && typeOf(property);
+    if (property === undefined || typed === undefined)
+      return { problem: `${quoted(name)} is no text, number, boolean or choice` };
+    const { title, description } = property;
+    const about = { name, title, description, required: required.includes(name) };
+    const isSecret = looksSecret([name, title, description, property.format, properties.length === 1 ? message : '']);
+    fields.push({ ...about, ...(isSecret && typed.type === 'text' && { secret: true as const }), ...typed });
+  }
+  return { fields };
+}
+
+/** A field without its name and its words. */
+type Typed = QuestionField extends infer Field ? (Field extends QuestionField ? Omit<Field, About> : never) : never;
+type About = 'name' | 'title' | 'description' | 'required' | 'secret';
+
+function typeOf(property: Property): Typed | undefined {
+  const { type, minimum, maximum, items, minItems, maxItems } = property;
+  if (type === 'boolean') return { type };
+  if (type === 'number' || type === 'integer') return { type, minimum, maximum };
+  if (type === 'array') {
+    const options = items && optionsOf({ enum: items.enum, oneOf: items.anyOf ?? items.oneOf });
+    return options && { type: 'choices', options, min_items: minItems, max_items: maxItems };
+  }
+  if (type !== 'string') return undefined;
+  const options = optionsOf(property);
+  if (options !== undefined) return { type: 'choice', options };
+  const { minLength, maxLength, format } = property;
+  return { type: 'text', min_length: minLength, max_length: maxLength, format: formats.find((one) => one === format) };
+}
+
+const formats = ['email', 'uri', 'date', 'date-time'] as const;
+
+function optionsOf({ enum: values, enumNames, oneOf }: Pick<Property, 'enum' | 'enumNames' | 'oneOf'>) {
+  if (oneOf !== undefined) return oneOf.map(({ const: value, title }) => ({ value, title }));
+  return values?.map((value, at) => ({ value, title: enumNames?.[at] }));
+}
+
+const secretWords = /pass(?:word|phrase|code)|secret|credential|token|api[ _-]?key|private[ _-]?key|\bpin\b|\botp\b/i;
+const looksSecret = (texts: readonly (string | undefined)[]): boolean =>
+  texts.some((text) => text !== undefined && secretWords.test(text));
+
+const quoted = (name: string): string => JSON.stringify(name.slice(0, questionBounds.name));
 
 const requestSchema = z.object({
   method: z.string(),

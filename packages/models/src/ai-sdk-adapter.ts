@@ -1,3 +1,4 @@
+import type { LanguageModelMiddleware } from 'ai';
 import * as ai from 'ai';
 import { boundArgsDepth } from './call-args.ts';
 import { uniqueCallIds } from './call-ids.ts';
@@ -6,14 +7,34 @@ import { CutUsage } from './cut-usage.ts';
 import { defaultAnswerMs, describeModel, limitAnswer, type ModelFacts, sightOf } from './describe-model.ts';
 import { ModelError } from './errors.ts';
 import { describeFailure, type Failure } from './failure.ts';
+import { foldStream } from './fold-stream.ts';
 import { type FreeTexts, freeTextsOf, sdkTool } from './free-text.ts';
 import { parseModelName } from './model-name.ts';
-import type { Model, ModelAnswer, ModelRequest, ReasoningEffort } from './port.ts';
+import type { Model, ModelAnswer, ModelDelta, ModelRequest, ReasoningEffort } from './port.ts';
 import { openProviderModel, type ProviderDeps } from './providers.ts';
 import { type AnswerPart, type RawAnswer, readAnswer } from './read-answer.ts';
-import { streamed } from './stream.ts';
 import { readStreamFailure } from './stream-failure.ts';
-import { defaultStreamLimits, streamFetch } from './stream-fetch.ts';
+import { defaultStreamLimits, streamFetch, WholeAnswer } from './stream-fetch.ts';
+
+/**
+ * Asks for a stream and gives the same answer as a request without a stream. This middleware runs below all other readers of answers, so
+ * ids, arguments and errors are treated in the same way. The answer of a server without streams is read whole.
+ */
+export const streamed = (onDelta: (delta: ModelDelta) => void, used: CutUsage): LanguageModelMiddleware => ({
+  specificationVersion: 'v4',
+  // The raw events have the ids written by the provider.
+  transformParams: async ({ params }) => ({ ...params, includeRawChunks: true }),
+  async wrapGenerate({ doGenerate, doStream }) {
+    try {
+      const { stream, request, response } = await doStream();
+      const { answered, body, ...folded } = await foldStream(stream, onDelta, used);
+      return { ...folded, request, response: { ...response, ...answered, body } };
+    } catch (error) {
+      if (error instanceof WholeAnswer) return doGenerate();
+      throw error;
+    }
+  },
+});
 
 type Generated = Awaited<ReturnType<typeof ai.generateText>>;
 

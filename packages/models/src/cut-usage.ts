@@ -1,6 +1,5 @@
-import { tokensOfImage } from './image-tokens.ts';
+import { tokensOf, tokensOfImage, tokensOfMessage, tokensOfTools } from './image-tokens.ts';
 import type { ModelDelta, ModelRequest, UsedByCut } from './port.ts';
-import { tokensOf, tokensOfMessage, tokensOfTools } from './tokens.ts';
 
 /** Counts the tokens of a stream until its end or its cut. */
 export class CutUsage {

@@ -2,9 +2,22 @@
 export { costOf, describeModel, type ModelFacts, type ModelOverrides, type Sight, sightOf } from './describe-model.ts';
 export { ModelError, type ModelErrorCode, unusableAnswer } from './errors.ts';
 export { describeFailure, type Failure } from './failure.ts';
-export { tokensOfImage, tokensOfPdf } from './image-tokens.ts';
+export {
+  type CountImage,
+  tokensOf,
+  tokensOfImage,
+  tokensOfMessage,
+  tokensOfPdf,
+  tokensOfTools,
+} from './image-tokens.ts';
 export { mostRequestBytes } from './images.ts';
-export { describeModelProblem, modelProviders } from './model-name.ts';
+export {
+  accountProviders,
+  describeModelProblem,
+  modelProviders,
+  type ProviderAccount,
+  providerAccountOf,
+} from './model-name.ts';
 export {
   type Model,
   type ModelAnswer,
@@ -18,7 +31,5 @@ export {
   type ReasoningEffort,
   type UsedByCut,
 } from './port.ts';
-export { accountProviders, type ProviderAccount, providerAccountOf } from './provider-account.ts';
 export { type ProviderAddress, providerAddressOf } from './provider-address.ts';
 export { type ModelSettings, modelSettingsFrom, type ProviderSettings } from './settings.ts';
-export { type CountImage, tokensOf, tokensOfMessage, tokensOfTools } from './tokens.ts';

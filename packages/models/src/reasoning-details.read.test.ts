@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { reasoningDetails } from './reasoning-details.ts';
+import { reasoningDetails } from './providers.ts';
 import { askServer, chatCompletion, continued } from './testing/ask.ts';
 
 const model = 'openai-compatible/openai/gpt-5';

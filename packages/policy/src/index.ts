@@ -5,23 +5,26 @@ export * from './command/parse-command.ts';
 export * from './command/simple-command.ts';
 export * from './command/table/command-table.ts';
 export * from './command/table/default-table.ts';
-export type { CatalogTool } from './document/check-catalog.ts';
+export type { CatalogTool, PolicyProblem } from './document/check-catalog.ts';
+export { type PlacedProblem, placeProblems } from './document/check-catalog.ts';
 export { checkRules } from './document/check-rules.ts';
 export { type Parsed, parsePolicy, parsePolicyValue, readYaml } from './document/parse-policy.ts';
-export { type PlacedProblem, placeProblems } from './document/place-problems.ts';
-export type { PolicyProblem } from './document/problem.ts';
 export { schemaProblems } from './document/schema-problems.ts';
 export { stricterPolicy } from './document/stricter-policy.ts';
 export { builtinPolicy } from './judge/builtin.ts';
-export { commandFacts } from './judge/command-facts.ts';
-export { type CompiledPolicy, compilePolicy, policyDigest } from './judge/compile-policy.ts';
-export { describeTouches, nothingTouched } from './judge/describe-touches.ts';
+export { commandFacts, describeTouches, nothingTouched } from './judge/command-facts.ts';
+export {
+  type CompiledPolicy,
+  compilePolicy,
+  policyDigest,
+  type ToolsetPolicy,
+  toolsetPolicy,
+  toolsetPrefix,
+} from './judge/compile-policy.ts';
 export { type Explanation, explain, type PartExplanation, type RuleExplanation } from './judge/explain.ts';
-export { findCaution } from './judge/find-caution.ts';
-export { type BoundPolicies, builtin, judge, type NamedPolicy } from './judge/judge.ts';
+export { type BoundPolicies, builtin, findCaution, judge, type NamedPolicy } from './judge/judge.ts';
 export { onlyReads } from './judge/only-reads.ts';
 export { readingPrograms } from './judge/reading-programs.ts';
-export { type ToolsetPolicy, toolsetPolicy, toolsetPrefix } from './judge/toolset-policy.ts';
 export type { CallFacts, CommandFact, Touches } from './match/call-facts.ts';
 export { compileGlob } from './match/glob.ts';
 export { GlobError } from './match/glob-error.ts';

@@ -9,9 +9,8 @@ import type { Sandbox } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { openOAuthHost } from './adapters/oauth-host.ts';
 import { runConversation } from './adapters/run-conversation.ts';
-import { openCallNetwork } from './adapters/run-network.ts';
+import { openCallNetwork, openOAuthHost } from './adapters/run-network.ts';
 
 interface Deps {
   redis: Redis;

@@ -5,10 +5,9 @@ import { hostOf, isHttp, type McpServer, secretsOf } from '@holdpoint/mcp';
 import { type AskedTools, askTools, type Way } from '@holdpoint/mcp/ask-tools';
 import { signedIn } from '@holdpoint/mcp/oauth';
 import { openSandbox } from '@holdpoint/sandbox';
-import { openOAuthHost } from './adapters/oauth-host.ts';
 import { operatorMeans } from './adapters/operator-means.ts';
 import { runConversation } from './adapters/run-conversation.ts';
-import { openCallNetwork } from './adapters/run-network.ts';
+import { openCallNetwork, openOAuthHost } from './adapters/run-network.ts';
 
 /** The host of the operator who asks. */
 interface AskingHost {

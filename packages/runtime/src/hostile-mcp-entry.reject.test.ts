@@ -11,8 +11,7 @@ import {
 } from '@holdpoint/mcp';
 import { everyToolset, type ToolContext } from '@holdpoint/tools';
 import { afterAll, expect, test } from 'vitest';
-import { openOAuthHost } from './adapters/oauth-host.ts';
-import { openCallNetwork } from './adapters/run-network.ts';
+import { openCallNetwork, openOAuthHost } from './adapters/run-network.ts';
 import { askedTools, openLoginHost, removeLoginHosts } from './testing/login-host.ts';
 import { useServers } from './testing/oauth-servers.ts';
 

@@ -1,7 +1,7 @@
 import type { McpServer } from '@holdpoint/mcp';
 import { type LoggedOut, type Login, logIn, logOut, type Person } from '@holdpoint/mcp/oauth';
-import { openOAuthHost } from './adapters/oauth-host.ts';
 import { operatorMeans } from './adapters/operator-means.ts';
+import { openOAuthHost } from './adapters/run-network.ts';
 
 /** The host of the operator who logs in. */
 interface LoginHost {

@@ -6,9 +6,9 @@ import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { bootId, identify } from '@holdpoint/process';
 import { expect } from 'vitest';
-import { bwrapArguments } from './bubblewrap/command-line.ts';
 import { findHostTools } from './bubblewrap/host-tools.ts';
 import { findOrphans } from './bubblewrap/orphans.ts';
+import { bwrapArguments } from './bubblewrap/profile.ts';
 import { openSandbox } from './open-sandbox.ts';
 import { bwrapCandidates, processesWith, rejects, runLine, until, useTestHost } from './testing/host.ts';
 

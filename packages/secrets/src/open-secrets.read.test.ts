@@ -13,8 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { openSecrets } from './open-secrets.ts';
-import { secretSettingsFrom } from './settings.ts';
+import { openSecrets, secretSettingsFrom } from './open-secrets.ts';
 
 let dir: string;
 beforeEach(() => {

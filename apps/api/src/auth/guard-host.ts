@@ -2,7 +2,7 @@ import { isIP, isIPv4 } from 'node:net';
 import { hostname } from 'node:os';
 import type { onRequestAsyncHookHandler } from 'fastify';
 import type { ServerDeps } from '../deps.ts';
-import { ApiProblem } from '../errors/api-problem.ts';
+import { ApiProblem } from '../errors/to-problem.ts';
 
 /**
  * Refuses requests from web pages. A page can let its own name resolve to this server (DNS rebinding), so the server accepts only names out

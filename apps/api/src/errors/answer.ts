@@ -4,8 +4,7 @@ import { EngineError } from '@holdpoint/engine';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { lineAbout, pathOf, traceOfRequest } from '../about-request.ts';
 import type { App } from '../deps.ts';
-import { ApiProblem } from './api-problem.ts';
-import { type Problem, toProblem } from './to-problem.ts';
+import { ApiProblem, type Problem, toProblem } from './to-problem.ts';
 
 /** Answers every error as a problem (RFC 9457). Logs the server's own errors with their cause. */
 export function answerErrors(app: App): void {

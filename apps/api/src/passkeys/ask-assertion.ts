@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { isIP } from 'node:net';
 import { challengeMs } from '@holdpoint/contract';
 import type { AssertionOptions } from '@holdpoint/contract/wire';
-import type { ApiDeps } from '../deps.ts';
-import { ApiProblem } from '../errors/api-problem.ts';
-import type { Site } from './site-of.ts';
+import type { FastifyRequest } from 'fastify';
+import type { ApiDeps, ServerDeps } from '../deps.ts';
+import { ApiProblem } from '../errors/to-problem.ts';
 
 export const newNonce = (): string => randomBytes(32).toString('base64url');
 
@@ -27,4 +28,34 @@ export async function askAssertion(
     ...{ type: 'public-key' as const, id, transports },
   }));
   return { challenge, rpId, allowCredentials, userVerification: 'required', timeout: challengeMs };
+}
+
+/** The page that asks a browser for a passkey. */
+export interface Site {
+  origin: string;
+  /** The name that the passkeys of the page are made for. */
+  rpId: string;
+}
+
+/**
+ * The page of a request: `guardHost` has compared its Origin with a name of this server. Passkeys know names and no addresses, so a page at
+ * 127.0.0.1 has none.
+ * @throws ApiProblem `passkey_address`
+ */
+export function siteOf(
+  { passkeyDomain }: Pick<ServerDeps, 'passkeyDomain'>,
+  { headers }: Pick<FastifyRequest, 'headers'>,
+): Site {
+  const { origin } = headers;
+  if (origin === undefined) {
+    throw new ApiProblem('passkey_address', 'a passkey signs in a browser, and this request has no header Origin');
+  }
+  const { hostname, port, protocol } = new URL(origin);
+  if (isIP(hostname.replace(/^\[|\]$/g, '')) !== 0) {
+    throw new ApiProblem('passkey_address', `a passkey is made for a name, and ${hostname} is an address`, {
+      next: `Open the console at ${protocol}//localhost${port === '' ? '' : `:${port}`} on this machine, or at a name of the server (HOLDPOINT_API_HOSTS).`,
+    });
+  }
+  const isBelow = passkeyDomain !== undefined && (hostname === passkeyDomain || hostname.endsWith(`.${passkeyDomain}`));
+  return { origin, rpId: isBelow ? passkeyDomain : hostname };
 }

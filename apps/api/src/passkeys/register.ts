@@ -4,10 +4,9 @@ import { challengeMs, passkeySubject } from '@holdpoint/contract';
 import type { AddPasskey, RegistrationOptions } from '@holdpoint/contract/wire';
 import { challengeToAdd, checkRegistration, passkeyAlgorithms } from '@holdpoint/engine';
 import { type ApiDeps, recordChange } from '../deps.ts';
-import { ApiProblem } from '../errors/api-problem.ts';
-import { askAssertion, newNonce } from './ask-assertion.ts';
-import type { Site } from './site-of.ts';
-import { challengeIn, takeAssertion } from './take-assertion.ts';
+import { ApiProblem } from '../errors/to-problem.ts';
+import { askAssertion, newNonce, type Site } from './ask-assertion.ts';
+import { challengeIn, takeAssertion } from './confirm-with.ts';
 
 /**
  * Begins the registration of a passkey. A code of the operator permits it, or a passkey that the person has: a key or a session alone can

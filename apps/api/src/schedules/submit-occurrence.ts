@@ -5,7 +5,7 @@ import { ZodError } from 'zod';
 import type { ServerDeps } from '../deps.ts';
 import { toProblem } from '../errors/to-problem.ts';
 import { submitRequest } from '../routes/runs/create-run.ts';
-import { neededScopes, renderTemplate } from '../routes/schedules/template.ts';
+import { neededScopes, renderTemplate } from '../routes/schedules/check-schedule.ts';
 
 export type SubmitDeps = ServerDeps & { callers: Pick<Callers, 'holderOfKey'> };
 type Taken = Submitting['submitting'];

@@ -1,7 +1,7 @@
 import { toPointer } from '@holdpoint/contract';
 import type { PointerError } from '@holdpoint/contract/wire';
 import type { Redactor } from '@holdpoint/secrets';
-import { ApiProblem } from '../errors/api-problem.ts';
+import { ApiProblem } from '../errors/to-problem.ts';
 
 /**
  * JSON can write half of a surrogate pair; UTF-8, the form of all stored text, cannot. Stored as U+FFFD the text would differ from the sent, hashed

@@ -2,7 +2,7 @@ import { toPointer } from '@holdpoint/contract';
 import type { PointerError } from '@holdpoint/contract/wire';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { z } from 'zod';
-import { ApiProblem } from '../errors/api-problem.ts';
+import { ApiProblem } from '../errors/to-problem.ts';
 
 /** Validates a part of a request with its zod schema; every issue is named by its place. */
 export const validatorCompiler: FastifySchemaCompiler<z.ZodType> =

@@ -3,7 +3,7 @@ import type { AuditEntry } from '@holdpoint/contract';
 import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config.ts';
 import { type ApiDeps, recordChange, type ServerDeps } from '../deps.ts';
-import { ApiProblem } from '../errors/api-problem.ts';
+import { ApiProblem } from '../errors/to-problem.ts';
 import { openSignIn, type SignIn } from './open-sign-in.ts';
 import { openSeal } from './seal.ts';
 

@@ -1,7 +1,7 @@
 import type { ProviderLogout } from '@holdpoint/callers';
 import { jwtVerify } from 'jose';
 import { z } from 'zod';
-import { ApiProblem } from '../errors/api-problem.ts';
+import { ApiProblem } from '../errors/to-problem.ts';
 import type { SignInSettings } from '../sign-in-settings.ts';
 import type { Provider } from './provider.ts';
 

@@ -3,7 +3,7 @@ import type { Tenant } from '@holdpoint/contract';
 import type { Secrets } from '@holdpoint/secrets';
 import type { FastifyBaseLogger } from 'fastify';
 import * as oidc from 'openid-client';
-import { ApiProblem } from '../errors/api-problem.ts';
+import { ApiProblem } from '../errors/to-problem.ts';
 import type { SignInSettings } from '../sign-in-settings.ts';
 import { type Attempt, attemptMs, nonceOf, readState, stateOf, verifierOf } from './attempt.ts';
 import { identify, type Tokens } from './identify.ts';

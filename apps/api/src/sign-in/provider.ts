@@ -1,7 +1,7 @@
 import type { Secrets } from '@holdpoint/secrets';
 import { createRemoteJWKSet, type JWTVerifyGetKey } from 'jose';
 import * as oidc from 'openid-client';
-import { ApiProblem } from '../errors/api-problem.ts';
+import { ApiProblem } from '../errors/to-problem.ts';
 import { readClientSecret, type SignInSettings } from '../sign-in-settings.ts';
 
 /** The provider as its metadata describe it. */

@@ -21,10 +21,9 @@ import { judgeAudit } from './check-audit.ts';
 import { checkDataDirectory, checkKeyFile } from './check-files.ts';
 import { checkBrowser, checkNode, checkToolchains } from './check-programs.ts';
 import { checkRetention } from './check-retention.ts';
-import { checkLoops, checkStuckHandlers, judgePeriodic } from './check-running.ts';
 import { checkBubblewrap, checkSandbox, judgeSandbox } from './check-sandbox.ts';
 import { checkStorage } from './check-storage.ts';
-import { checkDamage, checkTrees } from './check-trees.ts';
+import { checkDamage, checkLoops, checkStuckHandlers, checkTrees, judgePeriodic } from './examine.ts';
 import { startWalk } from './measure.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'hp-doctor-'));

@@ -1,10 +1,9 @@
 export { codeText, cut, nameText, oneLine, plain, plainJson, shellWord } from '@holdpoint/readable';
 export { actionText, approvalTable, approvalText, briefApproval, isAboutPublish, planOf } from './approval-text.ts';
 export { payloadValue, shortArgs } from './call-text.ts';
-export { conflictText, hunkText } from './conflict-text.ts';
 export { contextText } from './context-text.ts';
 export { contradictionText, proposalText } from './decider-text.ts';
-export { diffStat, diffText, foldedPatch, leftOutText, patchLines } from './diff-text.ts';
+export { conflictText, diffStat, diffText, foldedPatch, hunkText, leftOutText, patchLines } from './diff-text.ts';
 export { fit, fold, pairs, table } from './layout.ts';
 export { publishPlanText, validationText } from './publish-text.ts';
 export { branchName, placeText, publishedText, runTable, runText, waitingText } from './run-text.ts';

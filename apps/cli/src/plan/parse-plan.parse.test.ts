@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { CliError } from '../shell/index.ts';
-import { parsePlan } from './read-plan.ts';
+import { parsePlan } from './plan-file.ts';
 
 const example = (name: string) =>
   readFileSync(new URL(`../../../../examples/${name}.plan.yaml`, import.meta.url), 'utf8');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { startEmbeddedRedis, stopEmbeddedRedis } from '@holdpoint/embedded-redis';
 import { installedBinaries } from '@holdpoint/embedded-redis/testing';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { superviseRedis } from './supervised-redis.ts';
+import { superviseRedis } from './open-redis.ts';
 
 let dataDir: string;
 beforeEach(() => {

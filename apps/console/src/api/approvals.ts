@@ -11,8 +11,7 @@ import type {
   Tool,
 } from '@holdpoint/contract/wire';
 import { useQuery } from '@tanstack/react-query';
-import { approvals, useApproval } from './entities.ts';
-import { useEntityPages } from './entity-pages.ts';
+import { approvals, useApproval, useEntityPages } from './entities.ts';
 import { ask } from './request.ts';
 
 /** Filters of a list of approvals, as in the address of the page. */

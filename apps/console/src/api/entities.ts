@@ -1,5 +1,7 @@
-import type { Approval, Run } from '@holdpoint/contract/wire';
+import type { Approval, Page, Run } from '@holdpoint/contract/wire';
+import { useInfiniteQuery } from '@tanstack/react-query';
 import { useCallback, useSyncExternalStore } from 'react';
+import { ask } from './request.ts';
 
 /** The newest known state of each run or approval: lists and details read it from here, so they never disagree. */
 export interface Entities<Item extends { id: string }> {
@@ -54,3 +56,29 @@ function useEntity<Item extends { id: string }>(entities: Entities<Item>, id: st
 
 export const useRun = (id: string): Run | undefined => useEntity(runs, id);
 export const useApproval = (id: string): Approval | undefined => useEntity(approvals, id);
+
+interface List<Item extends { id: string }> {
+  entities: Entities<Item>;
+  path: string;
+  query: Record<string, string | readonly string[] | undefined>;
+}
+
+/** Ids of runs or approvals in pages; their states are in the cache of entities. */
+export const useEntityPages = <Item extends { id: string }>(
+  queryKey: readonly unknown[],
+  { entities, path, query }: List<Item>,
+) =>
+  useInfiniteQuery({
+    queryKey,
+    queryFn: async ({ pageParam, signal }) => {
+      const page = await ask<Page<Item>>({ path, query: { ...query, limit: 100, cursor: pageParam }, signal });
+      entities.put(page.data);
+      return { ids: page.data.map(({ id }) => id), next: page.next_cursor ?? undefined, damaged: page.damaged ?? [] };
+    },
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next }) => next,
+  });
+export type EntityPages = ReturnType<typeof useEntityPages>;
+
+/** An entity may move to another page between two readings: each id counts once. */
+export const idsOf = ({ data }: EntityPages): string[] => [...new Set(data?.pages.flatMap(({ ids }) => ids))];

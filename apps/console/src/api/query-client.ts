@@ -1,5 +1,5 @@
 import { QueryClient } from '@tanstack/react-query';
-import { ApiProblem, NoAnswer } from './problem.ts';
+import { ApiProblem, NoAnswer } from './request.ts';
 
 /**
  * The cache of the page. The stream says what changed, so nothing is read again for its age alone; a refusal is never asked again, an absent

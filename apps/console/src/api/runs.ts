@@ -1,7 +1,6 @@
 import type { CreateRun, Run, RunCounts, RunDetail } from '@holdpoint/contract/wire';
 import { useQuery } from '@tanstack/react-query';
-import { runs, useRun } from './entities.ts';
-import { useEntityPages } from './entity-pages.ts';
+import { runs, useEntityPages, useRun } from './entities.ts';
 import { ask } from './request.ts';
 
 /** Filters of a list of runs, as in the address of the page. */

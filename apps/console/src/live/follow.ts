@@ -1,4 +1,4 @@
-import { createFrameReader, type Frame } from './read-frames.ts';
+import { createFrameReader, type Frame } from './messages.ts';
 
 /** A quiet stream carries a heartbeat every 15 s: after three of them the connection is dead, whatever the browser thinks. */
 const silenceMs = 45_000;

@@ -1,7 +1,6 @@
-import { createBatch } from './batch.ts';
 import { follow } from './follow.ts';
 import { allTopic, type FromHub, type LiveState, type ToHub, type Topic, type Watch } from './messages.ts';
-import { createRunStreams } from './run-streams.ts';
+import { createBatch, createRunStreams } from './run-streams.ts';
 
 export interface Hub {
   take(message: ToHub): void;

@@ -1,5 +1,4 @@
-import { useNow } from '../parts/clock.ts';
-import { spanText } from '../parts/span-text.ts';
+import { spanText, useNow } from '../parts/time.tsx';
 import { useLiveState } from './live.ts';
 
 /** The word *live*, *behind* or *offline since* about the page. A screen reader says only changes of the word. */

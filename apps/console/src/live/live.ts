@@ -1,8 +1,15 @@
 import { useEffect, useSyncExternalStore } from 'react';
 import { announceEnd } from '../api/session-end.ts';
 import { connect } from './connect.ts';
-import { allTopic, type Connection, type FromHub, type LiveState, type Topic, type Watch } from './messages.ts';
-import type { Frame } from './read-frames.ts';
+import {
+  allTopic,
+  type Connection,
+  type Frame,
+  type FromHub,
+  type LiveState,
+  type Topic,
+  type Watch,
+} from './messages.ts';
 
 /** News for a listener, at most once per frame of the screen. With `gap`, frames may be missing, so the listener reads again. */
 export interface News {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { createFrameReader, type Frame } from './read-frames.ts';
+import { createFrameReader, type Frame } from './messages.ts';
 
 const read = (chunks: readonly string[]): Frame[] => {
   const frames: Frame[] = [];

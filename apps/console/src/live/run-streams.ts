@@ -1,7 +1,5 @@
-import { createBatch } from './batch.ts';
 import { follow } from './follow.ts';
-import type { FromHub, Topic } from './messages.ts';
-import type { Frame } from './read-frames.ts';
+import type { Frame, FromHub, Topic } from './messages.ts';
 
 /** Browsers open six connections to a server at most: two stay free for requests beside the stream of all runs. */
 const mostStreams = 3;
@@ -122,3 +120,17 @@ export function createRunStreams(send: (message: FromHub) => void, isSuccessor: 
 
 const earlier = (one: string | undefined, other: string | undefined): string | undefined =>
   one === undefined || other === undefined ? (one ?? other) : String(Math.min(Number(one), Number(other)));
+
+/** Frames of one moment go to the tabs together. */
+export function createBatch(flush: (frames: Frame[]) => void): (frame: Frame) => void {
+  let waiting: Frame[] = [];
+  return (frame) => {
+    waiting.push(frame);
+    if (waiting.length > 1) return;
+    setTimeout(() => {
+      const frames = waiting;
+      waiting = [];
+      flush(frames);
+    }, 0);
+  };
+}

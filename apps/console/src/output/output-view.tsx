@@ -2,9 +2,81 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
 import { Button } from '../parts/button.tsx';
 import { Note } from '../parts/note.tsx';
+import { OutputLines, type OutputRow, withoutColours } from './output-lines.ts';
 import { OutputRowView } from './output-row.tsx';
-import { useMatches } from './use-matches.ts';
-import { useRows } from './use-rows.ts';
+
+/** Characters read in one go: about 10 ms. */
+const pieceSize = 512 * 1024;
+
+/** The rows of a text. A long text is read in pieces, with pauses for the page between them. */
+export function useRows(text: string): readonly OutputRow[] {
+  const read = useRef({ lines: new OutputLines(), text: '' });
+  const [, repaint] = useState(0);
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    if (!text.startsWith(read.current.text)) read.current = { lines: new OutputLines(), text: '' };
+    const readPiece = () => {
+      const { lines, text: known } = read.current;
+      if (known.length >= text.length) return;
+      const piece = text.slice(known.length, known.length + pieceSize);
+      lines.add(piece);
+      read.current.text = text.slice(0, known.length + piece.length);
+      repaint((count) => count + 1);
+      timer = setTimeout(readPiece);
+    };
+    readPiece();
+    return () => clearTimeout(timer);
+  }, [text]);
+  return read.current.lines.rows;
+}
+
+/** A search stops here: no person steps through ten thousand rows. */
+const mostMatches = 10_000;
+const rowsAtOnce = 20_000;
+
+/** Finds the rows with the query. A long output is searched in parts, with pauses for the page between the parts. */
+export function useMatches(rows: readonly OutputRow[], query: string) {
+  const [found, setFound] = useState<number[]>([]);
+  const [at, setAt] = useState(-1);
+  const needle = query.toLowerCase();
+  const count = rows.length;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: rows is the same array while it grows
+  useEffect(() => {
+    setAt(-1);
+    setFound([]);
+    if (needle === '') return;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const matches: number[] = [];
+    const look = (from: number) => {
+      const end = Math.min(rows.length, from + rowsAtOnce);
+      for (let row = from; row < end && matches.length < mostMatches; row++) {
+        if (
+          withoutColours(rows[row]?.text ?? '')
+            .toLowerCase()
+            .includes(needle)
+        )
+          matches.push(row);
+      }
+      setFound([...matches]);
+      if (end < rows.length && matches.length < mostMatches) timer = setTimeout(() => look(end));
+    };
+    look(0);
+    return () => clearTimeout(timer);
+  }, [needle, count]);
+  const step = (by: number): number | undefined => {
+    if (found.length === 0) return undefined;
+    const next = (at + by + found.length) % found.length;
+    setAt(next);
+    return found[next];
+  };
+  const total = `${found.length.toLocaleString('en')}${found.length === mostMatches ? ' or more' : ''}`;
+  return {
+    current: at < 0 ? undefined : found[at],
+    label: at < 0 ? `${total} found` : `${at + 1} of ${total}`,
+    next: () => step(1),
+    previous: () => step(at < 0 ? 0 : -1),
+  };
+}
 
 interface Props {
   /** For readers of the page, and the name of a download. */

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import type { EntityPages } from '../api/entity-pages.ts';
+import type { EntityPages } from '../api/entities.ts';
 import { Button } from './button.tsx';
 import { Loading } from './empty.tsx';
 import { LongList } from './long-list.tsx';

@@ -1,5 +1,5 @@
 import { type Ref, useEffect, useState } from 'react';
-import { Icon, type IconName } from './icon.tsx';
+import { Icon, type IconName } from './button.tsx';
 
 interface Props {
   label: string;

@@ -1,6 +1,15 @@
 import type { ReactNode } from 'react';
-import type { Tone } from './badge.tsx';
-import { Icon, type IconName } from './icon.tsx';
+import { Icon, type IconName } from './button.tsx';
+
+export type Tone = 'quiet' | 'good' | 'bad' | 'warn' | 'info';
+
+/** A word with a sign: its colour says nothing that the word does not. */
+export const Badge = ({ tone = 'quiet', icon, children }: { tone?: Tone; icon?: IconName; children: ReactNode }) => (
+  <span className={`badge ${tone}`}>
+    {icon && <Icon name={icon} />}
+    {children}
+  </span>
+);
 
 const icons: Record<Tone, IconName> = { quiet: 'info', info: 'info', good: 'check', warn: 'alert', bad: 'alert' };
 

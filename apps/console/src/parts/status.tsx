@@ -1,6 +1,6 @@
 import type { Approval, Run, StepSummary } from '@holdpoint/contract/wire';
-import { Badge, type Tone } from './badge.tsx';
-import type { IconName } from './icon.tsx';
+import type { IconName } from './button.tsx';
+import { Badge, type Tone } from './note.tsx';
 
 type Look = [Tone, IconName, string];
 

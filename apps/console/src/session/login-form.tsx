@@ -3,8 +3,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
 import { ask } from '../api/request.ts';
 import { Button } from '../parts/button.tsx';
-import { ProblemNote } from '../parts/problem-note.tsx';
-import { Text } from '../parts/text.tsx';
+import { ProblemNote, Text } from '../parts/problem-note.tsx';
 import { useTitle } from '../parts/use-title.ts';
 
 /** The page of a caller without a session, at whatever address they came to. */

@@ -1,14 +1,14 @@
 import type { Me } from '@holdpoint/contract/wire';
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { createContext, type ReactNode, useContext, useEffect, useState } from 'react';
-import { isProblem } from '../api/problem.ts';
-import { ask } from '../api/request.ts';
+import { ask, isProblem } from '../api/request.ts';
 import { onSessionEnd } from '../api/session-end.ts';
 import { tryNow } from '../live/live.ts';
 import { Button } from '../parts/button.tsx';
-import { ProblemNote } from '../parts/problem-note.tsx';
-import { LoginAgain } from './login-again.tsx';
-import { LoginForm } from './login-form.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Note } from '../parts/note.tsx';
+import { ProblemNote, Text } from '../parts/problem-note.tsx';
+import { KeyForm, LoginForm, SignIn } from './login-form.tsx';
 
 export type Scope = Me['scopes'][number];
 
@@ -70,4 +70,47 @@ export function useMe(): Me {
 export function useWhyNot(scope: Scope): string | undefined {
   const { scopes } = useMe();
   return scopes.includes(scope) ? undefined : `Your key has not the scope ${scope}`;
+}
+
+/** What needs a scope, or the name of the scope that the caller's key lacks. */
+export function Needs({ scope, to, children }: { scope: Scope; to: string; children: ReactNode }) {
+  const whyNot = useWhyNot(scope);
+  if (whyNot === undefined) return children;
+  return (
+    <Note tone="warn" title={whyNot}>
+      It is needed {to}. Ask a caller with keys:admin for a key that has it.
+    </Note>
+  );
+}
+
+/** Names the parts of a page left out for a caller without a scope. */
+export const NotShown = ({ whyNot, children }: { whyNot: string; children: ReactNode }) => (
+  <p className="muted small">
+    {whyNot}. Not shown: {children}.
+  </p>
+);
+
+/** Over the page of a session that ended. Another caller gets a fresh page: what was read belongs to the one before. */
+export function LoginAgain({ caller, onDone }: { caller: Me; onDone: () => void }) {
+  const check = async () => {
+    const me = await ask<Me>({ path: '/v1/me' });
+    if (me.name !== caller.name || me.tenant !== caller.tenant) location.reload();
+    else onDone();
+  };
+  // A sign-in happens in another tab, so nothing typed here is lost; this page looks when it is in front again.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: one listener while the dialog is open
+  useEffect(() => {
+    const look = () => void check().catch(() => undefined);
+    window.addEventListener('focus', look);
+    return () => window.removeEventListener('focus', look);
+  }, []);
+  return (
+    <Dialog title="Your session has ended" onClose={() => undefined} mayClose={false}>
+      <p className="muted">
+        Log in as <Text>{caller.name}</Text> to go on. This page and what you typed are kept.
+      </p>
+      <SignIn to="/" keepsPage />
+      <KeyForm onDone={() => void check()} />
+    </Dialog>
+  );
 }

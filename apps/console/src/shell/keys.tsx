@@ -1,7 +1,6 @@
 import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
-import { KeysHelp } from './keys-help.tsx';
-import { useLetters } from './letters.ts';
+import { KeysHelp, useLetters } from './keys-help.tsx';
 
 /** Asks a virtual list for its next failure: the row has no element yet. */
 export const nextFailure = 'holdpoint.next-failure';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { memoryDirectory, startTestRedis } from '@holdpoint/embedded-redis/testing';
 import { Redis } from 'ioredis';
 import { type Callers, openCallers } from '../callers.ts';
-import { createKeyText } from '../key-text.ts';
+import { createKeyText } from '../check-key.ts';
 import { type CallerLimits, callerLimitsFrom } from '../limits.ts';
 import type { Holder } from '../record.ts';
 

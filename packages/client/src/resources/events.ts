@@ -1,8 +1,7 @@
 import { isTerminal } from '@holdpoint/contract';
 import * as wire from '@holdpoint/contract/wire';
-import { followLive, followRun, type LiveText } from '../follow-run.ts';
 import { read, type Transport } from '../request.ts';
-import { follow, type Reconnecting } from '../stream.ts';
+import { follow, followLive, followRun, type LiveText, type Reconnecting } from '../stream.ts';
 import { at, type Options, type PageQuery } from './request-parts.ts';
 import { runRequests } from './runs.ts';
 

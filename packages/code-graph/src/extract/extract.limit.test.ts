@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fileFactsSchema } from '../facts.ts';
-import { type Language, languages } from '../grammars/language.ts';
+import { type Language, languages } from '../grammars/grammar-of.ts';
 import { sources } from '../testing/sources.ts';
 import type { Extractor } from './extractor.ts';
 import { openExtractor } from './open-extractor.ts';

@@ -1,6 +1,61 @@
-import type { FileFacts } from '../facts.ts';
-import type { Language } from '../grammars/language.ts';
-import type { KeyedError } from './syntax-errors.ts';
+import type { Node } from '@vscode/tree-sitter-wasm';
+import type { FileFacts, SyntaxProblem } from '../facts.ts';
+import type { Language } from '../grammars/grammar-of.ts';
+
+/** Errors of a file, and nodes visited in the search for them. */
+const mostErrors = 50;
+const mostVisited = 20_000;
+const longestText = 60;
+
+export interface KeyedError extends SyntaxProblem {
+  /** Equal for the same error in another version of the file: its words and the text of its line. */
+  key: string;
+}
+
+/** The places of a tree where the text does not follow the grammar, in the order of the file. */
+export function syntaxErrors(root: Node, text: string): KeyedError[] {
+  if (!root.hasError) return [];
+  const lines = text.split('\n');
+  const errors: KeyedError[] = [];
+  const open: Node[] = [root];
+  for (let visited = 0; visited < mostVisited && errors.length < mostErrors; visited++) {
+    const node = open.pop();
+    if (node === undefined) break;
+    if (node.isError || node.isMissing) {
+      errors.push(describe(node, lines));
+      continue;
+    }
+    const children = node.children.filter((child) => child !== null && (child.hasError || child.isMissing));
+    for (const child of children.toReversed()) if (child !== null) open.push(child);
+  }
+  return errors;
+}
+
+function describe(node: Node, lines: readonly string[]): KeyedError {
+  const { row, column } = node.startPosition;
+  const line = (lines[row] ?? '').trim();
+  const message = node.isMissing ? `missing ${JSON.stringify(node.type)}` : unexpected(node);
+  return { line: row + 1, column: column + 1, message, key: `${message}\0${line.slice(0, 200)}` };
+}
+
+function unexpected(node: Node): string {
+  const [first = ''] = node.text.slice(0, 1000).split('\n');
+  const shown = first.trim().slice(0, longestText).toWellFormed();
+  const last = node.endPosition.row + 1;
+  const until = last > node.startPosition.row + 1 ? `, up to line ${last}` : '';
+  return `unexpected ${JSON.stringify(shown)}${until}`;
+}
+
+/** The errors without those of the file before. An error that moved with its line is not new. */
+export function newErrors(after: readonly KeyedError[], before: readonly KeyedError[]): SyntaxProblem[] {
+  const known = new Map<string, number>();
+  for (const { key } of before) known.set(key, (known.get(key) ?? 0) + 1);
+  return after.flatMap(({ key, ...error }) => {
+    const left = known.get(key) ?? 0;
+    known.set(key, left - 1);
+    return left > 0 ? [] : [error];
+  });
+}
 
 interface SourceFile {
   path: string;

@@ -4,13 +4,11 @@ import type treeSitter from '@vscode/tree-sitter-wasm';
 import type { Node, Parser, Query, Language as TreeLanguage } from '@vscode/tree-sitter-wasm';
 import type { FileFacts } from '../facts.ts';
 import type { Grammar } from '../grammars/grammar.ts';
-import { grammarOf } from '../grammars/grammar-of.ts';
-import type { Language } from '../grammars/language.ts';
+import { grammarOf, type Language } from '../grammars/grammar-of.ts';
 import { collect } from './collect.ts';
-import type { ExtractLimits, Extractor, Unparsed } from './extractor.ts';
+import { type ExtractLimits, type Extractor, type KeyedError, syntaxErrors, type Unparsed } from './extractor.ts';
 import { factsOf } from './facts-of.ts';
 import { sourceText } from './source-text.ts';
-import { type KeyedError, syntaxErrors } from './syntax-errors.ts';
 
 export type { Extractor } from './extractor.ts';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type Language, languages } from '../grammars/language.ts';
+import { type Language, languages } from '../grammars/grammar-of.ts';
 import { sources } from '../testing/sources.ts';
+import { newErrors } from './extractor.ts';
 import { openExtractor } from './open-extractor.ts';
-import { newErrors } from './syntax-errors.ts';
 
 const extractor = await openExtractor();
 const limits = { timeoutMs: 20_000 };

@@ -1,4 +1,4 @@
-import type { Language } from './language.ts';
+import type { Language } from './grammar-of.ts';
 
 /**
  * The language of a file by its name, or by the interpreter in its first line.

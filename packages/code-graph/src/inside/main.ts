@@ -1,5 +1,5 @@
+import { newErrors } from '../extract/extractor.ts';
 import { type Extractor, openExtractor } from '../extract/open-extractor.ts';
-import { newErrors } from '../extract/syntax-errors.ts';
 import { languageOf } from '../grammars/language-of.ts';
 import type { CheckReply, ParseReply, ParseRequest } from './protocol.ts';
 

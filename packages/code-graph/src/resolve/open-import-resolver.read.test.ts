@@ -1,6 +1,6 @@
 import { describe, expect, it, test } from 'vitest';
 import type { ImportFact } from '../facts.ts';
-import type { Language } from '../grammars/language.ts';
+import type { Language } from '../grammars/grammar-of.ts';
 import { isConfiguration, openImportResolver } from './open-import-resolver.ts';
 
 interface TreeTable {

@@ -1,5 +1,5 @@
 import type { ImportFact } from '../facts.ts';
-import type { Language } from '../grammars/language.ts';
+import type { Language } from '../grammars/grammar-of.ts';
 import { type ImportTarget, indexPaths } from './index-paths.ts';
 import { cImports } from './languages/c.ts';
 import { csharpImports } from './languages/csharp.ts';

@@ -1,5 +1,5 @@
 import type { FileFacts, ReferenceFact } from '../facts.ts';
-import type { Language } from '../grammars/language.ts';
+import type { Language } from '../grammars/grammar-of.ts';
 import type { ImportTarget } from './index-paths.ts';
 
 /** A symbol of the tree: `index` in the symbols of the facts of `path`. */

@@ -1,6 +1,6 @@
 import { openExtractor } from '../extract/open-extractor.ts';
 import type { FileFacts, ImportFact } from '../facts.ts';
-import type { Language } from '../grammars/language.ts';
+import type { Language } from '../grammars/grammar-of.ts';
 
 let opened: ReturnType<typeof openExtractor> | undefined;
 

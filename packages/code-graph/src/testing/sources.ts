@@ -1,4 +1,4 @@
-import type { Language } from '../grammars/language.ts';
+import type { Language } from '../grammars/grammar-of.ts';
 
 /** A text of each language with most of what it declares. The tests of the grammars say what the facts of each are. */
 export const sources: Record<Language, string> = {

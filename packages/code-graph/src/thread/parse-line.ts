@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { fileFactsSchema } from '../facts.ts';
-import { languages } from '../grammars/language.ts';
+import { languages } from '../grammars/grammar-of.ts';
 import type { ParseReply } from '../inside/protocol.ts';
 import { unparsedReasons } from '../query/unparsed.ts';
 

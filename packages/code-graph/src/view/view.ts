@@ -1,6 +1,6 @@
 import { CodeGraphError } from '../errors.ts';
 import type { FileFacts, ImportFact } from '../facts.ts';
-import { type Language, languages } from '../grammars/language.ts';
+import { type Language, languages } from '../grammars/grammar-of.ts';
 import type { ImportTarget } from '../resolve/index-paths.ts';
 import { type ImportResolver, isConfiguration, openImportResolver } from '../resolve/open-import-resolver.ts';
 import type { ReadableGraph, SymbolPlace } from '../resolve/readable-graph.ts';

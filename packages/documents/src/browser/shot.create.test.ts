@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { openSandbox, type Sandbox } from '@holdpoint/sandbox';
 import { bwrapPath } from '@holdpoint/sandbox/testing';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findBrowser } from './find-browser.ts';
-import { openPageBrowser, type ShotQuery } from './open-browser.ts';
+import { findBrowser, openPageBrowser, type ShotQuery } from './open-browser.ts';
 
 const projectDir = join(import.meta.dirname, '../../../..');
 const { HOLDPOINT_CHROMIUM: named, PATH: path = '' } = process.env;

@@ -1,6 +1,3 @@
-export { failPaused } from './fail-paused.ts';
-export { notifyParent } from './notify-parent.ts';
-export { reportToAll, reportToParent } from './report-agent.ts';
-export { reportEnd } from './report-end.ts';
-export { reserveAgent } from './reserve-agent.ts';
-export { agentRefused, agentsUsedUp, limitReachedAbove, roomForCalls } from './tree-limits.ts';
+export { notifyParent, reportToAll, reportToParent } from './report-agent.ts';
+export { failPaused, reportEnd } from './report-end.ts';
+export { agentRefused, agentsUsedUp, limitReachedAbove, reserveAgent, roomForCalls } from './tree-limits.ts';

@@ -1,6 +1,6 @@
 import { isTaskOver, isTerminal } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
-import { atLeast, isSameReport, reportAgent, reportOf } from '../domain/index.ts';
+import { atLeast, isSameReport, type RunState, reportAgent, reportOf } from '../domain/index.ts';
 import { append, readRun, readTask, retryWhileContended } from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'newId' | 'now'>;
@@ -33,5 +33,22 @@ export async function reportToAll(deps: Deps, childId: string): Promise<void> {
   while (run?.parent !== undefined) {
     await reportToParent(deps, run.id);
     run = await readRun(deps.redis, run.parent.run_id);
+  }
+}
+
+/**
+ * Reports the start or the end of a sub-agent's wait to the runs above. For commands only: the handlers of a worker report without this
+ * function. A lost report only costs time: the sweeper sends the report, too.
+ */
+export async function notifyParent(
+  deps: Pick<EngineDeps, 'redis' | 'queues' | 'logger' | 'newId' | 'now'>,
+  { id, parent }: RunState,
+): Promise<void> {
+  if (parent === undefined) return;
+  try {
+    await reportToAll(deps, id);
+    await deps.queues.wakeTask(parent.run_id, parent.task_id);
+  } catch (error) {
+    deps.logger.warn({ run_id: id, err: error }, 'the run above was not notified; the sweeper will do it');
   }
 }

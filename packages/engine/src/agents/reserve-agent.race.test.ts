@@ -8,7 +8,7 @@ import { appendWithTask, beginTask } from '../tasks/begin-task.ts';
 import { deliverAll, type InMemoryWorker, inMemoryWorker, specOf } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
-import { reserveAgent } from './reserve-agent.ts';
+import { reserveAgent } from './tree-limits.ts';
 
 const engine = useTestEngine({ fresh: true });
 

@@ -9,7 +9,7 @@ import { deliverAll, inMemoryWorker, specOf } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { advisoryOf } from './advisory-arguments.ts';
-import { readContext } from './context/read-context.ts';
+import { readContext } from './context/count-decisions.ts';
 import { listRules } from './manage-rules.ts';
 
 const engine = useTestEngine({ fresh: true });

@@ -4,13 +4,10 @@ import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
 import * as domain from '../domain/index.ts';
 import { append, fromPayload, retryWhileContended, toPayload, untrackApproval } from '../log/index.ts';
-import { confirmDecision } from './confirm-decision.ts';
-import { assertOpened } from './content.ts';
-import { answerByRules, decideStep } from './decide-step.ts';
-import type { Checked, Confirm, DecisionRequest } from './decision-request.ts';
-import { describeEdit } from './describe-edit.ts';
+import { assertOpened, type Checked, type Confirm, confirmDecision, type DecisionRequest } from './confirm-decision.ts';
+import { answerByRules, decideStep, describeEdit } from './decide-step.ts';
 import { listApprovals } from './list-approvals.ts';
-import { listRule, madeBy, unlistRule } from './rule-index.ts';
+import { listRule, madeBy, unlistRule } from './manage-rules.ts';
 import { type ApprovalView, type PublishApproval, viewApproval } from './view-approval.ts';
 
 /**

@@ -1,13 +1,21 @@
-import { type Json, type Problem, readAnswers, type Verdict, type Vote } from '@holdpoint/contract';
+import {
+  type CallDescription,
+  defaultTenant,
+  type Json,
+  type Problem,
+  personsKey,
+  readAnswers,
+  type Verdict,
+  type Vote,
+} from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import * as domain from '../domain/index.ts';
+import { asPlanned, type Panel, type RunState } from '../domain/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import { chooseRule, decisionOf } from './choose-rule.ts';
-import { confirmDecision } from './confirm-decision.ts';
-import type { Checked, DecisionRequest } from './decision-request.ts';
-import { describeEdit } from './describe-edit.ts';
+import { type Checked, confirmDecision, type DecisionRequest } from './confirm-decision.ts';
+import { describeCall } from './describe-call.ts';
 import { judgeDescribed } from './judge-described.ts';
-import { readPersons } from './read-persons.ts';
 import { newRule, rulesAbout, whyNotRemembered } from './remember-rule.ts';
 import { submittersOf } from './submitters.ts';
 import type { StepApproval } from './view-approval.ts';
@@ -172,4 +180,24 @@ async function checkEdited(
     return { invalid: { code: 'EPERMISSION', message: `the policy denies the edited call: ${verdict.reason}` } };
   }
   return { args: await toPayload(deps.blobs, described.args), effect, confirm: verdict.confirm };
+}
+
+/** Describes a held call with edited arguments, in the run that made the call. */
+export async function describeEdit(
+  deps: Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>,
+  { run, step }: StepApproval,
+  args: Json,
+): Promise<CallDescription> {
+  return describeCall(deps, asPlanned(await readSpec(deps, run), step.call), { run, tool: step.call.tool, args });
+}
+
+/** The persons who have held keys with these names in the tenant of a run. */
+export async function readPersons(
+  { redis }: Pick<EngineDeps, 'redis'>,
+  { tenant = defaultTenant }: Pick<RunState, 'tenant'>,
+  names: readonly string[],
+): Promise<NonNullable<Panel['persons']>> {
+  const wanted = [...new Set(names)];
+  const found = await Promise.all(wanted.map((name) => redis.smembers(personsKey(tenant, name))));
+  return new Map(wanted.flatMap((name, at) => (found[at]?.length ? [[name, found[at]] as const] : [])));
 }

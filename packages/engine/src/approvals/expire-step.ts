@@ -1,8 +1,7 @@
 import type { WorkerDeps } from '../deps.ts';
 import * as domain from '../domain/index.ts';
 import { readSpec } from '../log/index.ts';
-import { askTool } from './ask-tool.ts';
-import { judgeStep } from './judge-step.ts';
+import { askTool, judgeStep } from './judge-step.ts';
 import { viewApproval } from './view-approval.ts';
 
 /** Recorded as the decider when the deadline passes without a decision of a person. No caller can have this name. */

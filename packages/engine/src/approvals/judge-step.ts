@@ -1,13 +1,73 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { CallDescription, Json, RunSpec, Verdict } from '@holdpoint/contract';
+import type { CallDescription, Json, RunSpec, Touches, Verdict } from '@holdpoint/contract';
+import { modelOfRun } from '../agents/model-of-run.ts';
 import type { EngineDeps, WorkerDeps } from '../deps.ts';
-import { asPlanned, policiesInForce, type RunState, type StepState, stricter } from '../domain/index.ts';
+import {
+  addUp,
+  asPlanned,
+  policiesInForce,
+  type RunState,
+  type StepState,
+  scopeOf,
+  stricter,
+  withCurrent,
+} from '../domain/index.ts';
 import { fromPayload, readApproval, readSpec } from '../log/index.ts';
-import { askTool } from './ask-tool.ts';
+import { openPast } from '../queries/past-calls.ts';
 import { describeCall } from './describe-call.ts';
-import { hasDecision } from './has-decision.ts';
 import { judgeDescribed, toolsetPolicyOf } from './judge-described.ts';
-import { judgeResolved } from './judge-resolved.ts';
+
+/**
+ * Judges a call on its real paths: a symbolic link in the workspace may lead to another path than its name. The stricter verdict counts,
+ * and where both hold, the terms of both.
+ */
+export async function judgeResolved(
+  deps: WorkerDeps,
+  input: { run: RunState; spec: RunSpec; step: StepState; verdict: Verdict; signal: AbortSignal },
+): Promise<Verdict> {
+  const { run, step, verdict } = input;
+  const spec = asPlanned(input.spec, step.call);
+  const { tool } = step.call;
+  const args = await fromPayload(deps.blobs, step.args);
+  const described = describeCall(deps, spec, { run, tool, args });
+  if (!described.ok || described.touches === undefined || described.touches.paths.length === 0) return verdict;
+  const { touches } = described;
+  // A look at the tree costs a round trip to the tool host.
+  if (!dependsOnPaths(deps, spec) && touches.paths.every(({ access }) => access !== 'delete')) return verdict;
+  const paths = await resolved(deps, input, touches.paths);
+  if (paths.length === 0) return verdict;
+  const led = { ...described, touches: { paths, hosts: [] } };
+  const judged = judgeDescribed(deps, spec, { tool, args, described: led }).verdict;
+  return addUp(verdict, { ...judged, reason: `through a link: ${judged.reason}` });
+}
+
+/** Whether any rule, permission or protected path is about paths. The built-in rules are about deletions only. */
+const dependsOnPaths = (
+  { operatorPolicy, catalog }: WorkerDeps,
+  { permissions, protected: closed, policy, toolset, settings, modes, ...bound }: RunSpec,
+) => {
+  if (permissions !== undefined || closed.length > 0) return true;
+  const ofOperator = withCurrent(bound, operatorPolicy?.()).map(({ document }) => document);
+  const all = [policy, ...ofOperator, catalog.rules(toolset, settings, modes)];
+  return all.some(({ rules }) => rules.some(({ match }) => match.paths));
+};
+
+/** The paths whose links lead elsewhere. */
+async function resolved(
+  deps: WorkerDeps,
+  { run, signal }: { run: RunState; signal: AbortSignal },
+  touched: Touches['paths'],
+): Promise<Touches['paths']> {
+  const input = { runId: run.id, epoch: run.lease, signal };
+  const paths = await deps.executor.resolvePaths(
+    touched.map(({ path, written = path }) => written),
+    input,
+  );
+  return touched.flatMap(({ path, access, written = path }, index) => {
+    const real = paths[index];
+    return real === undefined || real === path || real === written ? [] : [{ path: real, access }];
+  });
+}
 
 /**
  * The current verdict on a step. The recorded verdict counts while its policies are in force. After a change of policies the call is judged
@@ -110,4 +170,32 @@ async function isUnseen({ redis }: WorkerDeps, run: RunState, { call, approval }
   if (call.looks === undefined || approval === undefined) return false;
   const { decision } = (await readApproval(redis, run.id, approval)) ?? {};
   return decision?.rule_id !== undefined || decision?.expired !== undefined;
+}
+
+/** The reason why the tool wants a person's decision before the call, in the present workspace; undefined when the tool has no question. */
+export async function askTool(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  if (step.call.looks === undefined) return undefined;
+  const args = await fromPayload(deps.blobs, step.args);
+  const spec = await readSpec(deps, run);
+  const { network, settings } = spec;
+  const call = { toolset: run.header.toolset, tool: step.call.tool, args };
+  const scope = scopeOf(run, spec);
+  const past = openPast(deps, run, step);
+  const model = modelOfRun(deps, run, spec);
+  return deps.executor.asks(call, { runId: run.id, epoch: run.lease, model, network, past, scope, settings, signal });
+}
+
+/** Whether a person decided on the call itself. An answer to a question of the server is no decision on the call. */
+export async function hasDecision(
+  { redis }: Pick<WorkerDeps, 'redis'>,
+  run: RunState,
+  { approval, asked }: StepState,
+): Promise<boolean> {
+  if (approval === undefined || asked === undefined || asked.decided) return approval !== undefined;
+  return (await readApproval(redis, run.id, approval))?.request.kind !== 'input';
 }

@@ -9,8 +9,7 @@ import { decideOn, pendingApprovals } from '../testing/decide.ts';
 import { deliverAll, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
-import { countApprovals } from './count-approvals.ts';
-import { type ApprovalFilter, listApprovals } from './list-approvals.ts';
+import { type ApprovalFilter, countApprovals, listApprovals } from './list-approvals.ts';
 
 const engine = useTestEngine({ fresh: true });
 const tenants = ['default', 'acme'];

@@ -3,7 +3,7 @@ import * as contract from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import * as domain from '../domain/index.ts';
 import { fromPayload, readApproval, readStep, retryWhileContended, toPayload } from '../log/index.ts';
-import { hasDecision } from './has-decision.ts';
+import { hasDecision } from './judge-step.ts';
 import { requestApproval } from './request-approval.ts';
 
 /**

@@ -3,8 +3,8 @@ import type { EngineDeps } from '../deps.ts';
 import { callDigest, coveringDigests, type Decider, decidesAlone, EngineError, type Panel } from '../domain/index.ts';
 import { toPayload } from '../log/index.ts';
 import { advisoryOf } from './advisory-arguments.ts';
-import type { DecisionRequest, Remember } from './decision-request.ts';
-import { rulesFor } from './rule-index.ts';
+import type { DecisionRequest, Remember } from './confirm-decision.ts';
+import { rulesFor } from './manage-rules.ts';
 import type { StepApproval } from './view-approval.ts';
 
 const day = 24 * 3600;

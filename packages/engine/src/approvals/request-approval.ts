@@ -1,8 +1,9 @@
-import { type ApprovalTerms, defaultTenant } from '@holdpoint/contract';
+import { type ApprovalTerms, defaultTenant, type EventOf, type NewEvent } from '@holdpoint/contract';
 import type { EngineDeps, WorkerDeps } from '../deps.ts';
 import { type ApprovalState, nextNotice, type RunState, type Transition } from '../domain/index.ts';
+import type { JobEnd } from '../jobs/index.ts';
 import * as runLog from '../log/index.ts';
-import { withHiddenFiles } from './hidden-files.ts';
+import { append, toPayload, untrackApproval } from '../log/index.ts';
 
 interface NewApproval {
   approvalId: string;
@@ -79,4 +80,63 @@ export async function pendingApproval(
   const approval = id === undefined ? undefined : await runLog.readApproval(redis, run.id, id);
   if (approval?.status !== 'pending') return undefined;
   return { ...approval, expiresAt: Date.parse(approval.request.expires_at) };
+}
+
+type Files = NonNullable<EventOf<'approval.requested'>['data']['files']>;
+
+/**
+ * Records with each question about a call the files that a person cannot see, so that no reader of a list has to open the workspace. For an
+ * unreadable workspace nothing is recorded: the API then reads the workspace and reports the problem.
+ * @param asked.opened ids of the approvals that wait for a person
+ */
+export async function withHiddenFiles(
+  deps: WorkerDeps,
+  run: RunState,
+  { transition, opened }: { transition: Transition; opened: readonly string[] },
+): Promise<Transition> {
+  const seen = new Map<string, Files | undefined>();
+  const events: NewEvent[] = [];
+  for (const event of transition.events) {
+    const isAsked = event.type === 'approval.requested' && opened.includes(event.data.approval_id);
+    if (!isAsked || event.step_id === undefined) {
+      events.push(event);
+      continue;
+    }
+    const { snapshot } = event.data;
+    if (!seen.has(snapshot)) seen.set(snapshot, await filesAt(deps, run, snapshot));
+    events.push({ ...event, data: { ...event.data, files: seen.get(snapshot) } });
+  }
+  return { ...transition, events };
+}
+
+async function filesAt(deps: WorkerDeps, { id: runId, base: since }: RunState, snapshot: string) {
+  if (since === undefined || snapshot === '') return undefined;
+  try {
+    const hidden = await deps.workspaces.hiddenFiles({ runId, since, snapshot });
+    const isEmpty = hidden.unknown.length + hidden.repositories.length === 0;
+    return { snapshot, since, hidden: isEmpty ? undefined : await toPayload(deps.blobs, hidden) };
+  } catch (error) {
+    deps.logger.warn({ run_id: runId, snapshot, err: error }, 'the files of a held call could not be looked at');
+    return undefined;
+  }
+}
+
+/**
+ * Ends the job of a parked step or publication: the job sleeps until the deadline and holds no worker. After the deadline the approval
+ * expires.
+ * @returns `again` when the approval is not pending any more
+ */
+export async function awaitDecision(
+  deps: EngineDeps,
+  run: RunState,
+  approvalId: string | undefined,
+  expire: (approval: ApprovalState) => Transition | Promise<Transition>,
+): Promise<JobEnd | 'again'> {
+  const approval = await pendingApproval(deps, run, approvalId);
+  if (approval === undefined) return 'again';
+  const { expiresAt } = approval;
+  if (expiresAt > deps.now()) return { kind: 'sleep', until: expiresAt };
+  const appended = await append(deps, run.id, await expire(approval));
+  if (appended.ok) await untrackApproval(deps.redis, approval.id);
+  return 'again';
 }

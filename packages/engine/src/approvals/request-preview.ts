@@ -3,7 +3,7 @@ import type { EngineDeps } from '../deps.ts';
 import { EngineError, requestPreview, whyNot } from '../domain/index.ts';
 import { append, retryWhileContended } from '../log/index.ts';
 import { readPanel } from './decide-step.ts';
-import { isResult } from './preview-due.ts';
+import { isResult } from './result-preview.ts';
 import { type ApprovalView, type StepApproval, viewApproval } from './view-approval.ts';
 
 /**

@@ -3,13 +3,34 @@ import { canonicalJson, fixedTime, type Json, type ResultPreview, readsOnly } fr
 import { forbiddenPaths } from '@holdpoint/policy';
 import { seedOf, snapshotMessage, tookSince } from '../calls/capture-call.ts';
 import { openModelUseRecorder } from '../calls/record-model-use.ts';
-import type { WorkerDeps } from '../deps.ts';
+import type { EngineDeps, WorkerDeps } from '../deps.ts';
 import { type ApprovalState, asPlanned, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { leaveIfAborted } from '../jobs/index.ts';
 import { fromPayload, readApproval, readSpec } from '../log/index.ts';
 import type { ExecutionContext } from '../ports/index.ts';
 import { openPast } from '../queries/past-calls.ts';
-import { isResult, resultWord } from './preview-due.ts';
+
+/** The first word of a `uses` value that binds an approval to a result. */
+export const resultWord = 'result';
+
+export const isResult = (uses: string | undefined): uses is string => uses?.startsWith(`${resultWord} `) === true;
+
+/** Whether a caller waits for the result of a held call, and a worker may run the call now. */
+export const isPreviewDue = (run: RunState, { status, previewing }: ApprovalState): boolean =>
+  (run.status === 'running' || run.status === 'waiting') &&
+  run.restore !== 'due' &&
+  status === 'pending' &&
+  previewing !== undefined;
+
+/** The approval of a parked step whose result a worker has to show now. */
+export async function dueForPreview(
+  { redis }: Pick<EngineDeps, 'redis'>,
+  run: RunState,
+  { status, approval: id }: StepState,
+): Promise<ApprovalState | undefined> {
+  const approval = status !== 'parked' || id === undefined ? undefined : await readApproval(redis, run.id, id);
+  return approval !== undefined && isPreviewDue(run, approval) ? approval : undefined;
+}
 
 /**
  * Runs a held call on a throw-away fork of the run's snapshot, without a network, and keeps the resulting snapshot. The fork is discarded

@@ -5,8 +5,8 @@ import { abortReason, type JobContext, leaveIfAborted, readError, untilCanceled 
 import * as runLog from '../log/index.ts';
 import { judgeStep } from './judge-step.ts';
 import { previewCall, type ShownCall } from './preview-call.ts';
-import { isPreviewDue, isResult } from './preview-due.ts';
 import { requestApproval } from './request-approval.ts';
+import { isPreviewDue, isResult } from './result-preview.ts';
 
 /**
  * Runs a held call for a caller who wants to see its result, and replaces its approval by one that carries the result. Where there is no

@@ -1,7 +1,6 @@
 export { isBound, whileFrozen } from './begin-approved.ts';
 export { beginApprovedTask, bindTask, meetsApproved, refuseChanged, settleCall } from './begin-approved-task.ts';
 export { type Again, beginAttempt } from './begin-attempt.ts';
-export { endCanceled } from './end-canceled.ts';
 export { letGo } from './let-go.ts';
-export { recoverAttempt } from './recover-attempt.ts';
+export { endCanceled, recoverAttempt } from './recover-attempt.ts';
 export { settleAndRelease } from './release-next.ts';

@@ -2,8 +2,16 @@ import type { Problem } from '@holdpoint/contract';
 import { requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import * as domain from '../domain/index.ts';
-import { append, fromPayload, readApproval, readWholeLog, toPayload } from '../log/index.ts';
-import { endCanceled } from './end-canceled.ts';
+import { settleCanceled } from '../domain/index.ts';
+import {
+  append,
+  fromPayload,
+  readApproval,
+  readStep,
+  readWholeLog,
+  retryWhileContended,
+  toPayload,
+} from '../log/index.ts';
 
 /** An attempt that ended without an outcome, with the reason. */
 export interface Interruption {
@@ -84,4 +92,29 @@ async function everythingKnown(deps: WorkerDeps, run: domain.RunState, step: dom
     connections,
     workspace: 'What it changed in the workspace is dropped.',
   };
+}
+
+/**
+ * Settles an attempt without an outcome, or an attempt about to wait for a person or a task, when a caller canceled its step: the call is
+ * never made again. The attempt's changes are dropped with the tree.
+ * @returns whether the step settled as canceled
+ */
+export async function endCanceled(
+  deps: Pick<WorkerDeps, 'redis' | 'now'>,
+  runId: string,
+  { id, attempt }: { id: string; attempt: number },
+): Promise<boolean> {
+  let isEnded = false;
+  await retryWhileContended(id, async () => {
+    const found = await readStep(deps.redis, runId, id);
+    const { step, run } = found ?? {};
+    if (run === undefined || step?.cancel === undefined || step.status !== 'running' || step.attempt !== attempt) {
+      return true;
+    }
+    // A run that is being canceled settles its steps as canceled.
+    if (run.status === 'canceling') return true;
+    isEnded = (await append(deps, runId, settleCanceled(run, step))).ok;
+    return isEnded;
+  });
+  return isEnded;
 }

@@ -6,8 +6,8 @@ import { readLog } from '../log/index.ts';
 import { readRecords, sealAll } from '../testing/audited.ts';
 import { deliverAll, inMemoryWorker, specOf } from '../testing/index.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
-import { readAuditState } from './audit-state.ts';
 import { recordEntry } from './audit-writer.ts';
+import { readAuditState } from './pending-batch.ts';
 import { auditDirOf, listSegments } from './segments.ts';
 
 const engine = useTestEngine({ fresh: true });

@@ -1,9 +1,10 @@
 import { type AuditEntry, auditEntrySchema } from '@holdpoint/contract';
 import { type RunState, runField } from '../domain/index.ts';
+import { type FollowDeps, type FollowPace, followRuns } from '../following/follow-runs.ts';
 import { activeIndex, pagesOf, pagesOfRuns } from '../log/index.ts';
 import { auditChannel, auditCursorsKey, auditEntriesKey, auditedKey, stateKey } from '../log/keys.ts';
 import { textOfValue } from '../records/audit-text.ts';
-import { type Chain, type ChainDeps, openChain } from './open-chain.ts';
+import { type Chain, type ChainDeps, ChainMoved, openChain } from './open-chain.ts';
 import type { Sealable } from './record-line.ts';
 import { hasRecord, openProgress, type RunProgress, type SealDeps, sealRun } from './seal-run.ts';
 
@@ -146,4 +147,27 @@ export async function recordEntryOnce({ redis }: Pick<AuditDeps, 'redis'>, entry
   const text = JSON.stringify(auditEntrySchema.parse(entry));
   await redis.eval(onceScript, 2, auditedKey(entry.id), auditEntriesKey, text, rememberedS);
   await redis.publish(auditChannel, '');
+}
+
+interface Options extends Omit<AuditDeps, 'redact'>, FollowDeps, FollowPace {
+  /** @default nothing is a secret */
+  redact?: AuditDeps['redact'] | undefined;
+}
+
+/** Seals the events of all runs, in one process of many. */
+export function startAudit({ redact = (text) => text, ...options }: Options): { stop(): Promise<void> } {
+  const { logger, everyMs, lookMs, lostMs } = options;
+  return followRuns(options, {
+    name: 'audit',
+    channels: [auditChannel],
+    async open() {
+      const writer = await openAuditWriter({ ...options, redact });
+      return { unhandled: writer.unsealed, handle: writer.seal };
+    },
+    onError(error) {
+      if (error instanceof ChainMoved) logger.debug({ err: error }, 'the audit log was opened again');
+      else logger.warn({ err: error }, 'the audit log was not written; it is tried again');
+    },
+    ...{ everyMs, lookMs, lostMs },
+  });
 }

@@ -9,8 +9,8 @@ import { readLog } from '../log/read-log.ts';
 import { readRecords, sealAll } from '../testing/audited.ts';
 import { deliverAll, inMemoryWorker, specOf, startTestEngine, type TestEngine } from '../testing/index.ts';
 import { type AuditDeps, openAuditWriter, recordEntry } from './audit-writer.ts';
+import { verifyAudit } from './open-audit.ts';
 import { ChainMoved } from './open-chain.ts';
-import { verifyAudit } from './verify-audit.ts';
 
 let engine: TestEngine;
 let dataDir: string;

@@ -12,8 +12,8 @@ import { readRecords, sealAll } from '../testing/audited.ts';
 import { deliverAll, inMemoryWorker, specOf, startTestEngine, type TestEngine } from '../testing/index.ts';
 import { copyOf } from '../testing/lagging-copy.ts';
 import { type AuditDeps, openAuditWriter } from './audit-writer.ts';
+import { verifyAudit } from './open-audit.ts';
 import { listSegments } from './segments.ts';
-import { verifyAudit } from './verify-audit.ts';
 
 const program = fileURLToPath(new URL('../testing/seal-and-stop.ts', import.meta.url));
 let engine: TestEngine;

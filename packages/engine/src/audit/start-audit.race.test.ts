@@ -10,8 +10,8 @@ import { readLog } from '../log/read-log.ts';
 import { connect } from '../redis/connect.ts';
 import { readRecords } from '../testing/audited.ts';
 import { deliverAll, inMemoryWorker, specOf, startTestEngine, type TestEngine } from '../testing/index.ts';
+import { startAudit } from './audit-writer.ts';
 import { openAudit } from './open-audit.ts';
-import { startAudit } from './start-audit.ts';
 
 const program = fileURLToPath(new URL('../testing/audit-until-killed.ts', import.meta.url));
 let engine: TestEngine;

@@ -12,10 +12,9 @@ import { deliverAll, inMemoryWorker, specOf, startTestEngine, type TestEngine } 
 import { proveWith, testSite } from '../testing/prove-with.ts';
 import { createTestPasskey } from '../testing/test-passkey.ts';
 import { type AuditDeps, recordEntry } from './audit-writer.ts';
-import { openAudit } from './open-audit.ts';
+import { openAudit, verifyAudit } from './open-audit.ts';
 import { sha256 } from './record-line.ts';
 import { verifyAssertions } from './verify-assertions.ts';
-import { verifyAudit } from './verify-audit.ts';
 import { verifyExport } from './verify-export.ts';
 
 /** Decisions of ann and bob by passkey: an approval, an edit, an answer with a message, two votes, and a publish. */

@@ -8,8 +8,8 @@ import { readRecords, sealAll } from '../testing/audited.ts';
 import { deliverAll, inMemoryWorker, specOf, startTestEngine, type TestEngine } from '../testing/index.ts';
 import { copyOf } from '../testing/lagging-copy.ts';
 import type { AuditDeps } from './audit-writer.ts';
+import { verifyAudit } from './open-audit.ts';
 import { listSegments } from './segments.ts';
-import { verifyAudit } from './verify-audit.ts';
 
 /** Two ended runs and a run waiting for a decision, in two files. */
 let engine: TestEngine;

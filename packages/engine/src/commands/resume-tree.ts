@@ -1,11 +1,19 @@
 import { isTerminal } from '@holdpoint/contract';
 import { limitReachedAbove, notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
-import { askModelNow, EngineError, extendRun, isWaitingForModel, type RunState, resumeRun } from '../domain/index.ts';
-import { append, readRun, retryWhileContended } from '../log/index.ts';
+import {
+  askModelNow,
+  changedTools,
+  EngineError,
+  extendRun,
+  isWaitingForModel,
+  type RunState,
+  resumeRun,
+  toolsChanged,
+} from '../domain/index.ts';
+import { append, readRun, readSpec, retryWhileContended } from '../log/index.ts';
 import { listAgents } from '../queries/index.ts';
 import { wakeRun } from './submit-run.ts';
-import { toolsToAccept } from './tools-to-accept.ts';
 
 interface Resume {
   by: string;
@@ -58,4 +66,17 @@ async function resumeOne(deps: EngineDeps, runId: string, request: Resume): Prom
 /** A limit that is nearly used up would stop the runs below again at their next turn. */
 async function extend(deps: EngineDeps, run: RunState, by: string): Promise<boolean> {
   return (await append(deps, run.id, extendRun(run, { by, now: deps.now() }))).ok;
+}
+
+/** The tool versions to record, when the versions changed. @throws EngineError `tools_changed` */
+export async function toolsToAccept(
+  deps: EngineDeps,
+  run: RunState,
+  accept: boolean,
+): Promise<Record<string, string> | undefined> {
+  const versions = deps.catalog.versions(run.header.toolset);
+  const problem = toolsChanged(changedTools(run, await readSpec(deps, run), versions));
+  if (problem === undefined) return undefined;
+  if (!accept) throw new EngineError('tools_changed', problem.message);
+  return versions;
 }

@@ -5,7 +5,7 @@ import { EngineError, type RunState, resumed, type StepState } from '../domain/i
 import { retryWhileContended } from '../log/index.ts';
 import { listSteps } from '../queries/index.ts';
 import { reservePlace } from './reserve-place.ts';
-import { toolsToAccept } from './tools-to-accept.ts';
+import { toolsToAccept } from './resume-tree.ts';
 import { prepareRewind, recordRewind } from './undo-run.ts';
 
 interface Retry {

@@ -2,7 +2,7 @@ import type { Caller } from '@holdpoint/contract';
 import { describe, expect, test } from 'vitest';
 import { listApprovals } from '../approvals/list-approvals.ts';
 import { collectGarbage } from '../handlers/collect-garbage.ts';
-import { readInstallation } from '../installation/read-installation.ts';
+import { readInstallation } from '../installation/record.ts';
 import { approvalIndex, approvalIndexOf, runIndex } from '../log/keys.ts';
 import { openEngine } from '../open-engine.ts';
 import { listRuns, walkAllRuns } from '../queries/list-runs.ts';

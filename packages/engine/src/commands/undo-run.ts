@@ -5,7 +5,7 @@ import { EngineError, type Rewind, type RunState, rewindRun, type StepState, typ
 import { append, claimOwner, readSpec, retryWhileContended, trackActive, untrackApproval } from '../log/index.ts';
 import { findRewindPoint, listSteps, type RewindPoint } from '../queries/index.ts';
 import { planAgain, readTurn } from './plan-again.ts';
-import { releaseModelWait } from './release-model-wait.ts';
+import { releaseModelWait } from './steer-run.ts';
 
 interface Undo {
   /** The last kept step: its id, or its number in the list of steps, from 1; 0: no step is kept. */

@@ -1,5 +1,4 @@
 export { atLeast, isSameBlockage, isSameReport, noUsage } from './agent-report.ts';
-export { termsOf } from './approval-terms.ts';
 export { asPlanned, specThen } from './as-planned.ts';
 export { timesOf } from './call-times.ts';
 export {
@@ -9,6 +8,7 @@ export {
   needsSeveral,
   type Panel,
   panelOf,
+  termsOf,
   votesOn,
   whatIsMissing,
   whyNoDelegation,
@@ -47,7 +47,6 @@ export { isLooping, loopWarning, trackRepetition } from './loop-detection.ts';
 export { narrowSpec, specOfAgent, withOpenHosts } from './narrow-spec.ts';
 export { giveNotice, nextNotice, noticesGiven } from './notices.ts';
 export { remembersRejection } from './remembered-rejection.ts';
-export { scopeOf } from './secret-scope.ts';
 export {
   type ApprovalState,
   parseAllApprovals,
@@ -57,12 +56,20 @@ export {
   type RuleState,
   type RunState,
   type StepState,
+  scopeOf,
   type TaskState,
 } from './state.ts';
 export { changedTools, toolsChanged } from './tool-versions.ts';
 export { agentsAre, heads, notCanceled, openTasksAre, seqIs, type Transition } from './transition.ts';
 export { askAgain, editorsOf } from './transitions/ask-again.ts';
-export { askQuestion, type NewQuestion, nextRound } from './transitions/ask-question.ts';
+export {
+  askQuestion,
+  type NewQuestion,
+  nextRound,
+  stopWaiting,
+  totalIs,
+  waitForAgents,
+} from './transitions/ask-question.ts';
 export {
   type AttemptResult,
   countConnections,
@@ -102,7 +109,6 @@ export { type Decision, decide, delegate, expire, isOutsideQuestion, vote } from
 export { asksOutside, type Gate, gateSteps, mayWrite, releasable, runsBeside } from './transitions/gate-steps.ts';
 export { holdAttempt } from './transitions/hold-attempt.ts';
 export { isMarkedAs, markAs } from './transitions/mark-run.ts';
-export { recordMessage, wakeEnded } from './transitions/message.ts';
 export {
   endIdle,
   finishOpen,
@@ -112,7 +118,6 @@ export {
   resumedByCalls,
   waitForCalls,
 } from './transitions/open-run.ts';
-export { type PlannerOutput, planTurn, type TurnStep } from './transitions/plan-turn.ts';
 export { beginPrepare, recordPrepared, recordPrepareFailed } from './transitions/prepare.ts';
 export { failPreview, replaceByPreview, requestPreview } from './transitions/preview-approval.ts';
 export {
@@ -140,15 +145,20 @@ export {
   extendRun,
   finishCancel,
   finishClosing,
+  type PlannerOutput,
   pauseByHand,
   pausedByHand,
   pauseRun,
+  planTurn,
   type RunEnd,
+  recordMessage,
   recordProgress,
   recordRepair,
   resumed,
   resumeRun,
   startRun,
+  type TurnStep,
+  wakeEnded,
 } from './transitions/run-life.ts';
 export { distrustTree, leaseToDrop, recordRestored, takeLease } from './transitions/take-over.ts';
 export {
@@ -173,5 +183,4 @@ export {
   startTask,
   type TaskResult,
 } from './transitions/tasks.ts';
-export { stopWaiting, totalIs, waitForAgents } from './transitions/waiting.ts';
 export { unblocked } from './turn-order.ts';

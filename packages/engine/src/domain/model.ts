@@ -1,6 +1,7 @@
 /** The vocabulary of transitions and changes: the fields of the state, the parsed state, and conditions. */
-export { approvalField, ruleField } from './fields/approval.ts';
+
 export type { Cell } from './fields/field.ts';
+export { approvalField, ruleField } from './fields/field.ts';
 export {
   approvalsField,
   callsKeyField,

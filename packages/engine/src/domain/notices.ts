@@ -1,5 +1,5 @@
 import type { ApprovalTerms } from '@holdpoint/contract';
-import { approvalField } from './fields/approval.ts';
+import { approvalField } from './fields/field.ts';
 import type { ApprovalState } from './model.ts';
 import { approvalIs, fieldIs, isAbsent, type Transition } from './transition.ts';
 

@@ -1,7 +1,6 @@
-import { isIdOf } from '@holdpoint/contract';
+import { defaultTenant, isIdOf, type RunSpec, type SecretScope } from '@holdpoint/contract';
 import type { z } from 'zod';
-import { approvalTable, ruleTable } from './fields/approval.ts';
-import { nameOf, schemaOf } from './fields/field.ts';
+import { approvalTable, nameOf, ruleTable, schemaOf } from './fields/field.ts';
 import { runTable } from './fields/run.ts';
 import { columnSeparator, settledColumns, stepTable } from './fields/step.ts';
 import { taskTable } from './fields/task.ts';
@@ -184,3 +183,9 @@ const idsWith = (fields: Fields, suffix: string): string[] =>
   Object.keys(fields)
     .flatMap((name) => (name.endsWith(suffix) ? [name.slice(0, -suffix.length)] : []))
     .sort();
+
+/** The tenant and the names of the secrets of a run. */
+export const scopeOf = (run: Pick<RunState, 'tenant'>, { secrets = [] }: Pick<RunSpec, 'secrets'>): SecretScope => ({
+  tenant: run.tenant ?? defaultTenant,
+  secrets,
+});

@@ -1,6 +1,5 @@
 import type * as contract from '@holdpoint/contract';
-import { approvalField } from './fields/approval.ts';
-import type { Cell } from './fields/field.ts';
+import { approvalField, type Cell } from './fields/field.ts';
 import { runField } from './fields/run.ts';
 import { stepField } from './fields/step.ts';
 import { taskField } from './fields/task.ts';

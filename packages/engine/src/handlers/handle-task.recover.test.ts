@@ -7,7 +7,7 @@ import { undoSteps } from '../commands/undo-run.ts';
 import { readTasks } from '../log/index.ts';
 import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { requestTaskKill } from '../tasks/kill-task.ts';
+import { requestTaskKill } from '../tasks/task-handle.ts';
 import { approveFirst } from '../testing/decide.ts';
 import { calm } from '../testing/deliver-all.ts';
 import { deliverAll, dyingAt, type InMemoryWorker, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';

@@ -22,7 +22,7 @@ import { readTasks } from '../log/read-state.ts';
 import type { Planner, PlannerDecision } from '../ports/index.ts';
 import { listRuns } from '../queries/list-runs.ts';
 import { listSteps } from '../queries/list-steps.ts';
-import { requestTaskKill } from '../tasks/kill-task.ts';
+import { requestTaskKill } from '../tasks/task-handle.ts';
 import { decideOn, pendingApprovals } from '../testing/decide.ts';
 import { inMemoryWorker, openSpec, specOf, sweepOnce } from '../testing/index.ts';
 import { type JobTaker, openJobTaker, type QueueName, queuesInOrder } from '../testing/job-taker.ts';

@@ -6,8 +6,7 @@ import type { Redis } from 'ioredis';
 import type { Connections } from '../redis/connect.ts';
 import { checkSameFormat, formatMissing } from './check-format.ts';
 import { InstallationError } from './error.ts';
-import { type InstallationState, readInstallation } from './read-installation.ts';
-import { writeFileRecord, writeRedisRecord } from './record.ts';
+import { type InstallationState, readInstallation, writeFileRecord, writeRedisRecord } from './record.ts';
 import { refuseWhileConnected } from './refuse-copy.ts';
 
 /**

@@ -1,7 +1,6 @@
 import { InstallationError } from './error.ts';
 import { dataFormat } from './migrations/migrations.ts';
-import type { InstallationState } from './read-installation.ts';
-import { type InstallationRecord, readFileRecord } from './record.ts';
+import { type InstallationRecord, type InstallationState, readFileRecord } from './record.ts';
 
 /**
  * Checks the format of every side with a record: this version must be able to read the format.

@@ -6,8 +6,14 @@ export { checkDataDirectory, makeDataDirectory } from './make-data-directory.ts'
 export { migrate, pendingMigrations } from './migrations/migrate.ts';
 export type { Migration } from './migrations/migration.ts';
 export { dataFormat } from './migrations/migrations.ts';
-export { countUnknownRuns, hasUnknownFormat, type InstallationState, readInstallation } from './read-installation.ts';
+export {
+  confirmInstallation,
+  countUnknownRuns,
+  hasUnknownFormat,
+  type InstallationState,
+  readInstallation,
+  watchInstallation,
+} from './record.ts';
 export { refuseCopy } from './refuse-copy.ts';
 export type { Sides } from './sides.ts';
 export { markHistory, watchHistory } from './watch-history.ts';
-export { confirmInstallation, watchInstallation } from './watch-installation.ts';

@@ -17,8 +17,7 @@ import { useTestEngine } from '../testing/use-test-engine.ts';
 import { adoptInstallation, bindInstallation } from './installation.ts';
 import { pendingMigrations } from './migrations/migrate.ts';
 import { dataFormat } from './migrations/migrations.ts';
-import { readInstallation } from './read-installation.ts';
-import { confirmInstallation, watchInstallation } from './watch-installation.ts';
+import { confirmInstallation, readInstallation, watchInstallation } from './record.ts';
 
 const engine = useTestEngine();
 let dataDir: string;

@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { isAtHome } from '@holdpoint/process/home';
 import { checkFormat } from './check-format.ts';
 import { InstallationError } from './error.ts';
-import { readInstallation } from './read-installation.ts';
 import * as record from './record.ts';
+import { readInstallation } from './record.ts';
 import { refuseCopy } from './refuse-copy.ts';
 import type { Sides } from './sides.ts';
 

@@ -1,12 +1,17 @@
-import { readFile, rm } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { createDurably, writeDurably } from '@holdpoint/process/durable-files';
 import { homeOf, installationFile } from '@holdpoint/process/home';
+import { announcePresence } from '@holdpoint/process/presence';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
-import { formatKey, installationKey } from '../log/keys.ts';
+import { listTenants, runIndexOf } from '../log/index.ts';
+import { formatKey, installationKey, stateKey } from '../log/keys.ts';
 import { InstallationError } from './error.ts';
 import { makeDataDirectory } from './make-data-directory.ts';
 import { dataFormat } from './migrations/migrations.ts';
+import type { Sides } from './sides.ts';
 
 /** The format of the data of a side. `migrating_to` is set while a migration changes the data. */
 const formatSchema = z.object({ data_format: z.int().min(1), migrating_to: z.int().min(1).optional() });
@@ -95,4 +100,88 @@ function parseFormat(text: string): Format {
       { cause },
     );
   }
+}
+
+/** @throws InstallationError when Redis is replaced, emptied or migrated; or the error of the connection */
+export async function confirmInstallation(redis: Redis, id: string): Promise<void> {
+  const { id: now, format } = await readRedisRecord(redis);
+  if (now === id && isDeepStrictEqual(format, currentFormat)) return;
+  const next =
+    'Stop Holdpoint, restore Redis from its append-only file or a backup, and start again. Nothing was deleted.';
+  if (now === undefined)
+    throw new InstallationError('installation_lost', 'Redis came back without the data of this installation.', next);
+  if (now !== id)
+    throw new InstallationError('installation_lost', 'Redis was replaced by the Redis of another installation.', next);
+  throw new InstallationError(
+    'installation_lost',
+    'Redis has another data format than at the start of this program.',
+    'Start the version of Holdpoint that migrated the data.',
+  );
+}
+
+const everyMs = 5000;
+
+/**
+ * Checks every five seconds whether Redis still belongs to this installation, and shows other programs of this machine that this program
+ * works on its data directory.
+ *
+ * @param onLost called once
+ */
+export function watchInstallation(
+  { redis, id, dataDir }: Sides & { id: string },
+  onLost: (error: InstallationError) => void,
+): { stop(): void } {
+  const timer = setInterval(() => {
+    confirmInstallation(redis, id).catch((error: unknown) => {
+      // A lost connection gives no information about the server behind the connection.
+      if (!(error instanceof InstallationError)) return;
+      clearInterval(timer);
+      onLost(error);
+    });
+  }, everyMs);
+  timer.unref();
+  const presence = announcePresence({ id, dataDir });
+  return {
+    stop() {
+      clearInterval(timer);
+      presence.stop();
+    },
+  };
+}
+
+/** The record of each side, and the number of runs with data on the side. */
+export interface InstallationState {
+  dataDir: InstallationRecord & { runs: number };
+  redis: InstallationRecord & { runs: number };
+}
+
+export async function readInstallation({ redis, dataDir }: Sides): Promise<InstallationState> {
+  const [file, stored, known] = await Promise.all([readFileRecord(dataDir), readRedisRecord(redis), countRuns(redis)]);
+  return { dataDir: { ...file, runs: (await runsIn(dataDir)).length }, redis: { ...stored, runs: known } };
+}
+
+async function countRuns(redis: Sides['redis']): Promise<number> {
+  const tenants = await listTenants(redis);
+  const counts = await Promise.all(tenants.map((tenant) => redis.zcard(runIndexOf(tenant))));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** How many runs have files in the data directory and no log in this Redis. */
+export async function countUnknownRuns({ redis, dataDir }: Sides): Promise<number> {
+  let unknown = 0;
+  for (const runId of await runsIn(dataDir)) unknown += 1 - (await redis.exists(stateKey(runId)));
+  return unknown;
+}
+
+/** Whether a data directory has files of runs and no record. Only its Redis can then tell their format. */
+export async function hasUnknownFormat(dataDir: string): Promise<boolean> {
+  return (await readFileRecord(dataDir)).id === undefined && (await runsIn(dataDir)).length > 0;
+}
+
+async function runsIn(dataDir: string): Promise<string[]> {
+  const names = await readdir(join(dataDir, 'runs')).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return [];
+    throw error;
+  });
+  return names.filter((name) => name.startsWith('run_'));
 }

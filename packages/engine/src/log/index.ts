@@ -47,7 +47,6 @@ export {
   statusIndexOf,
 } from './keys.ts';
 export { idsAfter, listTenants, pagesOf, pagesOfRuns } from './pages.ts';
-export { fromPayload, shownPayload, toPayload, toResult, withResult } from './payload.ts';
 export { rewindsOf, type SnapshotPlace, snapshotPlaces, turnsIn } from './read-indexes.ts';
 export {
   lastEventAt,
@@ -62,7 +61,7 @@ export {
   readWholeLog,
   seqBefore,
 } from './read-log.ts';
-export { readSpec } from './read-spec.ts';
+export { fromPayload, readSpec, shownPayload, toPayload, toResult, withResult } from './read-spec.ts';
 export {
   type CallCancel,
   isReserved,
@@ -86,8 +85,7 @@ export {
 export { readManySteps, readTurns, type StepFacts } from './read-turns.ts';
 export { checkTries, retryWhileContended } from './retry-while-contended.ts';
 export { correctLists, countByStanding, countLabelled, countListed, mostCounted, pick } from './run-lists.ts';
-export { searchTitles, type TitleSearch } from './search-titles.ts';
+export { foldTitle, searchTitles, type TitleSearch } from './search-titles.ts';
 export { cacheStep, takeCachedStep } from './step-cache.ts';
 export { fromStored, isOfType } from './stored-event.ts';
-export { foldTitle } from './titles.ts';
 export { idAt, type Walk, walkApprovals } from './walk-approvals.ts';

@@ -6,7 +6,7 @@ import type { StateChanges } from '../domain/state-changes.ts';
 import { lookSoon, trackActive } from './indexes.ts';
 import { activeIndex, labelIndexOf, reasonIndexOf, reasonsKey, standingsKey, stateKey, statusIndexOf } from './keys.ts';
 import { knownTenant, knowTenant, readTenant } from './known-tenants.ts';
-import { keepMissingTitles, keepTitle } from './titles.ts';
+import { keepMissingTitles, keepTitle } from './search-titles.ts';
 
 /** Takes a run out of the lists it has left. Call the function when the append is done. */
 export type Settle = (seq: number) => void;

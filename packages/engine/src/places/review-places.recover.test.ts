@@ -8,7 +8,7 @@ import { readPlaceWait } from '../queries/index.ts';
 import { inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
 import { type JobTaker, openJobTaker } from '../testing/job-taker.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
-import { reviewPlaces } from './review-places.ts';
+import { reviewPlaces } from './take-place.ts';
 
 const engine = useTestEngine({ fresh: true });
 let taker: JobTaker;

@@ -5,7 +5,7 @@ import type { EngineDeps } from '../deps.ts';
 import { budgetsOf, countUnanswered, namedField, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import * as runLog from '../log/index.ts';
 import type { OpenTask, PlannerInput, SettledStep } from '../ports/index.ts';
-import { presentStep } from '../queries/present-step.ts';
+import { presentStep } from '../queries/list-results.ts';
 import { readConversation } from './read-conversation.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog' | 'ceilings' | 'now' | 'operatorPolicy'>;

@@ -1,7 +1,16 @@
 /** The ports of the engine to tools, workspaces and planners. The worker passes the real implementations. */
 export type { AgentKinds, FoundKinds } from './agent-kinds.ts';
-export type { Call, TaskTools, ToolCatalog } from './catalog.ts';
-export type { ExecutionContext, Executor, ModelUse, PrepareEnd, TaskContext, TaskEnd } from './executor.ts';
+export type {
+  Call,
+  ExecutionContext,
+  Executor,
+  ModelUse,
+  PrepareEnd,
+  TaskContext,
+  TaskEnd,
+  TaskTools,
+  ToolCatalog,
+} from './executor.ts';
 export type {
   BudgetUse,
   NewsOfTask,

@@ -1,4 +1,11 @@
-import { ForbiddenChange, type Prepare, type PrepareResult, type Problem, type RunSpec } from '@holdpoint/contract';
+import {
+  type Connection,
+  ForbiddenChange,
+  type Prepare,
+  type PrepareResult,
+  type Problem,
+  type RunSpec,
+} from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
 import { hostsOf, lineOf, refusedCommand } from '../approvals/judge-prepare.ts';
 import { secretWritten } from '../calls/capture-call.ts';
@@ -8,7 +15,26 @@ import { guardTree } from '../fencing/inspect-tree.ts';
 import { takeTree } from '../fencing/take-tree.ts';
 import { abortReason, HandBack, type JobContext, lockLost, readError } from '../jobs/index.ts';
 import { append, readRun, readSpec } from '../log/index.ts';
-import { countReached } from './count-reached.ts';
+
+type Reached = NonNullable<PrepareResult['reached']>[number];
+
+const mostPlaces = 50;
+
+/** Counts connections by host, port, verdict and reason. Connections to places above the cap are not listed. */
+export function countReached(): { add(connection: Connection): void; list(): Reached[] | undefined } {
+  const places = new Map<string, Reached>();
+  return {
+    add({ host, port, verdict, bytes_down, reason, detail }) {
+      const why = verdict === 'allowed' ? {} : { reason, detail };
+      const name = JSON.stringify([host, port, verdict, why.reason]);
+      const place = places.get(name) ?? { host, port, verdict, connections: 0, bytes_down: 0, ...why };
+      if (!places.has(name) && places.size === mostPlaces) return;
+      const { connections } = place;
+      places.set(name, { ...place, connections: connections + 1, bytes_down: place.bytes_down + bytes_down });
+    },
+    list: () => (places.size === 0 ? undefined : [...places.values()]),
+  };
+}
 
 /**
  * Runs the remaining commands of `prepare` one after the other, before the first turn. A command whose worker died runs again, on a new

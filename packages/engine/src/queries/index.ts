@@ -1,15 +1,13 @@
 export { readApprovalEvents } from './approval-events.ts';
-export { countRuns } from './count-runs.ts';
 export { type Attempt, listAttempts } from './list-attempts.ts';
 export { listEvents, runsChangedSince } from './list-events.ts';
-export { listResults } from './list-results.ts';
-export { listRuns, type Page, type RunFilter, walkAllRuns } from './list-runs.ts';
+export { listResults, presentStep } from './list-results.ts';
+export { countRuns, listRuns, type Page, type RunFilter, walkAllRuns } from './list-runs.ts';
 export { hasSnapshot, pageSnapshots, type RunSnapshot } from './list-snapshots.ts';
 export { getStep, listSteps } from './list-steps.ts';
 export { listAgents } from './list-tree.ts';
 export { findNumberedSteps, type NumberedStep, pageSteps, type StepsQuery } from './page-steps.ts';
 export { type PlannedTurn, pageTurns } from './page-turns.ts';
-export { presentStep } from './present-step.ts';
 export { findWaiting, readCalls, type WaitingCall } from './read-calls.ts';
 export { readInstructions } from './read-instructions.ts';
 export { type PlaceWait, readPlaceWait } from './read-place-wait.ts';

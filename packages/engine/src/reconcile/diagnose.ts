@@ -1,11 +1,12 @@
 import { type EventOf, isSettled, isTaskOver, isTerminal } from '@holdpoint/contract';
 import type { Job } from 'bullmq';
-import { isPreviewDue } from '../approvals/preview-due.ts';
+import { isPreviewDue } from '../approvals/result-preview.ts';
 import type { WorkerDeps } from '../deps.ts';
+import type { RunState, TaskState } from '../domain/index.ts';
 import * as domain from '../domain/index.ts';
 import { lastEventAt, readApproval, readStep, readTask, readTasks, readTurnSteps, stateKey } from '../log/index.ts';
 import { isInBackoff, jobIds, longestNapMs, type StepJob } from '../queues/queues.ts';
-import { isDue } from './ensure-tasks.ts';
+import { requestTaskKill } from '../tasks/task-handle.ts';
 import { isWaitOver, isWorkspaceDue } from './release-run.ts';
 import { unlistedApprovals } from './unlisted-approvals.ts';
 
@@ -153,4 +154,27 @@ const graceMs = 5000;
 async function isQuiet(deps: WorkerDeps, runId: string): Promise<boolean> {
   const changedAt = await lastEventAt(deps.redis, runId);
   return changedAt !== undefined && deps.now() - changedAt >= graceMs;
+}
+
+/** Adds the jobs that a run's open tasks need. */
+export async function ensureTasks(deps: WorkerDeps, run: RunState): Promise<void> {
+  if (run.open_tasks === 0) return;
+  const due = (await readTasks(deps.redis, run.id)).filter((task) => isDue(run, task));
+  await Promise.all(due.map((task) => deps.queues.wakeTask(run.id, task.id)));
+}
+
+/** A running sub-agent needs no task job: its run has jobs and reports its end. An ended sub-agent with a merge needs a job. */
+export function isDue(run: RunState, task: TaskState): boolean {
+  if (isTaskOver(task.status)) return false;
+  if (task.about.kind === 'shell' || task.kill !== undefined || run.status === 'canceling') return true;
+  return task.status === 'queued' || task.status === 'capturing';
+}
+
+/** Ends the open tasks of a run that is about to end. */
+export async function endTasks(deps: WorkerDeps, run: RunState): Promise<void> {
+  const open = (await readTasks(deps.redis, run.id)).filter((task) => !isTaskOver(task.status));
+  for (const task of open) {
+    if (task.kill === undefined) await requestTaskKill(deps, run.id, task.id, 'The end of the run');
+    else await deps.queues.wakeTask(run.id, task.id);
+  }
 }

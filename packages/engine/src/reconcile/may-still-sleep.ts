@@ -1,4 +1,4 @@
-import { dueForPreview } from '../approvals/preview-due.ts';
+import { dueForPreview } from '../approvals/result-preview.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { readRun, readStep } from '../log/index.ts';
 import type { StepJob, TurnJob, WorkspaceJob } from '../queues/queues.ts';

@@ -1,6 +1,29 @@
-import type { Redis } from 'ioredis';
+import { Redis } from 'ioredis';
 import type { Logger } from '../ports/index.ts';
-import { OneWriteRedis } from './one-write.ts';
+
+/**
+ * Sends all commands of an iteration of the event loop in one write. The server reads them at once, so with `appendfsync always` a
+ * single fsync covers them all. ioredis alone makes one system call per command; its auto-pipelining has the same effect for 1.7 times the
+ * CPU per job.
+ */
+export class OneWriteRedis extends Redis {
+  #isHolding = false;
+
+  override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {
+    if (!this.#isHolding && this.status === 'ready') this.#hold();
+    return super.sendCommand(...args);
+  }
+
+  #hold(): void {
+    const { stream } = this;
+    this.#isHolding = true;
+    stream.cork();
+    setImmediate(() => {
+      this.#isHolding = false;
+      stream.uncork();
+    });
+  }
+}
 
 /** `redis://…`, `rediss://…`, or the absolute path of a unix socket. */
 export type RedisAddress = string;

@@ -2,7 +2,7 @@ import type { Occurrence } from '@holdpoint/contract';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { advance, type RunEnd } from './advance.ts';
-import type { ScheduleState } from './state.ts';
+import type { ScheduleState } from './store.ts';
 import { stateOf } from './testing/times-of.ts';
 import { openClockwork } from './times.ts';
 

@@ -1,5 +1,5 @@
 import type { Occurrence } from '@holdpoint/contract';
-import { type Due, idOf, type ScheduleState } from './state.ts';
+import { type Due, idOf, type ScheduleState } from './store.ts';
 import { type Clockwork, jitterOf, openClockwork } from './times.ts';
 
 /** How a run of the schedule is: `gone` has ended, and nothing else is known of it. */

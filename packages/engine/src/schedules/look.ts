@@ -1,7 +1,6 @@
 import type { Occurrence } from '@holdpoint/contract';
 import { advance, type RunEnd } from './advance.ts';
-import type { ScheduleState } from './state.ts';
-import type { ScheduleStore, StoredSchedule } from './store.ts';
+import type { ScheduleState, ScheduleStore, StoredSchedule } from './store.ts';
 
 /** A schedule with an occurrence that was taken, under the id of its run. */
 export type Submitting = ScheduleState & { submitting: NonNullable<ScheduleState['submitting']> };

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Cron } from 'croner';
-import type { Times } from './state.ts';
+import type { Times } from './store.ts';
 
 /** A cron text is five fields or a name. The library also takes dates, which occur once. */
 const cronForm = /^(?:@(?:yearly|annually|monthly|weekly|daily|midnight|hourly)|\S+(?:\s+\S+){4})$/;

@@ -1,4 +1,3 @@
 export { measureFolder } from './measure-folder.ts';
-export { releaseReserve } from './reserve.ts';
 export { type SpaceLimits, spaceLimitsFrom } from './space-limits.ts';
-export { freeBytes, type SpaceWatch, watchSpace } from './watch-space.ts';
+export { freeBytes, releaseReserve, type SpaceWatch, watchSpace } from './watch-space.ts';

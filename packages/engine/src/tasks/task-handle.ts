@@ -2,11 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { isTaskOver, type MergePreview, type MergeResult, type TaskHandle, type TaskView } from '@holdpoint/contract';
 import { findKind } from '../agents/find-kind.ts';
 import { secretWritten, snapshotMessage } from '../calls/capture-call.ts';
-import type { WorkerDeps } from '../deps.ts';
-import type { RunState, StepState, TaskState } from '../domain/index.ts';
+import type { EngineDeps, WorkerDeps } from '../deps.ts';
+import { EngineError, type RunState, requestKill, type StepState, type TaskState } from '../domain/index.ts';
 import { readError } from '../jobs/index.ts';
-import { readRun, readSpec, readTask, readTasks } from '../log/index.ts';
-import { requestTaskKill } from './kill-task.ts';
+import { append, controlChannel, readRun, readSpec, readTask, readTasks, retryWhileContended } from '../log/index.ts';
 import { findMerge, mergeFrozen } from './merge.ts';
 import { sendTaskInput } from './send-input.ts';
 
@@ -98,4 +97,29 @@ export async function previewMerge(
   const { runId, snapshot, base } = found.from;
   const content = await deps.workspaces.contentOf({ runId, from: base, to: snapshot });
   return { status: 'ready', run_id: runId, snapshot, ...content };
+}
+
+/**
+ * Records that a task has to end. The whole process tree of a background command dies soon after; a sub-agent is canceled. No-op for an
+ * ended task.
+ * @throws EngineError `task_not_found`
+ */
+export async function requestTaskKill(
+  deps: Pick<EngineDeps, 'redis' | 'queues' | 'logger' | 'newId' | 'now'>,
+  runId: string,
+  taskId: string,
+  by: string,
+): Promise<void> {
+  await retryWhileContended(taskId, async () => {
+    const task = await readTask(deps.redis, runId, taskId);
+    if (!task) throw new EngineError('task_not_found', `the run ${runId} has no task ${taskId}`);
+    if (isTaskOver(task.status) || task.kill !== undefined) return true;
+    return (await append(deps, runId, requestKill(task, by))).ok;
+  });
+  try {
+    await deps.redis.publish(controlChannel, JSON.stringify({ kind: 'kill', run_id: runId, task_id: taskId }));
+    await deps.queues.wakeTask(runId, taskId);
+  } catch (error) {
+    deps.logger.warn({ run_id: runId, task_id: taskId, err: error }, 'the wake-up was not sent; the sweeper will');
+  }
 }

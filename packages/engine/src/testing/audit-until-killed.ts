@@ -1,5 +1,5 @@
 import pino from 'pino';
-import { startAudit } from '../audit/start-audit.ts';
+import { startAudit } from '../audit/audit-writer.ts';
 import { connect } from '../redis/connect.ts';
 
 // Is a worker that seals, until it is killed: ADDRESS DATA_DIR

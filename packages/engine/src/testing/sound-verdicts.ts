@@ -3,9 +3,8 @@ import type { LoggedEvent, Verdict } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import type { RunState } from '../domain/index.ts';
 import { readRun, readSpec, readWholeLog } from '../log/index.ts';
-import { policiesThen } from '../policies/replay/policies-then.ts';
 import { type LoggedCall, readCalls } from '../policies/replay/read-calls.ts';
-import { factsThen, judgeAgain } from '../policies/replay/replay-policy.ts';
+import { factsThen, judgeAgain, policiesThen } from '../policies/replay/replay-policy.ts';
 import { walkAllRuns } from '../queries/list-runs.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>;

@@ -1,7 +1,7 @@
 import * as mcp from '@modelcontextprotocol/client';
 import { McpError } from '../errors.ts';
 import type { HttpServer } from '../servers.ts';
-import { oauthFetch, secureUrl, untrusted } from './oauth-fetch.ts';
+import { oauthFetch, secureUrl, untrusted } from './ask-for-tokens.ts';
 import type { OAuthHost } from './port.ts';
 
 /** A server as a protected resource (RFC 9728). */

@@ -1,6 +1,6 @@
+import { oauthFetch, secureUrl } from './ask-for-tokens.ts';
 import { readIssuer } from './find-authority.ts';
 import { type Login, loginsOf, parseLogin } from './login.ts';
-import { oauthFetch, secureUrl } from './oauth-fetch.ts';
 import type { OAuthHost } from './port.ts';
 
 /** How the logout of a login ended: its issuer, and whether the issuer has ended the tokens, too. */

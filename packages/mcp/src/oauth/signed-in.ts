@@ -2,8 +2,7 @@ import type { Network, NetworkRequest, NetworkResponse } from '@holdpoint/tools'
 import { McpError } from '../errors.ts';
 import { hasOwnLogin } from '../servers.ts';
 import { challengeOf } from './find-authority.ts';
-import { confirmIssuer, findLogin } from './find-login.ts';
-import { logInAsClient } from './log-in-as-client.ts';
+import { confirmIssuer, findLogin, logInAsClient } from './log-in-as-client.ts';
 import { type Login, loginCommand, loginName, needsLogin } from './login.ts';
 import { type OAuthServer, renewLogin } from './renew-login.ts';
 

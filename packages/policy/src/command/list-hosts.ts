@@ -1,4 +1,4 @@
-import { findFacts } from './find-facts.ts';
+import { findFacts } from './list-paths.ts';
 import type { CommandHost, SimpleCommand } from './simple-command.ts';
 
 /** The hosts of a command's connections, as far as its arguments show. */

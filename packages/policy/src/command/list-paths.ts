@@ -1,7 +1,6 @@
 import { posix } from 'node:path';
-import { findFacts } from './find-facts.ts';
-import type { ProgramFacts } from './program-facts.ts';
-import type { Arguments } from './read-options.ts';
+import { type ProgramFacts, programFacts } from './program-facts.ts';
+import { type Arguments, readOptions } from './read-options.ts';
 import type { CommandPath, CommandWord, PathAccess, SimpleCommand } from './simple-command.ts';
 import type { Walk } from './walk.ts';
 
@@ -93,4 +92,22 @@ function belowRoot(path: string, root: string | undefined): string {
   if (root === undefined) return plain;
   if (plain === root) return '.';
   return plain.startsWith(`${root}/`) ? plain.slice(root.length + 1) : plain;
+}
+
+/** The facts about a command's program or sub-command, and its arguments read by these facts. */
+export function findFacts({
+  program,
+  argv,
+}: SimpleCommand): { facts: ProgramFacts; read: Arguments; moved: boolean } | undefined {
+  let facts = Object.hasOwn(programFacts, program) ? programFacts[program] : undefined;
+  let words = argv.slice(1);
+  let moved = false;
+  while (facts?.subcommands) {
+    const { flags, operands, places } = readOptions(words, { ...facts, operandEndsFlags: true });
+    moved ||= flags.some(({ name }) => facts?.moves?.includes(name));
+    const name = operands[0]?.static ? operands[0].value : '';
+    facts = Object.hasOwn(facts.subcommands, name) ? facts.subcommands[name] : undefined;
+    words = words.slice((places[0] ?? 0) + 1);
+  }
+  return facts && { facts, read: readOptions(words, facts), moved };
 }

@@ -1,10 +1,21 @@
-import { type AndOr, forEachChild, type ParsedScript, type Pipeline, type SyntaxNode } from 'unbash';
-import { addPart } from './add-command.ts';
+import {
+  type AndOr,
+  type Command,
+  forEachChild,
+  type HereDoc,
+  type ParsedScript,
+  type Pipeline,
+  type Redirection,
+  type SyntaxNode,
+  type Word,
+} from 'unbash';
+import { addCommand, addPart } from './add-command.ts';
 import { findHazard } from './find-hazards.ts';
-import { readRedirects } from './read-redirects.ts';
+import { readAssignmentWord, readWord } from './read-word.ts';
 import { isBashOnly } from './refuse-dialect.ts';
-import { visitCommand } from './visit-command.ts';
+import type { CommandAssignment, CommandRedirect } from './simple-command.ts';
 import * as walker from './walk.ts';
+import { placeOf, type Scope, type Walk } from './walk.ts';
 
 /** Adds the commands of a node and of all its children. */
 export function visit(walk: walker.Walk, node: SyntaxNode, scope: walker.Scope): void {
@@ -139,4 +150,91 @@ function assignedName(node: SyntaxNode): string | undefined {
   if (node.type === 'ParameterExpansion' && node.operation?.type === 'Default' && node.operation.operator.endsWith('='))
     return node.parameter;
   return undefined;
+}
+
+/**
+ * Visits a command of the syntax tree: first the substitutions of its words, then the command, then the commands started by the command.
+ */
+export function visitCommand(walk: Walk, node: Command, scope: Scope, visitWords: () => void): void {
+  const first = walk.commands.length;
+  visitWords();
+  const substituted = walk.commands.slice(first).map(({ program }) => program);
+  const { redirects, text, input } = readRedirects(node.redirects);
+  const assignments = node.prefix.flatMap((part) => (part.type === 'Assignment' ? [readAssignment(part)] : []));
+  const position = placeOf(node, scope);
+  if (!node.name) {
+    if (assignments.length + redirects.length > 0) addPart(walk, scope, { position, assignments, redirects });
+    return;
+  }
+  const rest = node.args.map((word) =>
+    word.type === 'Word' ? readWord(word) : readAssignmentWord(word, scope.dialect !== 'bash'),
+  );
+  const words = [readWord(node.name), ...rest];
+  const { text: outer, ...outside } = scope;
+  const given = input ? text : outer;
+  const inside = { ...outside, input: input ? [] : scope.input };
+  const found = { position, assignments, redirects, substituted };
+  addCommand(walk, given === undefined ? inside : { ...inside, text: given }, words, found);
+}
+
+function readAssignment({
+  name,
+  value,
+  append,
+}: {
+  name: string;
+  value: Word | { type: 'ArrayValue' };
+  append: boolean | undefined;
+}): CommandAssignment {
+  if (value.type === 'ArrayValue' || append) return { name, value: null };
+  const word = readWord(value);
+  return { name, value: word.static ? word.value : null };
+}
+
+/** Files opened by redirects, and the standard input contained in the line. */
+export function readRedirects(nodes: readonly Redirection[]): {
+  redirects: CommandRedirect[];
+  text?: string;
+  input: boolean;
+} {
+  const redirects: CommandRedirect[] = [];
+  let text: string | undefined;
+  let input = false;
+  for (const node of nodes) {
+    const isInput = !node.descriptor || (node.descriptor.type === 'FileDescriptor' && node.descriptor.value === 0);
+    if (node.type === 'Redirect') {
+      if (!node.target || isDuplicate(node.operator, node.target.value)) continue;
+      const word = readWord(node.target);
+      const path = word.value;
+      const { operator } = node;
+      if (operator === '<' || operator === '<>') redirects.push({ path, access: 'read', static: word.static });
+      if (operator === '<>' || !operator.includes('<'))
+        redirects.push({ path, access: operator.includes('>>') ? 'append' : 'write', static: word.static });
+      if (operator === '<' && isInput) {
+        text = undefined;
+        input = true;
+      }
+    } else if (isInput) {
+      text = node.type === 'HereDoc' ? readBody(node) : node.target && readStatic(node.target);
+      input = true;
+    }
+  }
+  return text === undefined ? { redirects, input } : { redirects, text, input };
+}
+
+/** `2>&1`, `>&-`, `<&3-`: another number for an open file. */
+function isDuplicate(operator: string, target: string): boolean {
+  if (operator === '<&') return true;
+  return operator === '>&' && [...target].every((sign) => (sign >= '0' && sign <= '9') || sign === '-');
+}
+
+function readStatic(target: Parameters<typeof readWord>[0]): string | undefined {
+  const word = readWord(target);
+  return word.static ? word.value : undefined;
+}
+
+function readBody({ body, delimiter }: HereDoc): string | undefined {
+  if (delimiter?.quoted) return body.text;
+  if (body.parts?.some((part) => part.type !== 'Literal')) return undefined;
+  return body.text.includes('\\') ? undefined : body.text;
 }

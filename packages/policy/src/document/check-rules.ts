@@ -1,9 +1,158 @@
-import type { PolicyRule } from '@holdpoint/contract';
+import { canonicalJson, type PolicyMatch, type PolicyRule } from '@holdpoint/contract';
 import { type CompiledRule, compileRule } from '../judge/compile-rule.ts';
-import { type CatalogTool, checkCatalog } from './check-catalog.ts';
-import { contradictions } from './contradictions.ts';
-import type { PolicyProblem } from './problem.ts';
-import { isWider } from './wider.ts';
+import { listOf } from '../match/command.ts';
+import { compileGlob } from '../match/glob.ts';
+import { matchHost, parseHostPattern } from '../match/truth.ts';
+import { type CatalogTool, checkCatalog, type PolicyProblem } from './check-catalog.ts';
+
+const onlyForHold = [
+  ...(['decisions', 'deciders', 'expires_s', 'on_expiry', 'preview', 'confirm', 'remind_after_s', 'escalate'] as const),
+];
+
+/** Mutually exclusive fields of a rule. */
+export function contradictions({ match, action, ...terms }: PolicyRule): PolicyProblem[] {
+  const { effect, paths, command, hosts } = match;
+  const effects = effect === undefined ? undefined : listOf(effect);
+  const found: PolicyProblem[] = [];
+  const add = (pointer: string, detail: string) => found.push({ pointer, detail });
+  const onlyReads = effects?.every((one) => one === 'read') === true;
+  if (onlyReads && command !== undefined) {
+    add(
+      '/match/command',
+      'no command has the effect read, so this rule never matches. Leave effect out, or name the class safe.',
+    );
+  }
+  const accesses =
+    paths !== undefined && 'globs' in paths && paths.access !== undefined ? listOf(paths.access) : undefined;
+  if (onlyReads && accesses?.every((access) => access !== 'read')) {
+    add(
+      '/match/paths/access',
+      'a call that writes or deletes does not have the effect read, so this rule never matches.',
+    );
+  }
+  if (hosts !== undefined && paths !== undefined) {
+    add(
+      '/match/hosts',
+      'a part of a call is a path or a host, so this rule never matches. Write one rule for paths and one for hosts.',
+    );
+  }
+  if (hosts !== undefined && command !== undefined && action === 'allow') {
+    add(
+      '/match/hosts',
+      'a command is never allowed by its hosts, so this rule never matches. Write one rule for the command and one for hosts.',
+    );
+  }
+  if (command !== undefined && Object.keys(command).length === 0) {
+    add('/match/command', 'names nothing: give class, program, argv or regex.');
+  }
+  if (match.submitted_by !== undefined && Object.keys(match.submitted_by).length === 0) {
+    add('/match/submitted_by', 'names nothing: give name or kind.');
+  }
+  if (command?.class !== undefined && listOf(command.class).every((one) => one === 'unparsed')) {
+    const { program, argv, regex } = command;
+    if (action === 'allow') add('/match/command/class', 'what cannot be parsed is never allowed by its class.');
+    if (program !== undefined || argv !== undefined || regex !== undefined) {
+      add('/match/command', 'a command line that cannot be parsed has no words.');
+    }
+  }
+  for (const field of onlyForHold) {
+    if (terms[field] !== undefined && action !== 'hold') {
+      add(`/${field}`, `says how a held call is decided, and this rule does not hold: its action is ${action}.`);
+    }
+  }
+  if (terms.confirm === 'passkey' && terms.on_expiry === 'allow') {
+    add('/on_expiry', 'lets the call run without a passkey, and confirm asks for one. Leave one of the two out.');
+  }
+  const { remind_after_s: remind, expires_s: expires, escalate } = terms;
+  if (remind !== undefined && expires !== undefined && remind >= expires) {
+    add('/remind_after_s', `the approval has expired by then: expires_s is ${expires}.`);
+  }
+  if (escalate !== undefined && expires !== undefined && escalate.after_s >= expires) {
+    add('/escalate/after_s', `the approval has expired by then: expires_s is ${expires}.`);
+  }
+  return found;
+}
+
+/** Whether a match surely includes all calls of another match. False when the text does not prove the inclusion. */
+export function isWider(wide: PolicyMatch, narrow: PolicyMatch): boolean {
+  const { paths, command, submitted_by: by } = wide;
+  return (
+    coversNames(wide.toolset, narrow.toolset, false) &&
+    coversNames(wide.tool, narrow.tool, false) &&
+    coversSome(wide.effect, narrow.effect) &&
+    coversSome(wide.risk, narrow.risk) &&
+    coversEach(wide.args, narrow.args) &&
+    coversEach(wide.labels, narrow.labels) &&
+    (paths === undefined || coversPaths(paths, narrow.paths)) &&
+    (command === undefined || coversCommand(command, narrow.command)) &&
+    (wide.hosts === undefined || coversHosts(wide.hosts, narrow.hosts)) &&
+    coversNames(by?.name, narrow.submitted_by?.name, false) &&
+    coversSome(by?.kind, narrow.submitted_by?.kind)
+  );
+}
+
+type Some = string | readonly string[] | undefined;
+
+const coversSome = (wide: Some, narrow: Some): boolean =>
+  wide === undefined || (narrow !== undefined && listOf(narrow).every((one) => listOf(wide).includes(one)));
+
+/** Every glob of the narrow list equals a glob of the wide list, or is matched by such a glob as text. */
+function coversNames(wide: Some, narrow: Some, separated: boolean): boolean {
+  if (wide === undefined) return true;
+  if (narrow === undefined) return listOf(wide).some((one) => isEverything(one, separated));
+  return listOf(narrow).every((one) => listOf(wide).some((other) => coversGlob(other, one, separated)));
+}
+
+const isEverything = (glob: string, separated: boolean): boolean => glob === '**' || (glob === '*' && !separated);
+
+function coversGlob(wide: string, narrow: string, separated: boolean): boolean {
+  if (wide === narrow || isEverything(wide, separated)) return true;
+  const plain = compileGlob(narrow, separated).literal;
+  if (plain !== undefined) return compileGlob(wide, separated).test(plain);
+  const folder = /^([^*?[\]{}\\]+\/)\*\*$/.exec(wide)?.[1];
+  return separated && folder !== undefined && narrow.startsWith(folder) && !narrow.includes('..');
+}
+
+function coversEach(
+  wide: Readonly<Record<string, unknown>> = {},
+  narrow: Readonly<Record<string, unknown>> = {},
+): boolean {
+  return Object.entries(wide).every(
+    ([key, value]) => Object.hasOwn(narrow, key) && canonicalJson(narrow[key]) === canonicalJson(value),
+  );
+}
+
+function coversPaths(wide: NonNullable<PolicyMatch['paths']>, narrow: PolicyMatch['paths']): boolean {
+  if (narrow === undefined) return false;
+  const [outer, inner] = [wide, narrow].map((paths) =>
+    'globs' in paths ? paths : { globs: paths, access: undefined },
+  );
+  return coversSome(outer?.access, inner?.access) && coversNames(outer?.globs, inner?.globs, true);
+}
+
+function coversCommand(wide: NonNullable<PolicyMatch['command']>, narrow: PolicyMatch['command']): boolean {
+  if (narrow === undefined) return false;
+  return (
+    coversSome(wide.class, narrow.class) &&
+    coversNames(wide.program, narrow.program, false) &&
+    (wide.argv === undefined || canonicalJson(wide.argv) === canonicalJson(narrow.argv ?? null)) &&
+    (wide.regex === undefined || wide.regex === narrow.regex)
+  );
+}
+
+function coversHosts(wide: readonly string[], narrow: readonly string[] | undefined): boolean {
+  return (
+    narrow?.every((one) => {
+      const inner = parseHostPattern(one);
+      return inner !== undefined && wide.some((text) => covers(text, inner));
+    }) === true
+  );
+}
+
+function covers(text: string, inner: NonNullable<ReturnType<typeof parseHostPattern>>): boolean {
+  const outer = parseHostPattern(text);
+  return outer !== undefined && matchHost(outer, inner) === 'yes';
+}
 
 /**
  * Finds rules without any possible match, and invalid rules. A rule without a match holds and denies nothing, contrary to its text.

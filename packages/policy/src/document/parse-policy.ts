@@ -1,7 +1,7 @@
 import { policySchema } from '@holdpoint/contract';
 import { type Document, isScalar, LineCounter, parseDocument, visit } from 'yaml';
 import type { z } from 'zod';
-import type { PolicyProblem } from './problem.ts';
+import type { PolicyProblem } from './check-catalog.ts';
 import { schemaProblems } from './schema-problems.ts';
 
 export type Parsed<Document> = { ok: true; document: Document } | { ok: false; problems: PolicyProblem[] };

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { stringify } from 'yaml';
+import { placeProblems } from './check-catalog.ts';
 import { parsePolicy } from './parse-policy.ts';
-import { placeProblems } from './place-problems.ts';
 
 const mistakesIn = (text: string) => {
   const parsed = parsePolicy(text);

@@ -1,6 +1,6 @@
 import { nearestNames, toPointer } from '@holdpoint/contract';
 import { z } from 'zod';
-import type { PolicyProblem } from './problem.ts';
+import type { PolicyProblem } from './check-catalog.ts';
 
 type Issue = z.core.$ZodIssue;
 

@@ -1,10 +1,11 @@
+import type { Touches as Named } from '@holdpoint/contract';
 import { checkProgram } from '../command/check-program.ts';
 import { classifyCommand } from '../command/classify-command.ts';
 import { type ParseOptions, parseCommand } from '../command/parse-command.ts';
 import type { CommandPath, CommandWord, SimpleCommand } from '../command/simple-command.ts';
 import type { CommandTable } from '../command/table/command-table.ts';
 import { defaultCommandTable } from '../command/table/default-table.ts';
-import type { CommandFact } from '../match/call-facts.ts';
+import type { CommandFact, Touches } from '../match/call-facts.ts';
 import type { Pieces } from '../match/glob.ts';
 import type { TouchedPath } from '../match/path-glob.ts';
 
@@ -68,3 +69,14 @@ const reachesBelow = ({ program, argv }: SimpleCommand): boolean =>
 
 const isRecursive = ({ option, static: isStatic, value }: CommandWord): boolean =>
   option && (!isStatic || /^(-[^-]*[rR]|--r)/.test(value));
+
+/** The paths, hosts and commands in a call's arguments, in the view of rules. */
+export function describeTouches({ paths, hosts, command, argv, cwd, graph }: Named): Touches {
+  const line = command ?? argv?.map(quote).join(' ');
+  return { paths, hosts, graph, commands: line === undefined ? [] : commandFacts(line, { root: '/workspace', cwd }) };
+}
+
+export const nothingTouched: Touches = { paths: [], hosts: [], commands: [] };
+
+/** A word taken literally by the shell. */
+const quote = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;

@@ -3,12 +3,20 @@ import { compileArgument } from '../match/argument.ts';
 import type { CallFacts } from '../match/call-facts.ts';
 import { compileCommand, listOf } from '../match/command.ts';
 import { compileGlob, type Glob } from '../match/glob.ts';
-import { type HostPattern, matchHost, parseHostPattern } from '../match/host-pattern.ts';
 import { compilePathGlob, type TouchedPath } from '../match/path-glob.ts';
 import type { RegexBudget } from '../match/regex.ts';
-import { all, and, any, type Truth } from '../match/truth.ts';
+import { all, and, any, type HostPattern, matchHost, parseHostPattern, type Truth } from '../match/truth.ts';
 import type { Part } from './parts.ts';
-import { actsAs } from './tool-kin.ts';
+
+/** Tools of the toolset `holdpoint` that do the work of older tools: a policy may have been written before they existed. */
+const olderTools: ReadonlyMap<string, readonly string[]> = new Map([
+  ['multi_edit', ['edit']],
+  ['apply_patch', ['edit', 'write_file']],
+]);
+
+/** The tools whose work a call does besides its own tool's. */
+export const actsAs = ({ toolset, tool }: Pick<CallFacts, 'toolset' | 'tool'>): readonly string[] =>
+  (toolset === 'holdpoint' ? olderTools.get(tool) : undefined) ?? [];
 
 /** A field of a match. */
 export interface Condition {

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { checkRules } from '../document/check-rules.ts';
 import { parsePolicy, parsePolicyValue } from '../document/parse-policy.ts';
 import type { CallFacts } from '../match/call-facts.ts';
-import { heldParts } from '../replay/held-parts.ts';
+import { heldParts } from '../replay/propose-rules.ts';
 import { type AnyRule, commandLine, facts, rule, rules } from '../testing/arbitrary.ts';
 import { rulesOf } from '../testing/facts.ts';
 import { commandFacts } from './command-facts.ts';

@@ -1,14 +1,12 @@
-import type { PolicyAction, Verdict } from '@holdpoint/contract';
+import type { PolicyAction, PolicyRule, Verdict } from '@holdpoint/contract';
 import type { CallFacts } from '../match/call-facts.ts';
 import { listOf } from '../match/command.ts';
 import { type RegexBudget, regexBudget } from '../match/regex.ts';
 import { and, type Truth } from '../match/truth.ts';
 import { builtinPolicy } from './builtin.ts';
-import { type CompiledPolicy, compilePolicy } from './compile-policy.ts';
+import { type CompiledPolicy, compilePolicy, type ToolsetPolicy, toolsetPrefix } from './compile-policy.ts';
 import type { CompiledRule, Condition } from './compile-rule.ts';
-import { mergeTerms } from './merge-terms.ts';
 import { describePart, type Part, partsOf } from './parts.ts';
-import { type ToolsetPolicy, toolsetPrefix } from './toolset-policy.ts';
 
 /** A policy under its name in verdicts: `run`, `operator`, or the name of a document. */
 export interface NamedPolicy {
@@ -153,4 +151,51 @@ function ownerOf(policy: string): string {
         ? `the toolset ${policy.slice(toolsetPrefix.length)}`
         : `the policy ${policy}`;
   }
+}
+
+type Caution = Pick<PolicyRule, 'name' | 'match' | 'surely'> & { reason: string };
+
+const known = new WeakMap<readonly Caution[], CompiledPolicy>();
+
+/**
+ * The reason of the first caution with a certain or possible match in the call. The list is compiled once and must not change afterwards.
+ */
+export function findCaution(cautions: readonly Caution[], facts: CallFacts): string | undefined {
+  if (cautions.length === 0) return undefined;
+  const policy = known.get(cautions) ?? compilePolicy({ rules: cautions.map((one) => ({ ...one, action: 'hold' })) });
+  known.set(cautions, policy);
+  const { found } = decide({ name: 'cautions', policy }, facts, partsOf(facts), { left: regexBudget });
+  const [first] = found.toSorted((one, other) => one.rule.index - other.rule.index);
+  return first?.rule.rule.reason;
+}
+
+type Terms = Pick<
+  Verdict,
+  'decisions' | 'deciders' | 'expires_s' | 'on_expiry' | 'preview' | 'confirm' | 'remind_after_s' | 'escalate'
+>;
+
+/** The terms of an approval for every rule: each rule must permit the decider, and nothing runs on expiry unless all agree. */
+export function mergeTerms(rules: readonly PolicyRule[]): Terms {
+  const offered = rules.flatMap(({ decisions }) => (decisions === undefined ? [] : [decisions]));
+  const [first, ...others] = offered;
+  const deciders = rules.flatMap((rule) => (rule.deciders === undefined ? [] : [rule.deciders]));
+  const escalations = rules.flatMap(({ escalate }) => escalate ?? []);
+  return {
+    decisions: first && [
+      ...new Set([...first.filter((one) => others.every((each) => each.includes(one))), 'reject' as const]),
+    ],
+    deciders:
+      deciders.length === 0 ? undefined : [...new Map(deciders.map((one) => [JSON.stringify(one), one])).values()],
+    expires_s: least(rules.map(({ expires_s }) => expires_s)),
+    on_expiry: rules.every(({ on_expiry }) => on_expiry === 'allow') ? 'allow' : undefined,
+    preview: rules.some(({ preview }) => preview === 'run') ? 'run' : undefined,
+    confirm: rules.some(({ confirm }) => confirm === 'passkey') ? 'passkey' : undefined,
+    remind_after_s: least(rules.map(({ remind_after_s }) => remind_after_s)),
+    escalate: escalations.sort((a, b) => a.after_s - b.after_s)[0],
+  };
+}
+
+function least(values: readonly (number | undefined)[]): number | undefined {
+  const given = values.filter((value) => value !== undefined);
+  return given.length === 0 ? undefined : Math.min(...given);
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { describeTouches } from './describe-touches.ts';
+import { describeTouches } from './command-facts.ts';
 import { onlyReads } from './only-reads.ts';
 
 const reads = (command: string, more: object = {}) =>

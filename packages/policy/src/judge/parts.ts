@@ -1,8 +1,8 @@
 import type { CallPart } from '@holdpoint/contract';
 import type { CallFacts, CommandFact } from '../match/call-facts.ts';
 import type { Pieces } from '../match/glob.ts';
-import { type HostPattern, parseHostPattern } from '../match/host-pattern.ts';
 import { normalPath, type TouchedPath } from '../match/path-glob.ts';
+import { type HostPattern, parseHostPattern } from '../match/truth.ts';
 
 /** The unit a rule matches: a simple command, a path, a host, or the whole call without any of these. */
 export type Part =

@@ -1,8 +1,8 @@
 import type { PolicyRule } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import type { CallFacts } from '../match/call-facts.ts';
+import { describeTouches } from './command-facts.ts';
 import { compilePolicy } from './compile-policy.ts';
-import { describeTouches } from './describe-touches.ts';
 import { judge } from './judge.ts';
 import { readingPrograms } from './reading-programs.ts';
 

@@ -1,11 +1,10 @@
 import { type PolicyRule, policySchema, type ToolsetRules } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import type { CallFacts } from '../match/call-facts.ts';
-import { compilePolicy } from './compile-policy.ts';
-import { describeTouches } from './describe-touches.ts';
+import { describeTouches } from './command-facts.ts';
+import { compilePolicy, toolsetPolicy } from './compile-policy.ts';
 import { explain } from './explain.ts';
 import { type BoundPolicies, judge } from './judge.ts';
-import { toolsetPolicy } from './toolset-policy.ts';
 
 const noSudo = { name: 'no-sudo', match: { command: { program: 'sudo' } }, action: 'deny', surely: true } as const;
 

@@ -1,9 +1,9 @@
 import { nearestNames, type PermissionKind, permissionForms } from '@holdpoint/contract';
-import type { PolicyProblem } from '../document/problem.ts';
+import type { PolicyProblem } from '../document/check-catalog.ts';
 import { compileGlob, type Glob } from '../match/glob.ts';
 import { GlobError } from '../match/glob-error.ts';
-import { type HostPattern, parseHostPattern } from '../match/host-pattern.ts';
 import { compilePathGlob, type PathGlob } from '../match/path-glob.ts';
+import { type HostPattern, parseHostPattern } from '../match/truth.ts';
 
 export type Permission =
   | { text: string; kind: 'fs:read' | 'fs:write'; glob: PathGlob }

@@ -3,7 +3,7 @@ import type { ExecutionContext } from '@holdpoint/engine/worker';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
 import type { Network, ToolContext } from '@holdpoint/tools';
-import type { LiveOutput } from '../live/live-output.ts';
+import type { LiveOutput } from '../live/live-hub.ts';
 import { withAdvice } from './behind-wall.ts';
 import { type CallUse, secretVariables, withRefusals } from './command-use.ts';
 import type { FixedSurroundings } from './determinism.ts';

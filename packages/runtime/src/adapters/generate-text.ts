@@ -1,10 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ModelUsage, Problem, SecretScope } from '@holdpoint/contract';
-import { describeModel, type Model } from '@holdpoint/models';
+import { costOf, describeModel, type Model, type ModelAnswer, type ModelOverrides } from '@holdpoint/models';
 import type { Secrets } from '@holdpoint/secrets';
 import type { GenerateRequest } from '@holdpoint/tools';
 import { type Account, type ModelGate, outcomeOf } from '../model-gate/model-gate.ts';
-import { type ModelPrices, usageOf } from './model-usage.ts';
 import { redactErrors } from './redact-executor.ts';
 
 /** Models for tools, with their prices and the gate of their providers. */
@@ -113,4 +112,13 @@ class PriceUnknownError extends Error {
   constructor(model: string) {
     super(`The run has a limit in dollars, but no price is known of ${model}.`);
   }
+}
+
+/** Facts about models from the operator. The operator's prices take precedence over the prices of the table. */
+export type ModelPrices = ModelOverrides;
+
+/** Tokens and, where the price of the model is known, their cost. */
+export function usageOf(answer: Pick<ModelAnswer, 'model' | 'usage'>, prices: ModelPrices): ModelUsage {
+  const cost_micros = costOf(answer, prices);
+  return cost_micros === undefined ? answer.usage : { ...answer.usage, cost_micros };
 }

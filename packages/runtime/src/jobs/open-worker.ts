@@ -1,6 +1,6 @@
 import type { AbortReason, WorkerDeps } from '@holdpoint/engine/worker';
 import { type Job, Worker, type WorkerOptions } from 'bullmq';
-import type { InJob } from '../traces/trace-jobs.ts';
+import type { InJob } from '../traces/open-worker-traces.ts';
 import { EarlyFinish } from './early-finish.ts';
 import { type JobKind, processor } from './processor.ts';
 import { SharedSlots } from './shared-slots.ts';

@@ -1,6 +1,6 @@
 import * as engine from '@holdpoint/engine/worker';
 import { DelayedError, type Job, WaitingError } from 'bullmq';
-import type { InJob } from '../traces/trace-jobs.ts';
+import type { InJob } from '../traces/open-worker-traces.ts';
 import type { EarlyFinish } from './early-finish.ts';
 import type { SharedSlots } from './shared-slots.ts';
 import { HandlerStuck, type StuckHandlers } from './stuck-handlers.ts';

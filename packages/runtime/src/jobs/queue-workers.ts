@@ -4,7 +4,7 @@ import type { Connections } from '@holdpoint/engine/redis';
 import * as engine from '@holdpoint/engine/worker';
 import type { Telemetry, Worker, WorkerOptions } from 'bullmq';
 import type { RuntimeConfig } from '../runtime-config.ts';
-import type { InJob } from '../traces/trace-jobs.ts';
+import type { InJob } from '../traces/open-worker-traces.ts';
 import { backOffFromRefusals } from './back-off.ts';
 import { type HoldReason, Intake } from './intake.ts';
 import { logged } from './log-job.ts';

@@ -1,4 +1,4 @@
-import { fixedTime, type Json, type KeptImage, type KeptPdf, type RunSpec } from '@holdpoint/contract';
+import { fixedTime, type Json, type KeptImage, type KeptPdf, type LongResult, type RunSpec } from '@holdpoint/contract';
 import type { PastTurn, SettledStep } from '@holdpoint/engine/worker';
 import type { ModelAnswer, ModelImage, ModelMessage } from '@holdpoint/models';
 import type { Registry } from '@holdpoint/tools';
@@ -7,7 +7,25 @@ import { cutBody, leftOutNote } from './context/cut-body.ts';
 import { type RepeatedReads, repeatedText } from './context/repeated-reads.ts';
 import { isSaidByPeople } from './context/verbatim.ts';
 import { decisionNote } from './decision-note.ts';
-import { longNote, partsOf } from './long-note.ts';
+
+/** The parts of a long result. The note names their lines, so no line of the content can imitate a gap. */
+export const partsOf = ({ parts }: LongResult): string => parts.map(({ text }) => text).join('\n[…]\n');
+
+/** Says which lines of a long result are shown, and where all of them are. */
+export function longNote(long: LongResult): string {
+  const { path, bytes, lines, parts, failures, stderr_line, folded, dropped } = long;
+  const ranges = parts.map(({ line, text }) => `${line}-${line + text.split('\n').length - 1}`);
+  const sentences = [
+    `Holdpoint shows lines ${ranges.join(', ')} of ${lines} (${bytes} bytes)${failures ? ', among them the first failures' : ''}.`,
+    ...(stderr_line === undefined ? [] : [`Stderr begins at line ${stderr_line}.`]),
+    ...(folded ? ['Long lines are broken into several.'] : []),
+    ...(dropped === undefined ? [] : [`${dropped} bytes in the middle of the output were not kept.`]),
+    path === undefined
+      ? 'The rest could not be kept: where you need it, make the call again with less output.'
+      : `All of it is in ${path}: read that file in parts, or search in it.`,
+  ];
+  return `[${sentences.join(' ')}]`;
+}
 
 type Deps = Pick<Registry, 'present' | 'render' | 'list' | 'keepsList'>;
 

@@ -1,21 +1,20 @@
 import { hasNetwork } from '@holdpoint/contract';
 import type { PastConversation, Planner, PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
+import type { Model } from '@holdpoint/models';
 import * as models from '@holdpoint/models';
 import type { Secrets } from '@holdpoint/secrets';
 import type { Registry } from '@holdpoint/tools';
-import { usageOf } from '../adapters/model-usage.ts';
+import { type ModelPrices, usageOf } from '../adapters/generate-text.ts';
 import { redactErrors } from '../adapters/redact-executor.ts';
-import { hasOtherModel } from './after-failure.ts';
+import { type AskDeps, askPatiently, hasOtherModel } from './after-failure.ts';
 import { type AskingDeps, askModel } from './ask-model.ts';
-import { type AskDeps, askPatiently } from './ask-patiently.ts';
 import { budgetOf, parts } from './context/budget.ts';
 import { type BuiltRequest, buildRequest } from './context/build-request.ts';
 import { compact } from './context/compact.ts';
 import { ContextFullError, learnFrom, type SentTokens } from './context/refused.ts';
-import { countCuts } from './count-cuts.ts';
 import { type InstructionSources, instruct } from './instructions/instruct.ts';
 import { dueNotices } from './notices/due-notices.ts';
-import { openTodos } from './notices/open-todos.ts';
+import { openTodos } from './notices/notice-table.ts';
 
 interface Deps extends InstructionSources, AskingDeps {
   secrets: Secrets;
@@ -180,4 +179,28 @@ export function toolsOf(registry: Registry, { spec, unattended, model }: Planner
     registry.offer(toolset, { unattended, ...chosen }).filter(({ name }) => tools?.includes(name) !== false);
   known.set(key, list);
   return list;
+}
+
+type Used = Parameters<PlannerInput['recordUsed']>[0];
+
+/** A model that records the tokens of each stream that was cut, before the request fails. */
+export function countCuts(model: Model, prices: ModelPrices, record: PlannerInput['recordUsed']): Model {
+  return {
+    async generate(request) {
+      const cut: Used[] = [];
+      try {
+        return await model.generate({
+          ...request,
+          onCut({ usage, estimated }) {
+            const used = usageOf({ model: request.model, usage }, prices);
+            cut.push({ model: request.model, why: 'cut_off', usage: used, estimated });
+          },
+        });
+      } catch (error) {
+        // Where Redis is away as well, the caller needs the error of the request more than the count.
+        for (const one of cut) await record(one).catch(() => {});
+        throw error;
+      }
+    },
+  };
 }

@@ -5,7 +5,7 @@ import { type ModelAnswer, ModelError } from '@holdpoint/models';
 import { expect, test } from 'vitest';
 import { openModelGate } from '../model-gate/model-gate.ts';
 import { openVirtualTime } from '../testing/virtual-time.ts';
-import { askPatiently } from './ask-patiently.ts';
+import { askPatiently } from './after-failure.ts';
 
 const second = 1000;
 const hour = 3600 * second;

@@ -2,7 +2,7 @@ import type { PastTurn } from '@holdpoint/engine/worker';
 import type { ModelAnswer } from '@holdpoint/models';
 import { openTextThreads } from '@holdpoint/tools';
 import { afterAll, expect, test } from 'vitest';
-import { readFinalOutput } from './final-output.ts';
+import { readFinalOutput } from './ask-model.ts';
 import { tellOfOpenTasks } from './open-tasks.ts';
 import { readAnswer } from './read-answer.ts';
 

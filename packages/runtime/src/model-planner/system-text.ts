@@ -1,8 +1,8 @@
 import { hasNetwork, type SecretScope } from '@holdpoint/contract';
 import type { PlannerInput } from '@holdpoint/engine/worker';
 import type { Registry } from '@holdpoint/tools';
+import { outputText } from './ask-model.ts';
 import { familyText } from './family-text.ts';
-import { outputText } from './final-output.ts';
 
 type Asked = Pick<PlannerInput, 'spec' | 'scope'> & { unattended?: boolean };
 

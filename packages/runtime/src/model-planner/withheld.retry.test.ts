@@ -1,9 +1,8 @@
 import { type ModelAnswer, ModelError } from '@holdpoint/models';
 import { expect, test } from 'vitest';
 import { plannedRun } from '../testing/planned-run.ts';
-import { afterFailure, readFailure } from './after-failure.ts';
+import { afterFailure, readFailure, WithheldError } from './after-failure.ts';
 import { summarise } from './context/summarise.ts';
-import { WithheldError } from './withheld.ts';
 
 const usage = { input_tokens: 30, output_tokens: 4 };
 const withheld: ModelAnswer = {

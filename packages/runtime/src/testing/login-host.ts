@@ -7,8 +7,7 @@ import { serverSchema, serverTools } from '@holdpoint/mcp';
 import { type Login, logIn, type OAuthHost } from '@holdpoint/mcp/oauth';
 import { openSecrets, type Secrets, secretSettingsFrom } from '@holdpoint/secrets';
 import type { ToolContext } from '@holdpoint/tools';
-import { openOAuthHost } from '../adapters/oauth-host.ts';
-import { openCallNetwork } from '../adapters/run-network.ts';
+import { openCallNetwork, openOAuthHost } from '../adapters/run-network.ts';
 
 const tools = [{ name: 'act', description: '', input_schema: { type: 'object' }, hints: { destructive: false } }];
 /** What the test server says of its tools. */

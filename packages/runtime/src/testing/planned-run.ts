@@ -4,7 +4,7 @@ import type { ModelFacts } from '@holdpoint/models';
 import { openSecrets } from '@holdpoint/secrets';
 import { createRegistry, everyToolset } from '@holdpoint/tools';
 import { WorkspaceError } from '@holdpoint/workspace';
-import type { AskDeps } from '../model-planner/ask-patiently.ts';
+import type { AskDeps } from '../model-planner/after-failure.ts';
 import { createModelPlanner } from '../model-planner/model.ts';
 import type { CountingModel } from './counting-model.ts';
 

@@ -1,6 +1,6 @@
 import type { Runtime } from '@holdpoint/sandbox';
 import { expect, test } from 'vitest';
-import { chooseToolchains } from './choose.ts';
+import { chooseToolchains } from './project-toolchains.ts';
 import { readWanted } from './wanted.ts';
 
 const node = (version: string, isFirst = false): Runtime => ({

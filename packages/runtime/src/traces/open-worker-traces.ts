@@ -1,14 +1,30 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { attribute, genAi, genAiModel, genAiOperation, spanName } from '@holdpoint/contract';
-import { type Planner, spanKeys, type WorkerDeps, type WorkspacePort } from '@holdpoint/engine/worker';
+import { attribute, type Connection, genAi, genAiModel, genAiOperation, spanName } from '@holdpoint/contract';
+import { type Executor, type Planner, spanKeys, type WorkerDeps, type WorkspacePort } from '@holdpoint/engine/worker';
 import type { Model } from '@holdpoint/models';
 import type { Command, Sandbox } from '@holdpoint/sandbox';
 import type { LiveSpans, Traces } from '@holdpoint/telemetry';
 import type { Redis } from 'ioredis';
 import { observe, tableOf } from '../observe.ts';
 import { openRunPlaces, type RunPlaces } from './run-places.ts';
-import { traceExecutor } from './trace-executor.ts';
-import { type InJob, inJob } from './trace-jobs.ts';
+
+interface JobData {
+  run_id: string;
+  step_id?: string;
+  task_id?: string;
+}
+
+/** Does the work of a job, with its live spans below the span of the step, task, publish or run of the job. */
+export type InJob = <Result>(queue: string, data: JobData, work: () => Promise<Result>) => Promise<Result>;
+
+export const inJob =
+  (live: LiveSpans, places: RunPlaces): InJob =>
+  async (queue, data, work) => {
+    const { run_id, step_id, task_id } = data;
+    const placeOf = await places.of(run_id);
+    const key = queue === 'workspaces' ? await places.keyOfPublish(run_id) : (step_id ?? task_id ?? spanKeys.run());
+    return live.within(() => placeOf(key), work);
+  };
 
 /** Puts live spans around the parts of a worker. */
 interface WorkerTraces {
@@ -127,3 +143,51 @@ const traceWorkspaces = (port: WorkspacePort, live: LiveSpans): WorkspacePort =>
       return live.during({ name, attributes: { [attribute.workspaceAction]: method } }, () => act(...input));
     }),
   );
+
+/** The same executor: spans of a call are below the span of the attempt, and each connection is a span. */
+export function traceExecutor(executor: Executor, live: LiveSpans, places: RunPlaces): Executor {
+  const withConnections = <Context extends { onConnection(connection: Connection): void }>(
+    context: Context,
+    place: Parameters<LiveSpans['within']>[0],
+  ): Context => ({
+    ...context,
+    onConnection(connection) {
+      live.within(place, () => live.add(spanOfConnection(connection)));
+      context.onConnection(connection);
+    },
+  });
+  return observe(executor, {
+    execute: (act) => async (call, context) => {
+      const { runId, stepId, attempt } = context;
+      const placeOf = await places.of(runId);
+      const place = () => ({
+        ...placeOf(spanKeys.attempt(stepId, attempt)),
+        attributes: { [attribute.stepId]: stepId },
+      });
+      return live.within(place, () => act(call, withConnections(context, place)));
+    },
+    runTask: (act) => async (spec, context) => {
+      const placeOf = await places.of(context.runId);
+      const place = () => placeOf(context.taskId);
+      return live.within(place, () => act(spec, withConnections(context, place)));
+    },
+  });
+}
+
+function spanOfConnection(connection: Connection) {
+  // Without the host: the host is part of the call's request.
+  const { port, verdict, reason, bytes_up, bytes_down, duration_ms } = connection;
+  const endTime = Date.now();
+  return {
+    name: `egress ${verdict}`,
+    kind: 'client' as const,
+    ...{ startTime: endTime - duration_ms, endTime },
+    attributes: {
+      'server.port': port,
+      'holdpoint.network.verdict': verdict,
+      'holdpoint.network.bytes_up': bytes_up,
+      'holdpoint.network.bytes_down': bytes_down,
+    },
+    error: verdict === 'allowed' ? undefined : (reason ?? verdict),
+  };
+}

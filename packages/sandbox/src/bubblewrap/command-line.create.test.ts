@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { quietBash } from './command-line.ts';
+import { quietBash } from './profile.ts';
 
 test('bash does not run ~/.bashrc although its stdin is a socket', () => {
   const home = mkdtempSync(join(tmpdir(), 'holdpoint-home-'));

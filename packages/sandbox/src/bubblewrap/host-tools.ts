@@ -1,8 +1,97 @@
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
+import { z } from 'zod';
 import { SandboxError } from '../errors.ts';
 import { isExecutable } from '../is-executable.ts';
-import { type BwrapSearch, findBwrap } from './find-bwrap.ts';
-import { type IntegrityCheck, openIntegrityCheck } from './integrity.ts';
+import { type BwrapSearch, type FoundBwrap, findBwrap } from './find-bwrap.ts';
+
+/** The record of scripts/setup/bubblewrap.mjs: the unpacked files by their paths in the directory. */
+const recordSchema = z.record(z.string(), z.strictObject({ sha256: z.string(), mode: z.int() }));
+const recordName = 'unpacked.json';
+
+interface CheckedFile {
+  path: string;
+  /** Null when only root may change the file. */
+  sha256: string | null;
+  /** Null allows any mode without write access for other users. */
+  mode: number | null;
+  /** The file's fingerprint at the last passed check. */
+  seen: string;
+}
+
+/** Checks bubblewrap for changes since the set-up unpacked the program, or since the worker's start for any other bubblewrap. */
+export interface IntegrityCheck {
+  /** Throws `SandboxError` ESANDBOXCHANGED. One stat per file (10 µs) while nothing has changed. */
+  check(): void;
+}
+
+export function openIntegrityCheck(found: FoundBwrap): IntegrityCheck {
+  const files = found.unpacked === null ? [foundFile(found)] : recordedFiles(found.unpacked);
+  for (const file of files) verify(file);
+  return {
+    check() {
+      for (const file of files) if (fingerprint(file.path) !== file.seen) verify(file);
+    },
+  };
+}
+
+function foundFile({ path, isRootOwned }: FoundBwrap): CheckedFile {
+  return { path, sha256: isRootOwned ? null : hash(path), mode: null, seen: '' };
+}
+
+function recordedFiles(directory: string): CheckedFile[] {
+  const record = recordSchema.safeParse(readRecord(join(directory, recordName)));
+  if (!record.success) throw changed(directory, 'the record of the unpacked files is missing or unreadable');
+  return Object.entries(record.data).map(([name, file]) => ({ ...file, path: join(directory, name), seen: '' }));
+}
+
+function verify(file: CheckedFile): void {
+  const before = fingerprint(file.path);
+  if (before === null) throw changed(file.path, 'it is gone');
+  const mode = statSync(file.path).mode & 0o7777;
+  if ((mode & 0o022) !== 0) throw changed(file.path, `other users may write to it (mode ${mode.toString(8)})`);
+  if (file.mode !== null && mode !== file.mode) {
+    throw changed(file.path, `its mode is ${mode.toString(8)}, not ${file.mode.toString(8)}`);
+  }
+  if (file.sha256 !== null && hash(file.path) !== file.sha256) throw changed(file.path, 'its content has changed');
+  file.seen = before;
+}
+
+/** Changes whenever the file is changed or replaced. */
+function fingerprint(path: string): string | null {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found ? [found.dev, found.ino, found.mode, found.uid, found.size, found.mtimeNs, found.ctimeNs].join() : null;
+}
+
+function hash(path: string): string | null {
+  try {
+    return createHash('sha256').update(readFileSync(path)).digest('hex');
+  } catch {
+    return null;
+  }
+}
+
+function readRecord(path: string): unknown {
+  try {
+    return JSON.parse(readFileSync(path, 'utf8'));
+  } catch {
+    return null;
+  }
+}
+
+function changed(path: string, how: string): SandboxError {
+  return new SandboxError(
+    'ESANDBOXCHANGED',
+    `bubblewrap has changed (${path}): ${how}. The worker refuses to run it.`,
+    {
+      retryable: false,
+      next:
+        'Find out what changed it. Then run `npm run setup`, which unpacks it again, and restart the workers; or install the package ' +
+        '`bubblewrap`, which belongs to root.',
+    },
+  );
+}
 
 /** Absolute paths of the programs to set up a sandbox. */
 export interface HostTools {

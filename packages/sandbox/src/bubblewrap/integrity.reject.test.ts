@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openTestHost } from '../testing/host.ts';
 import { findBwrap } from './find-bwrap.ts';
-import { openIntegrityCheck } from './integrity.ts';
+import { openIntegrityCheck } from './host-tools.ts';
 
 let root: string;
 beforeEach(() => {

@@ -3,11 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { unescapeOctal } from '@holdpoint/process/mountinfo';
 import type { ViewRequest } from '../starter/protocol.ts';
 import type { WorkspaceMount } from '../tree.ts';
-import { quietBash } from './command-line.ts';
 import type { HostTools } from './host-tools.ts';
 import { identityOf } from './identity-of.ts';
 import type { MountRemap } from './mount-remap.ts';
-import { shownOfHost } from './profile.ts';
+import { quietBash, shownOfHost } from './profile.ts';
 import { isFilterArchitecture, syscallTables } from './syscall-table.ts';
 
 /*

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { identify, type ProcessIdentity } from '@holdpoint/process';
-import { isBwrapCommandLine } from './command-line.ts';
+import { isBwrapCommandLine } from './profile.ts';
 
 /**
  * Finds the first processes of sandboxes without their bubblewrap. When bubblewrap is killed just after making the namespaces, the first

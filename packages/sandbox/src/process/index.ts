@@ -1,12 +1,11 @@
 export { freezeDescendants, sendSignal, terminateDescendants, thawDescendants } from './freeze.ts';
 export { FreezeLocks } from './freeze-locks.ts';
 export { isUndisturbed } from './is-undisturbed.ts';
-export { killAll } from './kill-all.ts';
+export { killAll, untilGone } from './kill-all.ts';
 export { processesOfNamespace } from './namespace.ts';
 export { startPatience } from './patience.ts';
 export { PipePool } from './pipe-pool.ts';
 export { preferForOom } from './priority.ts';
 export { ProcessRecords } from './records.ts';
 export { untilClosed } from './until-closed.ts';
-export { untilGone } from './until-gone.ts';
 export { type FreezeDeps, thawAbandoned, withFrozen } from './with-frozen.ts';

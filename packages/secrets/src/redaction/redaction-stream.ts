@@ -1,5 +1,4 @@
-import type { Span } from './reader.ts';
-import { type Patterns, Scanner } from './scanner.ts';
+import { type Patterns, Scanner, type Span } from './scanner.ts';
 
 /** Redacts bytes as they arrive. */
 export interface RedactionStream {

@@ -1,8 +1,7 @@
 import type { EndedSpans } from '@holdpoint/contract';
 import { genAiModel } from '@holdpoint/contract/names';
 import { expect, test } from 'vitest';
-import { boundModel } from './bound-label.ts';
-import { countSpans } from './count-spans.ts';
+import { boundModel, countSpans } from './count-spans.ts';
 
 const models = [
   'google/gemini-3',

@@ -1,11 +1,54 @@
+import type { SpanContext } from '@opentelemetry/api';
+import { TraceState } from '@opentelemetry/core';
 import type { Resource } from '@opentelemetry/resources';
-import { ConsoleSpanExporter, type SpanExporter } from '@opentelemetry/sdk-trace';
+import * as sdkTrace from '@opentelemetry/sdk-trace';
+import { ConsoleSpanExporter, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Service } from '../resource.ts';
 import type { TraceSettings } from '../settings/traces.ts';
-import { openSampler } from './open-sampler.ts';
-import { type PostedSpan, spanOfPosted } from './posted-span.ts';
-import { openRunSpanExporter } from './run-span-exporter.ts';
-import { openSender } from './sender.ts';
+import { openRunSpanExporter, openSender } from './run-span-exporter.ts';
+
+/** An ended span in the form for the thread: without methods, because methods cannot be copied. */
+export interface PostedSpan extends Omit<ReadableSpan, 'spanContext' | 'parentSpanContext' | 'links' | 'resource'> {
+  context: PlainContext;
+  parent: PlainContext | undefined;
+  links: (Omit<ReadableSpan['links'][number], 'context'> & { context: PlainContext })[];
+}
+
+type PlainContext = Omit<SpanContext, 'traceState'> & { state: string | undefined };
+
+export function postedSpan(span: ReadableSpan): PostedSpan {
+  const { name, kind, startTime, endTime, duration, ended, status, attributes, events, instrumentationScope } = span;
+  const { droppedAttributesCount, droppedEventsCount, droppedLinksCount } = span;
+  return {
+    ...{ name, kind, startTime, endTime, duration, ended, status, attributes, events, instrumentationScope },
+    ...{ droppedAttributesCount, droppedEventsCount, droppedLinksCount },
+    links: span.links.map((link) => ({ ...link, context: plain(link.context) })),
+    context: plain(span.spanContext()),
+    parent: span.parentSpanContext && plain(span.parentSpanContext),
+  };
+}
+
+/** @param resource the process's resource, the same in all spans */
+export function spanOfPosted({ context, parent, links, ...span }: PostedSpan, resource: Resource): ReadableSpan {
+  const own = whole(context);
+  return {
+    ...span,
+    resource,
+    spanContext: () => own,
+    ...(parent && { parentSpanContext: whole(parent) }),
+    links: links.map((link) => ({ ...link, context: whole(link.context) })),
+  };
+}
+
+const plain = ({ traceId, spanId, traceFlags, isRemote, traceState }: SpanContext): PlainContext => ({
+  ...{ traceId, spanId, traceFlags, isRemote },
+  state: traceState?.serialize(),
+});
+
+const whole = ({ state, ...context }: PlainContext): SpanContext => ({
+  ...context,
+  ...(state !== undefined && { traceState: new TraceState(state) }),
+});
 
 interface Deps {
   service: Service;
@@ -48,5 +91,25 @@ async function openOtlp(protocol: TraceSettings['protocol']): Promise<SpanExport
     }
     default:
       throw new Error(`no exporter for ${protocol satisfies never}`);
+  }
+}
+
+/** By ratio a sampler looks at the trace id alone, so a trace is sampled as a whole, in every process. */
+export function openSampler({ name, ratio }: TraceSettings['sampler']): sdkTrace.Sampler {
+  switch (name) {
+    case 'always_on':
+      return new sdkTrace.AlwaysOnSampler();
+    case 'always_off':
+      return new sdkTrace.AlwaysOffSampler();
+    case 'traceidratio':
+      return new sdkTrace.TraceIdRatioBasedSampler(ratio);
+    case 'parentbased_always_on':
+      return new sdkTrace.ParentBasedSampler({ root: new sdkTrace.AlwaysOnSampler() });
+    case 'parentbased_always_off':
+      return new sdkTrace.ParentBasedSampler({ root: new sdkTrace.AlwaysOffSampler() });
+    case 'parentbased_traceidratio':
+      return new sdkTrace.ParentBasedSampler({ root: new sdkTrace.TraceIdRatioBasedSampler(ratio) });
+    default:
+      throw new Error(`no sampler ${name satisfies never}`);
   }
 }

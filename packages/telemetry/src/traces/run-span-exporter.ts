@@ -1,12 +1,88 @@
 import type { EndedSpans, TraceSpan } from '@holdpoint/contract';
-import { attribute, genAi, general, linkType, spanName } from '@holdpoint/contract/names';
-import { ROOT_CONTEXT, type SpanContext, SpanKind, trace } from '@opentelemetry/api';
-import { parseTraceParent, TraceState } from '@opentelemetry/core';
-import { type Sampler, SamplingDecision } from '@opentelemetry/sdk-trace';
+import { attribute, genAi, genAiOperation, general, linkType, spanName } from '@holdpoint/contract/names';
+import {
+  type HrTime,
+  ROOT_CONTEXT,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+  trace,
+} from '@opentelemetry/api';
+import { ExportResultCode, parseTraceParent, TraceState } from '@opentelemetry/core';
+import { type ReadableSpan, type Sampler, SamplingDecision, type SpanExporter } from '@opentelemetry/sdk-trace';
+import { exportWithin } from '../export-within.ts';
 import type { TraceSettings } from '../settings/traces.ts';
-import { readableSpan, type SpanOrigin } from './readable-span.ts';
-import type { Sender } from './sender.ts';
 import { spanOfSegment, spanOfSubmission, traceOfSegment } from './span-ids.ts';
+
+/** The common part of all spans of a process. */
+export type SpanOrigin = Pick<ReadableSpan, 'resource' | 'instrumentationScope'>;
+export type SpanTrace = Pick<SpanContext, 'traceId' | 'traceState'>;
+
+/** A span of a log in the SDK's export form: with the ids and times of the log. */
+export function readableSpan(origin: SpanOrigin, trace: SpanTrace, span: TraceSpan): ReadableSpan {
+  const at = (spanId: string, isRemote = false): SpanContext => ({
+    ...trace,
+    ...{ spanId, traceFlags: TraceFlags.SAMPLED, isRemote },
+  });
+  const own = at(span.span_id);
+  const startTime = timeOf(span.start);
+  const endTime = timeOf(span.end ?? span.start);
+  return {
+    ...origin,
+    name: span.name,
+    // A request to a model, as the GenAI conventions have it.
+    kind: span.attributes[genAi.operation] === genAiOperation.chat ? SpanKind.CLIENT : SpanKind.INTERNAL,
+    spanContext: () => own,
+    ...(span.parent_id === null ? {} : { parentSpanContext: at(span.parent_id, span.kind === 'run') }),
+    ...{ startTime, endTime, duration: between(startTime, endTime), ended: true },
+    status: { code: statusCodes[span.status], ...(span.message === undefined ? {} : { message: span.message }) },
+    attributes: span.attributes,
+    events: span.events.map(({ name, time, attributes }) => ({ name, time: timeOf(time), attributes })),
+    links: span.links.map(({ trace_id, span_id, attributes }) => ({
+      context: { traceId: trace_id, spanId: span_id, traceFlags: TraceFlags.SAMPLED, isRemote: true },
+      attributes,
+    })),
+    ...{ droppedAttributesCount: 0, droppedEventsCount: 0, droppedLinksCount: 0 },
+  };
+}
+
+const statusCodes: Record<TraceSpan['status'], SpanStatusCode> = {
+  unset: SpanStatusCode.UNSET,
+  ok: SpanStatusCode.OK,
+  error: SpanStatusCode.ERROR,
+};
+
+/** Seconds and nanoseconds. */
+function timeOf(iso: EndedSpans['spans'][number]['start']): HrTime {
+  const ms = Date.parse(iso);
+  return [Math.floor(ms / 1000), (ms % 1000) * 1_000_000];
+}
+
+function between([fromS, fromNs]: HrTime, [toS, toNs]: HrTime): HrTime {
+  const nanoseconds = toNs - fromNs;
+  return nanoseconds < 0 ? [toS - fromS - 1, nanoseconds + 1_000_000_000] : [toS - fromS, nanoseconds];
+}
+
+interface SenderOptions {
+  /** Milliseconds permitted to an export, for any receiver. */
+  timeoutMs: number;
+  onDropped(spans: number, error: Error | undefined): void;
+}
+
+/**
+ * Sends spans to a receiver. The receiver may be slow, full, gone, or give any answer. Resolves when they are sent or given up; never
+ * rejects.
+ */
+export type Sender = (spans: ReadableSpan[]) => Promise<void>;
+
+/** An exporter with a time bound, even against a receiver with slow single bytes, and a count of the unsent spans. */
+export const openSender =
+  (exporter: SpanExporter, { timeoutMs, onDropped }: SenderOptions): Sender =>
+  async (spans) => {
+    const { code, error } = await exportWithin(exporter, spans, timeoutMs);
+    if (code !== ExportResultCode.SUCCESS) onDropped(spans.length, error);
+  };
 
 interface Deps {
   origin: SpanOrigin;

@@ -2,7 +2,7 @@
 export type { GraphAnswer, GraphPort, GraphRequest } from '../graph/port.ts';
 export { createSageToolset } from '../toolsets/sage/toolset.ts';
 export { createWorkbenchToolset } from '../toolsets/workbench/toolset.ts';
-export type { BackendCall, CallBackend } from './call-backend.ts';
+export type { BackendCall, CallBackend } from './cli-agent.ts';
 export { type CliAgentProblem, type CliAgentTool, createCliAgentTools } from './cli-agent.ts';
 export {
   createRyanRegistry,

@@ -5,8 +5,7 @@ import { renderDefinitions } from '../registry/render-definitions.ts';
 import type { ToolDefinition } from '../tool-definition.ts';
 import type { Toolset } from '../toolset.ts';
 import { ryan } from '../toolsets/ryan/toolset.ts';
-import { asJsonArgs, builtInTools, issuesIn } from './built-in-tools.ts';
-import type { CallBackend } from './call-backend.ts';
+import { asJsonArgs, builtInTools, type CallBackend, issuesIn } from './cli-agent.ts';
 import { ToolError } from './ryan-tool-error.ts';
 
 export interface RyanRequest {

@@ -4,8 +4,7 @@ import { asZod } from '../input-schema/any-input.ts';
 import { type JsonSchema, toJsonSchema } from '../json-schema.ts';
 import type { Toolset } from '../toolset.ts';
 import { sage } from '../toolsets/sage/toolset.ts';
-import { asJsonArgs, builtInTools, issuesIn } from './built-in-tools.ts';
-import type { CallBackend } from './call-backend.ts';
+import { asJsonArgs, builtInTools, type CallBackend, issuesIn } from './cli-agent.ts';
 import { assertKept, type SageContext, UnknownSecret, withSecrets } from './sage-context.ts';
 
 export interface SageResult {

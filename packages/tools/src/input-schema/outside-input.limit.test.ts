@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { toJsonSchema } from '../json-schema.ts';
-import { outsideInput } from './outside-input.ts';
+import { outsideInput } from './from-json-schema.ts';
 
 const nested = (levels: number): object => (levels === 0 ? {} : { a: nested(levels - 1), b: nested(0) });
 

@@ -1,9 +1,10 @@
 import { FileError, type Preview, type ToolOutcome } from '@holdpoint/contract';
 import { cutDiff, maxPatch, shownPatch } from '../text-work/patch.ts';
+import { type PatchSection, readPatch } from '../text-work/patch-envelope.ts';
 import { decodeText } from '../text-work/text.ts';
 import type { ToolContext } from '../tool.ts';
 import { failure } from './cut-short.ts';
-import { PatchRefused, type PlannedChange } from './plan-patch.ts';
+import { PatchRefused, type PlannedChange, planPatch } from './plan-patch.ts';
 import { relativePath } from './touched.ts';
 import { HalfWritten, writeTogether } from './write-together.ts';
 
@@ -90,3 +91,26 @@ const halfWritten = ({ paths, cause }: HalfWritten): ToolOutcome =>
     'Read these files, and decide for each.',
     { changed: paths.map(relativePath) },
   );
+
+/** Applies a patch in OpenAI's format to files of the workspace, all of it or nothing. */
+export const applyPatchText = (context: ToolContext, { input }: { input: string }): Promise<ToolOutcome> =>
+  makeChanges(context, () => planPatch(context, input));
+
+export const previewPatchText = (context: ToolContext, { input }: { input: string }): Promise<Preview> =>
+  previewChanges(context, () => planPatch(context, input));
+
+/** The paths of a patch by their access, from its text alone; none for a text that is no patch. */
+export function patchPaths(input: string): { write: string[]; delete: string[] } {
+  const read = readPatch(input);
+  const sections: readonly PatchSection[] = read.ok ? read.sections : [];
+  return {
+    write: sections.flatMap((one) =>
+      one.kind === 'delete'
+        ? []
+        : one.kind === 'update' && one.moveTo !== undefined
+          ? [one.path, one.moveTo]
+          : [one.path],
+    ),
+    delete: sections.flatMap((one) => (one.kind === 'delete' ? [one.path] : [])),
+  };
+}

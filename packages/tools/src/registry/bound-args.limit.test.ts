@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { holdpoint } from '../toolsets/holdpoint/toolset.ts';
-import { boundArgs } from './bound-args.ts';
+import { boundArgs } from './find-tool.ts';
 import { createRegistry } from './registry.ts';
 
 const nested = (depth: number): unknown => JSON.parse(`${'{"a":'.repeat(depth)}1${'}'.repeat(depth)}`);

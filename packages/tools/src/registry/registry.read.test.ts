@@ -11,8 +11,8 @@ import { holdpoint } from '../toolsets/holdpoint/toolset.ts';
 import { ryan } from '../toolsets/ryan/toolset.ts';
 import { sage } from '../toolsets/sage/toolset.ts';
 import { workbench } from '../toolsets/workbench/toolset.ts';
-import { formats } from './formats.ts';
 import { createRegistry } from './registry.ts';
+import { formats } from './render-definitions.ts';
 
 const copy = defineTool({
   name: 'copy_text',

@@ -8,14 +8,12 @@ import { definition, type OfferedTool, offeredTool, type ToolDefinition } from '
 import type { Advisory, Caution, OfferedRun, Toolset } from '../toolset.ts';
 import { answerQuestion } from './answer-question.ts';
 import { checkOutput, type DefectLog, noLog, onlyOnce } from './check-output.ts';
-import { checkSettings, filledSettings } from './check-settings.ts';
+import { type ArgumentIssue, checkSettings, filledSettings } from './check-settings.ts';
 import { fillPlaceholders } from './fill-placeholders.ts';
 import { findTool, indexToolsets, type ToolCall, unknownToolset } from './find-tool.ts';
-import type { ArgumentIssue } from './invalid-args.ts';
 import { offeredOf } from './offered-of.ts';
-import { type OutcomeText, outcomeText } from './outcome-text.ts';
 import { presentCall } from './present-call.ts';
-import { type PresentedCall, renderCall, rendersText } from './render-call.ts';
+import { type OutcomeText, outcomeText, type PresentedCall, renderCall, rendersText } from './render-call.ts';
 import { renderDefinitions } from './render-definitions.ts';
 import { runBeside } from './run-beside.ts';
 import { rulesOf } from './toolset-rules.ts';

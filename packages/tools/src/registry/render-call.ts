@@ -1,9 +1,17 @@
-import { type Json, keptImageSchema, keptPdfSchema, type Problem, type StepStatus } from '@holdpoint/contract';
+import {
+  type Json,
+  keptImageSchema,
+  keptPdfSchema,
+  type Problem,
+  type StepStatus,
+  type ToolOutcome,
+} from '@holdpoint/contract';
 import { z } from 'zod';
+import { readStreams, renderCommand } from '../result-text/command-output.ts';
 import { renderPlainly } from '../result-text/plain-value.ts';
 import type { PlainCall, ResultText } from '../result-text/result-text.ts';
 import { oneLine } from '../result-text/shown-text.ts';
-import { presentPlainly, type Toolset } from '../toolset.ts';
+import { asJson, presentPlainly, type Toolset } from '../toolset.ts';
 import type { DefectLog } from './check-output.ts';
 
 /** A settled call with the result made by its toolset. */
@@ -62,4 +70,29 @@ function failed(status: StepStatus, result: Json): PlainCall {
   if (!parsed.success) return { status, value: result };
   const { error, value } = parsed.data;
   return { status, value, error: error as Problem | undefined };
+}
+
+/** The content of an outcome for a model, before the outcome is recorded. `isCut`: the middle of the output is missing. */
+export type OutcomeText =
+  | { kind: 'text'; text: string; isOutput: boolean }
+  | { kind: 'command'; stdout: string; stderr: string; isCut: boolean };
+
+/** Undefined for a toolset with a form of its own. */
+export function outcomeText(
+  toolset: Toolset | undefined,
+  { tool: name, outcome }: { tool: string; outcome: Exclude<ToolOutcome, { status: 'deferred' }> },
+  log: DefectLog,
+): OutcomeText | undefined {
+  if (!rendersText(toolset)) return undefined;
+  const tool = toolset?.tools.find((one) => one.name === name);
+  const streams = tool?.render === renderCommand ? readStreams(outcome.value) : undefined;
+  if (streams !== undefined) return { kind: 'command', ...streams };
+  const { status, value } = outcome;
+  const plain = value === undefined ? null : asJson(value);
+  const result: Json =
+    status === 'succeeded'
+      ? plain
+      : { status, error: asJson(outcome.error), ...(value === undefined ? {} : { value: plain }) };
+  const shown = renderCall(toolset, { tool: name, status, result }, log);
+  return shown && { kind: 'text', text: shown.body, isOutput: tool?.onTask !== undefined };
 }

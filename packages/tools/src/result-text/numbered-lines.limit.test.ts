@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { renderLines } from './numbered-lines.ts';
+import { renderLines } from './file-content.ts';
 
 /** A file as `read_file` returns it from a line on: 64 KiB at most. */
 function excerpt(lines: readonly string[], offset: number) {

@@ -1,5 +1,4 @@
-import { findSequence } from './find-text.ts';
-import { nearestLine } from './nearest-line.ts';
+import { findSequence, nearestLine } from './nearest-line.ts';
 import type { PatchHunk } from './patch-envelope.ts';
 import { maxTextFile, splitLines } from './text.ts';
 

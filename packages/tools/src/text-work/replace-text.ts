@@ -1,5 +1,4 @@
-import { findText } from './find-text.ts';
-import { type NearestLine, nearestLine } from './nearest-line.ts';
+import { findText, type NearestLine, nearestLine } from './nearest-line.ts';
 import { maxTextFile } from './text.ts';
 
 export interface Replacement {

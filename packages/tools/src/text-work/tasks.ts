@@ -6,9 +6,9 @@ import { applyHunks, type HunksInput } from './apply-hunks.ts';
 import { applyPatch, type PatchInput } from './apply-patch.ts';
 import { diffWritten, type EditInput, editText, type WrittenInput } from './edit-text.ts';
 import { type ExcerptInput, excerptOf } from './excerpt.ts';
-import { findText } from './find-text.ts';
 import { type LineRangeInput, lineRange } from './line-range.ts';
 import { longText } from './long-text.ts';
+import { findText } from './nearest-line.ts';
 import { nearestPaths } from './nearest-paths.ts';
 import { type NotebookInput, readNotebook } from './notebook.ts';
 

@@ -1,5 +1,13 @@
-import { absoluteUrl, attribute, type HtmlElement, type HtmlTree, isElement, oneLine, parseHtml } from './html-tree.ts';
-import { isHidden } from './noise.ts';
+import {
+  absoluteUrl,
+  attribute,
+  type HtmlElement,
+  type HtmlTree,
+  isElement,
+  isHidden,
+  oneLine,
+  parseHtml,
+} from './html-tree.ts';
 import type { PageText } from './page-writer.ts';
 import { renderHtml } from './render-html.ts';
 

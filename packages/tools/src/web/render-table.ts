@@ -1,6 +1,4 @@
-import { attribute, type HtmlElement, isElement } from './html-tree.ts';
-import { isHidden } from './noise.ts';
-import type { RenderContext } from './render-context.ts';
+import { attribute, type HtmlElement, isElement, isHidden, type RenderContext } from './html-tree.ts';
 
 /**
  * A table of data gets a single head row, and an empty cell for every further column or row of a spanning cell. The cells of a layout

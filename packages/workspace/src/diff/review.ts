@@ -7,7 +7,7 @@ import { changedPaths } from '../host-git/changed-paths.ts';
 import { changedRepositories } from '../left-out/changed-repositories.ts';
 import { findLeftOut, submoduleFolders } from '../left-out/find-left-out.ts';
 import { summarise } from '../left-out/summarise.ts';
-import { manifestOf } from '../read/list-unknown.ts';
+import { manifestOf } from '../read/read-file.ts';
 import * as folders from '../run-folder/index.ts';
 import { createSelection } from '../source/selection.ts';
 import { applyChanges, type Change, createObjectWriter, type Folder } from '../store/objects/index.ts';

@@ -2,7 +2,7 @@ import { isUnstorable, type LeftOut } from '@holdpoint/contract';
 import type { Deps, RunFolder } from '../deps.ts';
 import { type BytePath, toText } from '../files/index.ts';
 import { blobSizes } from '../host-git/stream-blobs.ts';
-import { modifiedAt } from '../read/list-unknown.ts';
+import { modifiedAt } from '../read/read-file.ts';
 import type { Skipped } from '../run-folder/index.ts';
 import { type Change, type Folder, find, isFolder } from '../store/objects/index.ts';
 

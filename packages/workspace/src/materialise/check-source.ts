@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path';
 import { isRemote, placeOf, type Source } from '@holdpoint/contract';
 import { type Call, type Deps, errnoOf, WorkspaceError } from '../deps.ts';
 import type { Git } from '../host-git/git.ts';
-import { accessTo, openRemote } from '../remote/open-remote.ts';
+import { accessTo, openRemote } from '../remote/remote-target.ts';
 import { detectFormat } from '../source/archive/extract-archive.ts';
 import { checkFolders } from '../source/folders/index.ts';
 import type { FoundSource } from '../source/git/found-source.ts';

@@ -15,11 +15,10 @@ import { createLearner } from '../tree/learner.ts';
 import { type Commit, describeCommit, type GitFound, readCommitTree, takeTree } from './check-out.ts';
 import { checkOutFiles } from './check-out-files.ts';
 import { type Copied, type Copy, copyDirectory } from './copy-directory.ts';
-import type { Fill } from './fill.ts';
 import { findLfsPointers } from './find-lfs-pointers.ts';
 import type { ImportSettings } from './import/import-job.ts';
 import { Importer } from './import/importer.ts';
-import { scanTree, scanUnstored } from './scan-unstored.ts';
+import { type Fill, scanTree, scanUnstored } from './scan-unstored.ts';
 import { watchSpace } from './watch-space.ts';
 
 export interface Filled extends Omit<Copied, 'unstored'> {

@@ -15,8 +15,8 @@ import { createShadow, syncShadow } from '../store/shadow.ts';
 import * as trees from '../tree/index.ts';
 import { findSource } from './check-source.ts';
 import { createRunFolder } from './create-run-folder.ts';
-import type { Fill } from './fill.ts';
 import { type Filled, fillTree } from './fill-tree.ts';
+import type { Fill } from './scan-unstored.ts';
 
 /**
  * Makes the run's private copy and its first snapshot in a temporary folder; a rename is the commit point. When the run already has its

@@ -1,10 +1,12 @@
-import type { Deps } from '../deps.ts';
+import type { Source } from '@holdpoint/contract';
+import type { Deps, ObjectWriter, Owner, Progress, RunFolder, SkippedPath } from '../deps.ts';
 import { openChain, openTop } from '../files/index.ts';
 import type { Skipped } from '../run-folder/index.ts';
+import type { FoundSource } from '../source/git/found-source.ts';
+import type { SourcePool } from '../source/pool/source-pool.ts';
 import { withEntry } from '../store/objects/index.ts';
 import { scanChildren, scanEntry, startScan } from '../tree/index.ts';
 import type { Copied } from './copy-directory.ts';
-import type { Fill } from './fill.ts';
 
 export interface Scanned extends Omit<Copied, 'unstored'> {
   readonly unstored: ReadonlyMap<string, Skipped>;
@@ -50,3 +52,20 @@ const startImportScan = (deps: Deps, { fill, to }: { fill: Fill; to: string }) =
     content: fill.content,
     ...(fill.signal && { signal: fill.signal }),
   });
+
+/** A source on its way to become the tree of a run. */
+export interface Fill {
+  readonly folder: RunFolder;
+  readonly source: Source;
+  readonly found: FoundSource;
+  readonly tenant: string | undefined;
+  readonly owner: Owner;
+  /** Stores the objects of the files, and nothing else. */
+  readonly content: ObjectWriter;
+  /** Undefined: nothing of this source is kept for other runs. */
+  readonly pool: SourcePool | undefined;
+  readonly skipped: Map<string, SkippedPath['reason']>;
+  readonly createdAt?: number | undefined;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}

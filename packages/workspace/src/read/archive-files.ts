@@ -10,8 +10,7 @@ import { createObjectWriter, emptyFolder, type Folder, find, isLeaf, withEntry }
 import { shadowAttributes } from '../store/shadow.ts';
 import { assertSnapshot, knownRoot, loadSnapshot } from '../tree/index.ts';
 import { assertPortable } from './assert-portable.ts';
-import { lazyOutput, type Producer } from './lazy-output.ts';
-import { checkedPath, manifestOf } from './list-unknown.ts';
+import { checkedPath, lazyOutput, manifestOf, type Producer } from './read-file.ts';
 
 /** Files of a snapshot as an archive, with the date of the snapshot. git produces the archive during the read. */
 export async function archiveFiles(deps: Deps, input: Call<'archive'>): Promise<Readable> {

@@ -1,11 +1,10 @@
 import { type Deps, type Owner, type RunFolder, WorkspaceError } from '../deps.ts';
-import { pipePack } from '../source/git/pipe-pack.ts';
 import type { RemoteTarget } from '../source/git/repository.ts';
-import { markShallow } from '../source/git/take-commit.ts';
+import { markShallow, pipePack } from '../source/git/take-commit.ts';
 import { writeRef } from '../store/objects/index.ts';
 import { assertDone, lastWords } from './failure.ts';
+import { listRefs, remoteGit } from './fetch-commit.ts';
 import { folderOf } from './fetched.ts';
-import { listRefs, remoteGit } from './list-refs.ts';
 import { withStaging } from './staging.ts';
 
 interface Input {

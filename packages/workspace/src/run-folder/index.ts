@@ -17,6 +17,15 @@ export {
   staleLease,
 } from './run-folder.ts';
 export { createSerial, type Serial } from './serial.ts';
-export { fromSkips, isSameSkip, type Skipped, skippedPaths, toSkips } from './skipped-paths.ts';
 export { createHead, isRunning, moveHead, readHead, type TreeHead, thisProcess } from './tree-head.ts';
-export { readRecord, requireRecord, type WorkspaceRecord, writeRecord } from './workspace-record.ts';
+export {
+  fromSkips,
+  isSameSkip,
+  readRecord,
+  requireRecord,
+  type Skipped,
+  skippedPaths,
+  toSkips,
+  type WorkspaceRecord,
+  writeRecord,
+} from './workspace-record.ts';

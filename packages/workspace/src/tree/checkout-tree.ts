@@ -1,10 +1,9 @@
 import { type BigIntStats, mkdirSync } from 'node:fs';
 import * as files from '../files/index.ts';
 import { type Entry, type Folder, hashLargeBlob, isFolder, isSame, objectId } from '../store/objects/index.ts';
-import type { Checkout, WantedFile } from './checkout.ts';
 import { gitPermissions, keptBits, kindOf, permissionsAt } from './permissions.ts';
 import { type Scan, scanEntry } from './scan.ts';
-import { writeLeaves } from './write-leaves.ts';
+import { type Checkout, type WantedFile, writeLeaves } from './write-leaves.ts';
 
 /** A sink without storage. */
 export const hashOnly: Scan['content'] = {

@@ -1,4 +1,3 @@
-export type { Checkout, KnownTree, MtimeOf } from './checkout.ts';
 export { checkoutTree, hashOnly } from './checkout-tree.ts';
 export { contentOf, type TreeContent } from './content.ts';
 export { indexOf } from './index-file.ts';
@@ -58,6 +57,6 @@ export {
   scanListedEntry,
   specialKind,
 } from './scan.ts';
-export { startScan } from './start-scan.ts';
+export { startScan, trustedStats } from './start-scan.ts';
 export { type FileStatus, fileSystemClock, type StatCache } from './stat-cache.ts';
-export { trustedStats } from './trusted-stats.ts';
+export type { Checkout, KnownTree, MtimeOf } from './write-leaves.ts';

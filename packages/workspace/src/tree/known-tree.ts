@@ -1,8 +1,8 @@
 import type { RunFolder } from '../run-folder/run-folder.ts';
 import type { Folder } from '../store/objects/index.ts';
-import type { KnownTree, MtimeOf } from './checkout.ts';
 import type { Permissions } from './permissions.ts';
 import { openStatCache, type StatCache } from './stat-cache.ts';
+import type { KnownTree, MtimeOf } from './write-leaves.ts';
 
 /** The known content of a tree, for a checkout of a target with these permissions. */
 export function knownTree(

@@ -1,7 +1,14 @@
 import { z } from 'zod';
 import { WorkspaceError } from '../errors.ts';
 import { fromText, toText } from '../files/index.ts';
-import { fromSkips, isSameSkip, type Skipped, type Skips, skipsSchema, toSkips } from '../run-folder/skipped-paths.ts';
+import {
+  fromSkips,
+  isSameSkip,
+  type Skipped,
+  type Skips,
+  skipsSchema,
+  toSkips,
+} from '../run-folder/workspace-record.ts';
 import { type Folder, find } from '../store/objects/index.ts';
 import { gitPermissions, isSamePermissions, type Permissions } from './permissions.ts';
 

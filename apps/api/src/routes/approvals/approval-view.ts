@@ -1,12 +1,29 @@
-import { defaultTenant } from '@holdpoint/contract';
+import { isDeepStrictEqual } from 'node:util';
+import { defaultTenant, type Json } from '@holdpoint/contract';
 import type { Approval } from '@holdpoint/contract/wire';
 import * as engineApi from '@holdpoint/engine';
 import { codeText, cut, plain } from '@holdpoint/readable';
 import type { ApiDeps } from '../../deps.ts';
-import { changedArgs } from './changed-args.ts';
 import { planOf } from './publish-plan.ts';
 import { cutArgs, readable } from './readable.ts';
 import { uncertainFiles } from './uncertain-files.ts';
+
+type Change = NonNullable<Approval['decision']>['changes'][number];
+
+/** Where two JSON values differ, by JSON pointer. Lists of different lengths differ as a whole. */
+export function changedArgs(asked: Json, ran: Json, pointer = ''): Change[] {
+  if (isDeepStrictEqual(asked, ran)) return [];
+  if (!isRecord(asked) || !isRecord(ran)) return [{ pointer, asked, ran }];
+  return [...new Set([...Object.keys(asked), ...Object.keys(ran)])].flatMap((name): Change[] => {
+    const at = `${pointer}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`;
+    const [before, after] = [asked[name], ran[name]];
+    if (before === undefined) return after === undefined ? [] : [{ pointer: at, ran: after }];
+    return after === undefined ? [{ pointer: at, asked: before }] : changedArgs(before, after, at);
+  });
+}
+
+const isRecord = (value: Json): value is { [name: string]: Json } =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** An approval with the remembered rules about its call. */
 export async function toApproval(deps: Deps, view: engineApi.ApprovalView): Promise<Approval> {

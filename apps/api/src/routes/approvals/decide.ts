@@ -1,12 +1,101 @@
-import type { Json } from '@holdpoint/contract';
-import { approvalSchema, type ChallengeDecision, decideSchema, idParamsSchema } from '@holdpoint/contract/wire';
-import type { StepApproval } from '@holdpoint/engine';
+import { type Conflict, type Json, type Resolution, resolutionSchema } from '@holdpoint/contract';
+import {
+  approvalSchema,
+  assertionOptionsSchema,
+  type ChallengeDecision,
+  challengeDecisionSchema,
+  decideSchema,
+  idParamsSchema,
+  type PointerError,
+} from '@holdpoint/contract/wire';
+import { challengeOf, EngineError, type PublishApproval, type StepApproval } from '@holdpoint/engine';
+import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
+import { askAssertion, siteOf } from '../../passkeys/ask-assertion.ts';
 import { confirmWith } from '../../passkeys/confirm-with.ts';
+import { pointerErrors } from '../../schema/validate.ts';
 import { withComments } from '../runs/line-comments.ts';
 import { toApproval } from './approval-view.ts';
-import { checkResolutions } from './check-resolutions.ts';
+import { planOf } from './publish-plan.ts';
+
+const argsSchema = z.strictObject({ resolutions: z.array(resolutionSchema) });
+
+/**
+ * Every file in conflict needs exactly one resolution, for the shown version of the source.
+ * @throws ApiProblem `invalid_request`, and EngineError `action_changed` for a choice by lines of other versions
+ */
+export async function checkResolutions(
+  deps: Pick<ApiDeps, 'engine'>,
+  { approval }: PublishApproval,
+  args: unknown,
+): Promise<void> {
+  const parsed = argsSchema.safeParse(args);
+  if (!parsed.success) throw refusal(pointerErrors(parsed.error.issues, true));
+  const { conflicts = [] } = (await planOf(deps, approval)) ?? {};
+  const errors = [
+    ...parsed.data.resolutions.flatMap((resolution, at) =>
+      errorsOf(resolution, at, parsed.data.resolutions, conflicts),
+    ),
+    ...conflicts
+      .filter(({ path }) => !parsed.data.resolutions.some((resolution) => resolution.path === path))
+      .map(({ path }) => ({ pointer: '/resolutions', detail: `${path} is not resolved` })),
+  ];
+  if (errors.length > 0) throw refusal(errors);
+  for (const resolution of parsed.data.resolutions) refuseStale(resolution, conflicts);
+}
+
+/** A choice by lines is bound to the three versions. @throws EngineError `action_changed` */
+function refuseStale(resolution: Resolution, conflicts: readonly Conflict[]): void {
+  const { path } = resolution;
+  const merge = conflicts.find((one) => one.path === path)?.merge;
+  if (!('digest' in resolution) || resolution.digest === merge?.digest) return;
+  throw new EngineError('action_changed', `the versions of ${path} have the digest ${merge?.digest} now`);
+}
+
+function errorsOf(
+  resolution: Resolution,
+  at: number,
+  all: readonly Resolution[],
+  conflicts: readonly Conflict[],
+): PointerError[] {
+  const { path, seen } = resolution;
+  const conflict = conflicts.find((one) => one.path === path);
+  const here = `/resolutions/${at}`;
+  if (conflict === undefined) return [{ pointer: `${here}/path`, detail: `there is no conflict at ${path}` }];
+  if (all.findIndex((one) => one.path === path) !== at) {
+    return [{ pointer: `${here}/path`, detail: `${path} is resolved more than once` }];
+  }
+  const shown = conflict.versions?.source?.oid ?? null;
+  if (seen !== shown) return [{ pointer: `${here}/seen`, detail: `the source's version that was shown is ${shown}` }];
+  return 'digest' in resolution ? errorsOfLines(resolution, conflict, here) : [];
+}
+
+function errorsOfLines(
+  { take, hunks = [] }: Extract<Resolution, { digest: string }>,
+  { path, merge }: Conflict,
+  here: string,
+): PointerError[] {
+  if (merge === undefined) {
+    return [{ pointer: `${here}/take`, detail: `${path} cannot be merged by lines: take run, source or text` }];
+  }
+  const chosen = new Set<number>();
+  const wrong = hunks.flatMap(({ hunk }, at) => {
+    const isTwice = chosen.has(hunk);
+    chosen.add(hunk);
+    if (hunk <= merge.hunks && !isTwice) return [];
+    const detail = isTwice ? `hunk ${hunk} is chosen more than once` : `${path} has ${merge.hunks} conflicting hunks`;
+    return [{ pointer: `${here}/hunks/${at}/hunk`, detail }];
+  });
+  if (take !== 'hunks' || wrong.length > 0 || hunks.length === merge.hunks) return wrong;
+  return [{ pointer: `${here}/hunks`, detail: `${path} has ${merge.hunks} conflicting hunks: choose for each` }];
+}
+
+function refusal(errors: readonly PointerError[]): ApiProblem {
+  const placed = errors.map(({ pointer, detail }) => ({ pointer: `/args${pointer}`, detail }));
+  const [first] = placed;
+  return new ApiProblem('invalid_request', `${first?.pointer}: ${first?.detail}`, { errors: placed });
+}
 
 /** The length of a message with its comments. */
 const mostCharacters = 100_000;
@@ -90,4 +179,33 @@ async function checkArguments(deps: Deps, view: StepApproval, args: Json): Promi
   if (described.ok) return;
   const errors = (described.issues ?? []).map(({ pointer, detail }) => ({ pointer: `/args${pointer}`, detail }));
   throw new ApiProblem('invalid_request', described.error.message, { errors });
+}
+
+/** POST /v1/approvals/{id}/challenge: what a passkey has to sign for a decision. */
+export function challengeRoute(app: App): void {
+  app.post(
+    '/v1/approvals/:id/challenge',
+    {
+      config: { access: 'approvals:decide' },
+      schema: {
+        tags: ['approvals'],
+        operationId: 'challengeDecision',
+        summary: 'Ask for the challenge of a decision by passkey',
+        description:
+          'Takes the decision as it will be sent, and checks it as if it were sent. The challenge is a hash of the approval, the digest, the decision, edited arguments, the message, the caller and a nonce. ' +
+          'It is signed once, within five minutes, by a passkey of the caller for this server (`navigator.credentials.get`); the decision has the answer as its `assertion`. ' +
+          'Needs the header Origin of a page of this server. A page at an address in place of a name is 409 `passkey_address`; a person without a passkey 409 `no_passkey`.',
+        params: idParamsSchema,
+        body: challengeDecisionSchema,
+        response: { 200: assertionOptionsSchema },
+      },
+    },
+    async (request) => {
+      const { params, body, deps } = request;
+      await checkEdit(deps, params.id, body);
+      const decision = await deps.engine.approvals.toConfirm(params.id, requestOf(deps, body));
+      const site = siteOf(deps, request);
+      return askAssertion(deps, site, { use: 'decision', challenge: (signed) => challengeOf(decision, signed) });
+    },
+  );
 }

@@ -2,7 +2,7 @@ import { nearestNames } from '@holdpoint/contract';
 import { approvalSchema, delegateSchema, idParamsSchema, type Key } from '@holdpoint/contract/wire';
 import { EngineError } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 import { toApproval } from './approval-view.ts';
 
 /** POST /v1/approvals/{id}/delegate: a caller with the right to decide lets another caller decide on this approval. */

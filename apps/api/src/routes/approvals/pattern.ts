@@ -3,9 +3,8 @@ import * as wire from '@holdpoint/contract/wire';
 import type { Engine, StepApproval } from '@holdpoint/engine';
 import type { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
-import { showProposal, showReplay } from '../policies/show-replay.ts';
-import { checkDocument } from '../policies/validate-policy.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
+import { checkDocument, showProposal, showReplay } from '../policies/replay-policies.ts';
 
 const tags = ['approvals'];
 const dayMs = 24 * 3600 * 1000;

@@ -2,8 +2,8 @@ import type { ApprovalStatus } from '@holdpoint/contract';
 import * as wire from '@holdpoint/contract/wire';
 import type { ApprovalFilter, ApprovalView, Engine } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
-import { showEach } from '../../errors/show-damaged.ts';
-import { checkRunId } from '../runs/find-run.ts';
+import { showEach } from '../../errors/to-problem.ts';
+import { checkRunId } from '../runs/read-runs.ts';
 import { toApproval, toListed } from './approval-view.ts';
 
 export function readApprovalsRoutes(app: App): void {

@@ -1,6 +1,6 @@
 import { conflictQuerySchema, conflictViewSchema, idParamsSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 import { planOf } from './publish-plan.ts';
 
 /** GET /v1/approvals/{id}/conflict: a file in conflict by lines, page by page. */

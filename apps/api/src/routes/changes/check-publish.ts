@@ -1,11 +1,18 @@
-import { isTerminal, messageOfTitle, type PublishPlan, type PullRequestTarget } from '@holdpoint/contract';
-import type { DryRun } from '@holdpoint/contract/wire';
-import { EngineError, type RunState } from '@holdpoint/engine';
+import {
+  isTerminal,
+  isUnstorable,
+  messageOfTitle,
+  type PublishPlan,
+  type PullRequestTarget,
+} from '@holdpoint/contract';
+import { type DryRun, dryRunSchema, idParamsSchema, publishPreviewSchema } from '@holdpoint/contract/wire';
+import { EngineError, holdsPublish, type RunState } from '@holdpoint/engine';
 import { WorkspaceError } from '@holdpoint/workspace';
-import type { ApiDeps } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
-import { PlacedError } from '../../errors/placed-error.ts';
+import type { ApiDeps, App } from '../../deps.ts';
+import { ApiProblem, PlacedError } from '../../errors/to-problem.ts';
+import { findRun } from '../runs/read-runs.ts';
 import { workspaceOf } from '../snapshots/find-snapshot.ts';
+import { resolvePullRequest } from './pull-request.ts';
 
 type Deps = Pick<ApiDeps, 'engine' | 'workspaces'>;
 
@@ -52,4 +59,38 @@ export async function previewPublish(
 export function assertSucceeded({ id, status }: RunState): void {
   if (!isTerminal(status)) throw new EngineError('run_not_finished', `the run ${id} is ${status}`);
   if (status !== 'succeeded') throw new EngineError('run_not_succeeded', `the run ${id} ${status}`);
+}
+
+/** POST /v1/runs/{id}/publish/dry-run: previews a publish. */
+export function dryRunRoute(app: App): void {
+  app.post(
+    '/v1/runs/:id/publish/dry-run',
+    {
+      config: { access: 'runs:read' },
+      schema: {
+        tags: ['changes'],
+        operationId: 'previewPublish',
+        summary: 'See what a publish would do',
+        description:
+          'Every file that would change at the source, what is left out, and every conflict with its three versions. Changes nothing. 503 `source_busy`: an interrupted publish of this run must finish first.',
+        params: idParamsSchema,
+        body: dryRunSchema.nullish(),
+        response: { 200: publishPreviewSchema },
+      },
+    },
+    async ({ params, body, deps }) => {
+      const run = await findRun(deps, params.id);
+      const options = body ?? {};
+      assertSucceeded(run);
+      const spec = await deps.engine.runs.spec(run);
+      await checkTarget(deps, run, options);
+      const plan = await previewPublish(deps, run, options, await resolvePullRequest(deps, run, options));
+      return {
+        run_id: run.id,
+        ...plan,
+        validators: spec.validators.map(({ command }) => command),
+        needs_approval: holdsPublish(spec, deps.operatorPolicy?.()) !== undefined || plan.left_out.some(isUnstorable),
+      };
+    },
+  );
 }

@@ -1,9 +1,9 @@
 import * as wire from '@holdpoint/contract/wire';
 import { z } from 'zod';
 import type { App } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 import { streamJson } from '../../live/stream-json.ts';
-import { findRun } from '../runs/find-run.ts';
+import { findRun } from '../runs/read-runs.ts';
 import { findNamed, workspaceOf } from '../snapshots/find-snapshot.ts';
 
 /** GET /v1/runs/{id}/diff: the changes between two snapshots of a run. */

@@ -4,7 +4,7 @@ import { createGuard, EgressError } from '@holdpoint/egress';
 import type { RunState } from '@holdpoint/engine';
 import { assertRemote, isNamed, WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 
 type Deps = Pick<ApiDeps, 'engine' | 'secrets' | 'allowAddresses' | 'bounds' | 'holder'>;
 

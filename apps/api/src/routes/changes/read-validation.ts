@@ -1,7 +1,7 @@
 import { idParamsSchema, validationSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
-import { findRun } from '../runs/find-run.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
+import { findRun } from '../runs/read-runs.ts';
 
 /** GET /v1/runs/{id}/validation: the validator results of the last publish. */
 export function readValidationRoute(app: App): void {

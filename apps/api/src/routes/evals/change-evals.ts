@@ -2,7 +2,7 @@ import { canonicalJson, evalIdSchema } from '@holdpoint/contract';
 import * as wire from '@holdpoint/contract/wire';
 import type { EvalState } from '@holdpoint/engine';
 import { type ApiDeps, type App, recordChange } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 import { checkEval } from './check-eval.ts';
 import { findEval, toEval } from './eval-view.ts';
 

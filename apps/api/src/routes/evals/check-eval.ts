@@ -3,10 +3,9 @@ import type { PutEvalBody } from '@holdpoint/contract/wire';
 import { EngineError, type RunState } from '@holdpoint/engine';
 import { describeModel } from '@holdpoint/models';
 import type { ApiDeps } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
-import { PlacedError } from '../../errors/placed-error.ts';
+import { ApiProblem, PlacedError } from '../../errors/to-problem.ts';
 import { checkModels } from '../runs/check-model.ts';
-import { findRun } from '../runs/find-run.ts';
+import { findRun } from '../runs/read-runs.ts';
 import { figuresOf } from './eval-view.ts';
 
 /**

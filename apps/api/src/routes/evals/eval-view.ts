@@ -3,7 +3,7 @@ import { evalIdSchema } from '@holdpoint/contract';
 import type { Eval } from '@holdpoint/contract/wire';
 import type { EvalState, OpenEngine, RunState, StoredEval } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 import { toRun } from '../runs/run-view.ts';
 
 export function toEval(state: EvalState): Eval {

@@ -1,6 +1,6 @@
 import * as wire from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
-import { showEach } from '../../errors/show-damaged.ts';
+import { showEach } from '../../errors/to-problem.ts';
 import { findEval, toEval } from './eval-view.ts';
 
 const tags = ['evals'];

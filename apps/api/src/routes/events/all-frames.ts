@@ -1,7 +1,7 @@
 import { approvalChanged, presenceChanged, runChanged } from '@holdpoint/contract/wire';
 import { Damaged, notificationPattern, readEntry } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
-import { showDamaged } from '../../errors/show-damaged.ts';
+import { showDamaged } from '../../errors/to-problem.ts';
 import { frame, heartbeat, opening } from '../../live/stream.ts';
 import { toRun } from '../runs/run-view.ts';
 import { ApprovalChanges } from './approval-changes.ts';

@@ -2,7 +2,7 @@ import type { LoggedEvent } from '@holdpoint/contract';
 import type { ApprovalChange } from '@holdpoint/contract/wire';
 import { splitDamaged } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
-import { showDamaged } from '../../errors/show-damaged.ts';
+import { showDamaged } from '../../errors/to-problem.ts';
 
 /** A stream keeps the places of this many runs. Without the place of a run, it reads the events since a time. */
 const mostKept = 1000;

@@ -3,10 +3,9 @@ import { splitDamaged } from '@holdpoint/engine';
 import type { FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import type { App } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
-import { showDamaged } from '../../errors/show-damaged.ts';
+import { ApiProblem, showDamaged } from '../../errors/to-problem.ts';
 import { sendStream } from '../../live/stream.ts';
-import { findRun } from '../runs/find-run.ts';
+import { findRun } from '../runs/read-runs.ts';
 import { allFrames, isYetToCome } from './all-frames.ts';
 import { runFrames } from './run-frames.ts';
 

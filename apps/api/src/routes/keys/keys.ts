@@ -2,8 +2,7 @@ import type { KeyRecord } from '@holdpoint/callers';
 import { allScopes, nearestNames, type Scope, scopeSchema } from '@holdpoint/contract';
 import * as wire from '@holdpoint/contract/wire';
 import { type ApiDeps, type App, recordChange } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
-import { showEach } from '../../errors/show-damaged.ts';
+import { ApiProblem, showEach } from '../../errors/to-problem.ts';
 
 const tags = ['keys'];
 const config = { access: 'keys:admin' } as const;

@@ -1,6 +1,6 @@
 import { mcpServerListSchema, mcpServerParamsSchema, mcpServerSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
-import { findServer, readLooks, serversNow } from './find-server.ts';
+import { findServer, readLooks, serversNow } from './ask-server.ts';
 import { toView } from './server-view.ts';
 
 const tags = ['mcp'];

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { App, ServerDeps } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 
 /** GET /metrics, for Prometheus: of this process and of the whole installation. */
 export function readMetricsRoute(app: App, { metrics, metricsAccess }: ServerDeps): void {

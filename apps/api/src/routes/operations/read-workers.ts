@@ -1,8 +1,19 @@
 import { givenLimitsSchema } from '@holdpoint/contract';
-import { boundsSchema, type Worker, workerListSchema, workerSlotsSchema } from '@holdpoint/contract/wire';
-import { workerIndex, workerKey } from '@holdpoint/engine';
+import {
+  boundsSchema,
+  healthSchema,
+  type Periodic,
+  readinessSchema,
+  stuckSchema,
+  type Worker,
+  workerListSchema,
+  workerSlotsSchema,
+} from '@holdpoint/contract/wire';
+import { type PeriodicWork, workerIndex, workerKey } from '@holdpoint/engine';
+import { probeWrite } from '@holdpoint/engine/redis';
 import { z } from 'zod';
-import type { ApiDeps, App } from '../../deps.ts';
+import type { ApiDeps, App, ServerDeps } from '../../deps.ts';
+import { checkSpace } from '../runs/create-run.ts';
 
 /** A worker's report, sent every few seconds. Not strict: a newer worker may report more. */
 const heartbeatSchema = z.object({
@@ -63,4 +74,82 @@ function fromJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+export async function readPeriodic(
+  { openEngine }: Pick<ServerDeps, 'openEngine'>,
+  name: PeriodicWork,
+): Promise<Periodic> {
+  const last = await openEngine.reconciler.lastDone(name);
+  if (last === undefined) return { last_at: null, overdue: false };
+  return { last_at: last.worker === null ? null : new Date(last.at).toISOString(), overdue: last.overdue };
+}
+
+/** For supervisors: /healthz answers while the process is up, /readyz while the process can take requests. */
+export function probeRoutes(
+  app: App,
+  deps: Pick<ServerDeps, 'openEngine' | 'redis' | 'logger' | 'now' | 'space'>,
+): void {
+  const open = { tags: ['operations'] };
+  app.get(
+    '/healthz',
+    {
+      config: { access: 'open' },
+      logLevel: 'warn',
+      schema: { ...open, operationId: 'health', summary: 'The process is up', response: { 200: healthSchema } },
+    },
+    async () => ({ status: 'ok' as const }),
+  );
+  app.get(
+    '/readyz',
+    {
+      config: { access: 'open' },
+      logLevel: 'warn',
+      schema: {
+        ...open,
+        operationId: 'ready',
+        summary: 'Redis takes writes, and the disk has space',
+        description:
+          '503 when it does not; `code` says which: `unavailable`, `redis_timeout`, `redis_full`, `redis_read_only`, … 507 `storage_full` when the disk has no space for more runs. Without a worker the answer is still 200: runs are accepted and wait.',
+        response: { 200: readinessSchema },
+      },
+    },
+    async () => {
+      await probeWrite(deps.redis, deps.now());
+      checkSpace(deps);
+      const [workers, sweep] = await Promise.all([readWorkers(deps), readPeriodic(deps, 'sweep')]);
+      return { status: 'ready' as const, workers: workers.length, sweep };
+    },
+  );
+}
+
+/** GET /v1/stuck: the sweeper's repairs, and the states of the active runs, by the lists of runs. */
+export function readStuckRoute(app: App): void {
+  app.get(
+    '/v1/stuck',
+    {
+      config: { access: 'queues:admin' },
+      schema: {
+        tags: ['operations'],
+        operationId: 'stuck',
+        summary: 'Count the repairs of the sweeper, the states of active runs and their places',
+        response: { 200: stuckSchema },
+      },
+    },
+    async ({ deps }) => {
+      const runs: Record<string, number> = {};
+      const paused: Record<string, number> = {};
+      for (const { state, reason, count } of (await deps.openEngine.reconciler.totals()).active) {
+        runs[state] = (runs[state] ?? 0) + count;
+        if (state === 'paused') paused[reason ?? 'unknown'] = count;
+      }
+      const { working, asking, waiting } = await deps.openEngine.reconciler.places();
+      return {
+        repairs: await deps.openEngine.reconciler.repairs(),
+        ...{ runs, paused, places: { working, asking, waiting } },
+        sweep: await readPeriodic(deps, 'sweep'),
+        maintenance: await readPeriodic(deps, 'maintenance'),
+      };
+    },
+  );
 }

@@ -2,9 +2,9 @@ import type { Passkey as StoredPasskey } from '@holdpoint/callers';
 import { defaultTenant } from '@holdpoint/contract';
 import * as wire from '@holdpoint/contract/wire';
 import { type ApiDeps, type App, recordChange } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
+import { siteOf } from '../../passkeys/ask-assertion.ts';
 import { addPasskey, beginRegistration, recordPasskey } from '../../passkeys/register.ts';
-import { siteOf } from '../../passkeys/site-of.ts';
 import { emptyAnswer } from '../../schema/empty.ts';
 
 const tags = ['passkeys'];

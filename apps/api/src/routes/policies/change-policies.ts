@@ -1,9 +1,14 @@
-import { operatorPolicyName, storedPolicySchema } from '@holdpoint/contract';
+import { operatorPolicyName, type PolicyVersion, storedPolicySchema } from '@holdpoint/contract';
+import type { PolicySummary } from '@holdpoint/contract/wire';
 import * as wire from '@holdpoint/contract/wire';
 import { EngineError } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
-import { toSummary } from './policy-view.ts';
-import { checkDocument } from './validate-policy.ts';
+import { checkDocument } from './replay-policies.ts';
+
+export const toSummary = ({ document, ...version }: PolicyVersion): PolicySummary => ({
+  ...version,
+  rules: document.rules.length,
+});
 
 const tags = ['policies'];
 const config = { access: 'policies:write' } as const;

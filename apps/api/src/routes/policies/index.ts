@@ -1,12 +1,10 @@
 import { readYaml } from '@holdpoint/policy';
 import type { App } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 import { changePolicyRoutes } from './change-policies.ts';
-import { checkPolicyRoute } from './check-policy.ts';
 import { readPoliciesRoutes } from './read-policies.ts';
-import { replayPoliciesRoutes } from './replay-policies.ts';
+import { checkPolicyRoute, policyBodyCompiler, replayPoliciesRoutes } from './replay-policies.ts';
 import { testPolicyRoutes } from './test-policies.ts';
-import { policyBodyCompiler } from './validate-policy.ts';
 
 /** Policies are written as YAML or JSON. In a scope of their own: no other route takes YAML. */
 export function policiesRoutes(app: App): void {

@@ -1,9 +1,8 @@
 import * as wire from '@holdpoint/contract/wire';
 import { EngineError } from '@holdpoint/engine';
 import type { App } from '../../deps.ts';
-import { invalidCursor } from '../../errors/invalid-cursor.ts';
-import { showDamaged } from '../../errors/show-damaged.ts';
-import { toSummary } from './policy-view.ts';
+import { invalidCursor, showDamaged } from '../../errors/to-problem.ts';
+import { toSummary } from './change-policies.ts';
 
 const tags = ['policies'];
 const config = { access: 'policies:read' } as const;

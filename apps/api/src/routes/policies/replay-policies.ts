@@ -1,13 +1,161 @@
-import type { PolicyReference, storedPolicySchema } from '@holdpoint/contract';
+import {
+  operatorPolicyName,
+  operatorPolicySchema,
+  type Policy,
+  type PolicyReference,
+  policySchema,
+  type storedPolicySchema,
+} from '@holdpoint/contract';
 import * as wire from '@holdpoint/contract/wire';
+import {
+  type CheckedPolicy,
+  checkedPolicySchema,
+  checkPolicySchema,
+  type PointerError,
+  type PolicyReplay,
+  type ReplayedCall,
+  type RuleProposal,
+} from '@holdpoint/contract/wire';
 import type { Engine } from '@holdpoint/engine';
+import {
+  checkRules,
+  type PolicyProblem,
+  parsePolicy,
+  parsePolicyValue,
+  placeProblems,
+  policyDigest,
+} from '@holdpoint/policy';
+import type { FastifySchemaCompiler } from 'fastify';
 import type { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
-import { showDamaged } from '../../errors/show-damaged.ts';
-import { resolvePolicy } from '../runs/resolve-policy.ts';
-import { showProposal, showReplay } from './show-replay.ts';
-import { checkDocument } from './validate-policy.ts';
+import { ApiProblem, showDamaged } from '../../errors/to-problem.ts';
+import { validatorCompiler } from '../../schema/validate.ts';
+import { resolvePolicy } from '../runs/create-run.ts';
+
+/** Fields of bodies next to a document. */
+const others = /^\/(call|version|since|cursor|name|least)(\/|$)/;
+
+/** Validates bodies. The error for an unknown name has the nearest valid name. */
+export const policyBodyCompiler: FastifySchemaCompiler<z.ZodType> = (route) => (data) => {
+  if (route.httpPart !== 'body') return validatorCompiler(route)(data);
+  const parsed = parsePolicyValue(data, route.schema);
+  if (parsed.ok) return { value: parsed.document };
+  const isPolicy = parsed.problems.some(({ pointer }) => !others.test(pointer));
+  return { error: refusal(parsed.problems, isPolicy ? 'invalid_policy' : 'invalid_request') };
+};
+
+/**
+ * The document in its stored form under a name, with its defaults. Every rule must be able to match a call of some tool.
+ * @param at JSON pointer of the document in the body
+ * @throws ApiProblem `invalid_policy`
+ */
+export function checkDocument(deps: Pick<ApiDeps, 'catalog'>, value: unknown, { name = '', at = '' } = {}): Policy {
+  const schema = name === operatorPolicyName ? operatorPolicySchema : policySchema;
+  const parsed = parsePolicyValue(value, schema as typeof policySchema);
+  const problems = parsed.ok ? checkRules(parsed.document.rules, toolsOf(deps)) : parsed.problems;
+  if (parsed.ok && problems.length === 0) return parsed.document;
+  throw refusal(problems.map(({ pointer, detail }) => ({ pointer: `${at}${pointer}`, detail })));
+}
+
+/** The tools of all toolsets. */
+export const toolsOf = ({ catalog }: Pick<ApiDeps, 'catalog'>) =>
+  catalog.toolsets().flatMap((toolset) => catalog.list(toolset).map((tool) => ({ ...tool, toolset })));
+
+function refusal(
+  errors: readonly PointerError[],
+  code: 'invalid_policy' | 'invalid_request' = 'invalid_policy',
+): ApiProblem {
+  const [first] = errors;
+  const detail = first === undefined ? 'the policy is not valid' : `${first.pointer || '/'}: ${first.detail}`;
+  return new ApiProblem(code, detail, { errors });
+}
+
+/** POST /v1/policies/check: the mistakes of a text by their lines, for the person who writes it. */
+export function checkPolicyRoute(app: App): void {
+  app.post(
+    '/v1/policies/check',
+    {
+      config: { access: 'policies:read' },
+      schema: {
+        tags: ['policies'],
+        operationId: 'checkPolicy',
+        summary: 'Find every mistake in the text of a policy',
+        description: 'Each with its line. Mistakes are in `mistakes`; the answer is a 200. Nothing is stored.',
+        body: checkPolicySchema,
+        response: { 200: checkedPolicySchema },
+      },
+    },
+    async ({ body: { text, name }, deps }): Promise<CheckedPolicy> => {
+      const schema = (name === operatorPolicyName ? operatorPolicySchema : policySchema) as typeof policySchema;
+      const parsed = parsePolicy(text, schema);
+      if (!parsed.ok) return refused(text, parsed.problems, null);
+      const { document } = parsed;
+      const problems = checkRules(document.rules, toolsOf(deps));
+      if (problems.length > 0) return refused(text, problems, document.rules.length);
+      return { ok: true, rules: document.rules.length, digest: policyDigest(document), document, mistakes: [] };
+    },
+  );
+}
+
+const refused = (text: string, problems: readonly PolicyProblem[], rules: number | null): CheckedPolicy => ({
+  ...{ ok: false, rules, digest: null, document: null },
+  mistakes: placeProblems(text, problems),
+});
+
+type Page = Awaited<ReturnType<Engine['policies']['replay']>>;
+type Call = Page['changed'][number];
+type Proposal = Awaited<ReturnType<Engine['policies']['propose']>>['proposals'][number];
+
+/** A page of a replay without the runs that cannot be read. */
+export function showReplay({
+  changed,
+  notJudged,
+  leftOut,
+  damaged: _,
+  next,
+  ...counts
+}: Page): Omit<PolicyReplay, 'damaged'> {
+  return {
+    ...counts,
+    changed: changed.map(({ verdict, ...call }) => ({ ...shown(call), verdict })),
+    not_judged: notJudged.map(({ reason, ...call }) => {
+      const { was: _, decided: __, ...about } = shown(call);
+      return { ...about, reason };
+    }),
+    left_out: leftOut,
+    next_cursor: next ?? null,
+  };
+}
+
+const mostCalls = 100;
+
+export const showProposal = ({ calls, ...proposal }: Proposal): RuleProposal => ({
+  ...proposal,
+  calls: calls.slice(0, mostCalls).map(({ run_id, step_id, at, facts: { tool, args } }) => ({
+    ...{ run_id, step_id, at, tool, args: textOf(args) },
+  })),
+});
+
+const shown = ({
+  runId,
+  stepId,
+  at,
+  tool,
+  was,
+  decision,
+  args,
+}: Omit<Call, 'verdict'>): Omit<ReplayedCall, 'verdict'> => ({
+  ...{ run_id: runId, step_id: stepId, tool, at, was },
+  args: textOf(args),
+  decided: decision ?? null,
+});
+
+const longestText = 500;
+
+function textOf(args: unknown): string {
+  const text = JSON.stringify(args);
+  return text.length > longestText ? `${text.slice(0, longestText)}…` : text;
+}
 
 const tags = ['policies'];
 /** They show calls of runs. */

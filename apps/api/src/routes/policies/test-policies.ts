@@ -3,9 +3,9 @@ import * as wire from '@holdpoint/contract/wire';
 import type { Engine } from '@holdpoint/engine';
 import type { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 import { checkSettings } from '../runs/check-settings.ts';
-import { checkDocument } from './validate-policy.ts';
+import { checkDocument } from './replay-policies.ts';
 
 const tags = ['policies'];
 const config = { access: 'policies:read' } as const;

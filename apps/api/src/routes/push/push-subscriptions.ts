@@ -1,6 +1,6 @@
 import * as wire from '@holdpoint/contract/wire';
 import { type ApiDeps, type App, recordChange } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 import { checkEndpoint, checkKeys, PushError, type StoredSubscription } from '../../push/subscriptions.ts';
 import { emptyAnswer } from '../../schema/empty.ts';
 

@@ -2,7 +2,7 @@ import type { Tenant } from '@holdpoint/contract';
 import { putQuotasSchema, type QuotaView, quotaParamsSchema, quotaViewSchema } from '@holdpoint/contract/wire';
 import { personNamed, readQuotas, readUse, writeQuotas } from '@holdpoint/engine';
 import { type ApiDeps, type App, recordChange } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 
 const tags = ['quotas'];
 const dayMs = 24 * 3_600_000;

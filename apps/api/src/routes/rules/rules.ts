@@ -1,9 +1,8 @@
 import * as wire from '@holdpoint/contract/wire';
 import { decisionOf, type ListedRule } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
-import { showEach } from '../../errors/show-damaged.ts';
-import { checkRunId } from '../runs/find-run.ts';
+import { ApiProblem, showEach } from '../../errors/to-problem.ts';
+import { checkRunId } from '../runs/read-runs.ts';
 
 const tags = ['rules'];
 

@@ -1,7 +1,7 @@
 import { outsideAgentName, outsideAgents, type RunSpec } from '@holdpoint/contract';
 import { describeModelProblem, type ModelSettings, modelProviders } from '@holdpoint/models';
 import type { ApiDeps } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 
 /**
  * The model of a run with a prompt; the requested name is at `/model` of the request.

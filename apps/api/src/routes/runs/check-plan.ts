@@ -1,7 +1,7 @@
 import { type Plan, type PlanStep, references, toPointer } from '@holdpoint/contract';
 import type { PointerError } from '@holdpoint/contract/wire';
 import type { ApiDeps } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 
 const mostErrors = 100;
 

@@ -1,17 +1,16 @@
 import * as contract from '@holdpoint/contract';
+import { isRemote, type Source, sourceFoldersOf, toPointer } from '@holdpoint/contract';
 import type { CreateRunBody, PointerError } from '@holdpoint/contract/wire';
 import { createGuard, EgressError } from '@holdpoint/egress';
 import { grantProblems } from '@holdpoint/policy';
 import { outputSchemaProblem } from '@holdpoint/tools';
-import { checkInputs, WorkspaceError } from '@holdpoint/workspace';
+import { checkInputs, WorkspaceError, type WorkspaceErrorCode } from '@holdpoint/workspace';
 import type { ApiDeps } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
-import { PlacedError } from '../../errors/placed-error.ts';
+import { ApiProblem, PlacedError } from '../../errors/to-problem.ts';
 import { checkAgentModel, checkModel, checkModels } from './check-model.ts';
 import { checkPlan } from './check-plan.ts';
 import { checkSecrets } from './check-secrets.ts';
 import { checkGrants, checkLimits, checkPlanMode, checkPolicy, checkSettings } from './check-settings.ts';
-import { checkSource } from './check-source.ts';
 import { checkWindow } from './check-window.ts';
 
 /**
@@ -152,4 +151,55 @@ function refuse(errors: readonly PointerError[]): void {
   const [first] = errors;
   if (first !== undefined)
     throw new ApiProblem('invalid_agents', `${first.pointer}: ${first.detail}`, { errors: [...errors] });
+}
+
+type Deps = Pick<ApiDeps, 'workspaces'>;
+
+/** The source of a run, at `/workspace/source` of the request. @throws WorkspaceError, with its place */
+export async function checkSource(deps: Deps, source: Source): Promise<void> {
+  try {
+    await deps.workspaces.check(source);
+  } catch (error) {
+    if (!(error instanceof WorkspaceError)) throw error;
+    const pointer = toPointer(['workspace', 'source', ...(await placeOf(deps, source, error.code))]);
+    throw new PlacedError(error, [{ pointer, detail: error.message }]);
+  }
+}
+
+async function placeOf(deps: Deps, source: Source, code: WorkspaceErrorCode): Promise<(string | number)[]> {
+  if (code === 'EREFUNKNOWN') return ['ref'];
+  if (code === 'EGLOBINVALID' && source.type !== 'empty') return findGlob(deps, source);
+  if (code === 'ESOURCEFOLDER') return findFolder(deps, source);
+  return [isRemote(source) ? 'url' : 'path'];
+}
+
+/** The first folder of `with` refused even alone. */
+async function findFolder({ workspaces }: Deps, source: Source): Promise<(string | number)[]> {
+  for (const [index, folder] of sourceFoldersOf(source).entries()) {
+    const alone = { ...source, with: [folder] } as Source;
+    const refused = await workspaces.check(alone).then(
+      () => false,
+      (error: unknown) => error instanceof WorkspaceError && error.code === 'ESOURCEFOLDER',
+    );
+    if (refused) return ['with', index];
+  }
+  return ['with'];
+}
+
+/** The first glob refused even alone. */
+async function findGlob(
+  { workspaces }: Deps,
+  source: Exclude<Source, { type: 'empty' }>,
+): Promise<(string | number)[]> {
+  const { include = [], exclude = [] } = source;
+  for (const [field, globs] of Object.entries({ include, exclude })) {
+    for (const [index, glob] of globs.entries()) {
+      const refused = await workspaces.check({ ...source, include: [glob], exclude: [] }).then(
+        () => false,
+        (error: unknown) => error instanceof WorkspaceError && error.code === 'EGLOBINVALID',
+      );
+      if (refused) return [field, index];
+    }
+  }
+  return [];
 }

@@ -2,7 +2,7 @@ import { nearestNames, toPointer } from '@holdpoint/contract';
 import type { CreateRunBody, PointerError } from '@holdpoint/contract/wire';
 import { createGuard } from '@holdpoint/egress';
 import type { ApiDeps } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 
 /**
  * Every secret named by a run must exist, and the host of a header must be in reach of the run.

@@ -3,7 +3,7 @@ import type { PointerError } from '@holdpoint/contract/wire';
 import { aboveCeilings } from '@holdpoint/engine';
 import { type AskedGrants, checkRules, grantProblems, type WrittenGrants, widened } from '@holdpoint/policy';
 import type { ApiDeps } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 
 /**
  * The settings of a toolset with its defaults. They stand at `settings` of the request, or of its part `at`.

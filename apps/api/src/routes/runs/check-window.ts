@@ -1,7 +1,7 @@
 import { type Goal, hasNetwork, type RunSpec } from '@holdpoint/contract';
 import { describeModel, tokensOf, tokensOfTools } from '@holdpoint/models';
 import type { ApiDeps } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 
 /** Tokens kept for an answer, where the model may write more. */
 const usualAnswer = 8192;

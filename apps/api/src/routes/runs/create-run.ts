@@ -1,14 +1,19 @@
-import { type Goal, nativeToolset, type RunSpec, readTraceContext, type TraceContext } from '@holdpoint/contract';
+import {
+  type GivenPolicy,
+  type Goal,
+  nativeToolset,
+  type RunSpec,
+  readTraceContext,
+  type TraceContext,
+} from '@holdpoint/contract';
 import { type CreateRunBody, createRunSchema, runSchema } from '@holdpoint/contract/wire';
-import { cutAtCeilings, type Idempotency, spanIdOf, spanKeys, traceIdOf } from '@holdpoint/engine';
+import { cutAtCeilings, EngineError, type Idempotency, spanIdOf, spanKeys, traceIdOf } from '@holdpoint/engine';
 import type { FastifyRequest } from 'fastify';
 import type { ApiDeps, App } from '../../deps.ts';
-import { placeEngineError } from '../../errors/placed-error.ts';
+import { ApiProblem, placeEngineError } from '../../errors/to-problem.ts';
 import { idempotencyKey } from '../../schema/idempotency-key.ts';
 import { checkRequest } from './check-request.ts';
-import { checkSpace } from './check-space.ts';
-import { findRun } from './find-run.ts';
-import { resolvePolicy } from './resolve-policy.ts';
+import { findRun } from './read-runs.ts';
 import { toRun } from './run-view.ts';
 
 /** POST /v1/runs: 201 when this request made the run, 200 when its Idempotency-Key matches an earlier request. */
@@ -126,3 +131,25 @@ export const traceContext = ({ headers }: Pick<FastifyRequest, 'headers'>): Trac
 /** Node joins several headers of the same name. Two `traceparent` are not valid; several `tracestate` are a single list. */
 const textOf = (header: string | string[] | undefined): string | undefined =>
   Array.isArray(header) ? header.join(',') : header;
+
+/** The document given or named by a request, and the version of a named document. @throws ApiProblem `unknown_policy` */
+export async function resolvePolicy(
+  { engine }: Pick<ApiDeps, 'engine'>,
+  given: GivenPolicy,
+): Promise<Pick<RunSpec, 'policy' | 'policy_pin'>> {
+  if (!('name' in given)) return { policy: given };
+  try {
+    return await engine.policies.resolve(given);
+  } catch (error) {
+    if (!(error instanceof EngineError) || error.code !== 'policy_not_found') throw error;
+    const pointer = given.version === undefined ? '/policy/name' : '/policy/version';
+    throw new ApiProblem('unknown_policy', error.message, { errors: [{ pointer, detail: error.message }] });
+  }
+}
+
+/** A new run needs space for its workspace and its log. @throws ApiProblem `storage_full` */
+export function checkSpace({ space }: Pick<ApiDeps, 'space'>): void {
+  if (space.low === undefined) return;
+  const free = Math.floor(space.low / (1024 * 1024));
+  throw new ApiProblem('storage_full', `only ${free} MiB are free on the disk of the data directory`);
+}

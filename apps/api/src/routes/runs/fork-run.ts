@@ -1,15 +1,14 @@
 import { type ForkRunBody, forkRunSchema, idParamsSchema, runSchema } from '@holdpoint/contract/wire';
 import { cutAtCeilings, type RunState } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
-import { placeEngineError } from '../../errors/placed-error.ts';
+import { placeEngineError } from '../../errors/to-problem.ts';
 import { idempotencyKey } from '../../schema/idempotency-key.ts';
 import { checkOtherModel } from './check-model.ts';
 import { checkPlan } from './check-plan.ts';
 import { checkGrants, checkLimits, checkPolicy } from './check-settings.ts';
-import { checkSpace } from './check-space.ts';
 import { checkWindow } from './check-window.ts';
-import { findRun } from './find-run.ts';
-import { resolvePolicy } from './resolve-policy.ts';
+import { checkSpace, resolvePolicy } from './create-run.ts';
+import { findRun } from './read-runs.ts';
 import { toRun } from './run-view.ts';
 
 /** POST /v1/runs/{id}/fork: 201 when this request made the fork, 200 when its Idempotency-Key matches an earlier request. */

@@ -1,6 +1,6 @@
 import type { LineComment } from '@holdpoint/contract/wire';
 import { codeText, nameText } from '@holdpoint/readable';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 
 /**
  * The words of a person with the comments on lines, as the model reads them. The same comments give the same text, so a repeated request

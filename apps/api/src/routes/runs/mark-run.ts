@@ -1,7 +1,7 @@
 import { markRunSchema } from '@holdpoint/contract';
 import { idParamsSchema, runSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
-import { checkRunId, findRun } from './find-run.ts';
+import { checkRunId, findRun } from './read-runs.ts';
 import { toRun } from './run-view.ts';
 
 /** PUT /v1/runs/{id}/mark: the runs of an evaluation are marked ones. */

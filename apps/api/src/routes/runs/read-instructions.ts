@@ -1,6 +1,6 @@
 import { idParamsSchema, instructionsSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
-import { findRun } from './find-run.ts';
+import { findRun } from './read-runs.ts';
 
 /** GET /v1/runs/{id}/instructions: the recorded text, so every request of the run begins with it. */
 export function readInstructionsRoute(app: App): void {

@@ -1,10 +1,81 @@
-import type { RunStatus } from '@holdpoint/contract';
+import { type RunStatus, runIdSchema } from '@holdpoint/contract';
 import * as wire from '@holdpoint/contract/wire';
-import type { Engine, RunState } from '@holdpoint/engine';
+import {
+  idParamsSchema,
+  listTurnsQuerySchema,
+  type Turn,
+  turnPageSchema,
+  type Undone,
+  undoneSchema,
+  undoRunSchema,
+} from '@holdpoint/contract/wire';
+import { type Engine, EngineError, type PlannedTurn, type RunState } from '@holdpoint/engine';
+import type { FastifyReply } from 'fastify';
 import type { ApiDeps, App } from '../../deps.ts';
-import { showEach } from '../../errors/show-damaged.ts';
-import { findRun } from './find-run.ts';
+import { placeEngineError, showDamaged, showEach } from '../../errors/to-problem.ts';
+import { awaitRun } from '../../live/await-run.ts';
 import { toRun, toRunDetail } from './run-view.ts';
+
+/** Ids become parts of keys: an id of another form is not even looked up. @throws EngineError `run_not_found` */
+export function checkRunId(id: string): string {
+  if (!runIdSchema.safeParse(id).success) throw new EngineError('run_not_found', `there is no run ${id}`);
+  return id;
+}
+
+/** @throws EngineError `run_not_found` */
+export const findRun = (deps: Pick<ApiDeps, 'engine'>, id: string): Promise<RunState> =>
+  deps.engine.runs.get(checkRunId(id));
+
+const places = { step_not_found: '/to_step', step_not_settled: '/to_step', external_effects: '/keep_external_effects' };
+
+/** POST /v1/runs/{id}/undo: 200 when the files are back, 202 when a worker has yet to restore them. */
+export function undoRunRoute(app: App): void {
+  app.post(
+    '/v1/runs/:id/undo',
+    {
+      config: { access: 'runs:write' },
+      schema: {
+        tags: ['runs'],
+        operationId: 'undoSteps',
+        summary: 'Undo the last steps of a paused run',
+        description:
+          'Restores the files as they were after `to_step`. A resumed run continues from there as if the later ' +
+          'steps had never been planned. Effects outside of the workspace cannot be undone: 409 `external_effects`, unless ' +
+          '`keep_external_effects` says that they stay. 202: recorded; a worker has yet to restore the files.',
+        params: idParamsSchema,
+        body: undoRunSchema,
+        response: { 200: undoneSchema, 202: undoneSchema },
+      },
+    },
+    async ({ params, body, deps }, reply) => {
+      const runId = checkRunId(params.id);
+      const { to_step: toStep, keep_external_effects: keepExternalEffects } = body;
+      return awaitUndone(deps, reply, runId, () =>
+        placeEngineError(places, () => deps.engine.runs.undo(runId, { toStep, keepExternalEffects })),
+      );
+    },
+  );
+}
+
+/** Requests an undo, and answers when a worker has restored the files, or with 202 when that takes long. */
+export async function awaitUndone(
+  deps: Parameters<typeof awaitRun>[0],
+  reply: FastifyReply,
+  runId: string,
+  undo: () => Promise<string[]>,
+): Promise<Undone> {
+  let undone: string[] = [];
+  const run = await awaitRun(deps, reply, {
+    runId,
+    async ask() {
+      undone = await undo();
+    },
+    isPending: ({ restore }) => restore === 'due',
+  });
+  const restored = run.restore !== 'due';
+  reply.code(restored ? 200 : 202);
+  return { run: toRun(run), undone, restored };
+}
 
 export function readRunsRoutes(app: App): void {
   app.get(
@@ -85,4 +156,55 @@ function toCounts({ byStatus, byReason, atLeast }: Awaited<ReturnType<Engine['ru
     by_reason: byReason,
     at_least: atLeast,
   };
+}
+
+/** GET /v1/runs/{id}/turns: the words of the model, and the calls made with the words. */
+export function readTurnsRoute(app: App): void {
+  app.get(
+    '/v1/runs/:id/turns',
+    {
+      config: { access: 'runs:read' },
+      schema: {
+        tags: ['runs'],
+        operationId: 'listTurns',
+        summary: 'List what the planner of a run said and called',
+        description:
+          'The turns that the run planned itself; those that a fork continues from are at the run it was forked from. A page with long ' +
+          'messages ends at 1 MiB: it can have fewer turns than its limit and still have a `next_cursor`.',
+        params: idParamsSchema,
+        querystring: listTurnsQuerySchema,
+        response: { 200: turnPageSchema },
+      },
+    },
+    async ({ params, query: { cursor, ...query }, deps }) => {
+      const run = await findRun(deps, params.id);
+      const after = cursor === undefined ? undefined : Number(cursor);
+      const { turns, damaged, next } = await deps.engine.runs.turnsPage(run, { ...query, cursor: after });
+      const page = { data: turns.map(toTurn), next_cursor: next?.toString() ?? null, has_more: next !== undefined };
+      return { ...page, ...showDamaged(deps, damaged) };
+    },
+  );
+}
+
+function toTurn({ planned, messages, undone }: PlannedTurn): Turn {
+  const { data, seq, run_id, time } = planned;
+  return {
+    ...{ run_id, turn: data.turn, seq, message: data.message },
+    messages: messages.map(({ data: { message_id: id, by, text }, time: at }) => ({ id, by, text, at })),
+    messages_read: data.messages_read ?? null,
+    steps: data.steps,
+    refused: data.refused ?? null,
+    note: data.note ?? null,
+    answered: data.answered ?? null,
+    usage: usageOf(data.usage),
+    asked_at: data.asked_at ?? null,
+    planned_at: time,
+    undone,
+  };
+}
+
+function usageOf(usage: PlannedTurn['planned']['data']['usage']): Turn['usage'] {
+  if (usage === undefined) return null;
+  const { cost_micros, ...tokens } = usage;
+  return { ...tokens, cost_usd: cost_micros === undefined ? null : cost_micros / 1_000_000 };
 }

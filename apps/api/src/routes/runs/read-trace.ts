@@ -1,6 +1,6 @@
 import { idParamsSchema, readTraceQuerySchema, traceSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
-import { findRun } from './find-run.ts';
+import { findRun } from './read-runs.ts';
 
 /** GET /v1/runs/{id}/trace: made from the log at each request, so available without a collector. */
 export function readTraceRoute(app: App): void {

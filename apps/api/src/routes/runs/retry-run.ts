@@ -1,8 +1,7 @@
 import { idParamsSchema, retryRunSchema, undoneSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
-import { placeEngineError } from '../../errors/placed-error.ts';
-import { checkRunId } from './find-run.ts';
-import { awaitUndone } from './undo-run.ts';
+import { placeEngineError } from '../../errors/to-problem.ts';
+import { awaitUndone, checkRunId } from './read-runs.ts';
 
 const places = {
   step_not_found: '/from_step',

@@ -6,7 +6,7 @@ import { createRegistry, everyToolset } from '@holdpoint/tools';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { problemOf, startTestApi, type TestApi } from '../../testing/test-api.ts';
 import { type TestWorker, testWorker } from '../../testing/test-worker.ts';
-import { showReceived } from './received-calls.ts';
+import { showReceived } from './send-calls.ts';
 
 let api: TestApi;
 let worker: TestWorker;

@@ -1,8 +1,8 @@
 import { idParamsSchema, sendMessageSchema, sentMessageSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
 import { idempotencyKey } from '../../schema/idempotency-key.ts';
-import { checkRunId } from './find-run.ts';
 import { withComments } from './line-comments.ts';
+import { checkRunId } from './read-runs.ts';
 
 /** As much as a message without comments may have. */
 const mostCharacters = 100_000;

@@ -1,7 +1,7 @@
 import { cancelRunSchema, idParamsSchema, resumeRunSchema, runSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
 import { checkOtherModel } from './check-model.ts';
-import { checkRunId, findRun } from './find-run.ts';
+import { checkRunId, findRun } from './read-runs.ts';
 import { toRun } from './run-view.ts';
 
 export function steerRunsRoutes(app: App): void {

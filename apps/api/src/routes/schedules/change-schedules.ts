@@ -2,9 +2,9 @@ import { canonicalJson } from '@holdpoint/contract';
 import * as wire from '@holdpoint/contract/wire';
 import { openClockwork, type ScheduleState, type StoredSchedule } from '@holdpoint/engine';
 import { type ApiDeps, type App, recordChange } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 import { assertMaySubmit, checkSchedule, invalid } from './check-schedule.ts';
-import { findSchedule, toView } from './schedule-view.ts';
+import { findSchedule, toView } from './read-schedules.ts';
 
 const tags = ['schedules'];
 const config = { access: 'schedules:write' } as const;

@@ -1,8 +1,17 @@
+import {
+  archiveQuerySchema,
+  idParamsSchema,
+  listSnapshotsQuerySchema,
+  type Snapshot,
+  snapshotPageSchema,
+} from '@holdpoint/contract/wire';
 import { EngineError, type RunState } from '@holdpoint/engine';
 import { WorkspaceError } from '@holdpoint/workspace';
-import type { ApiDeps } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
-import { placeEngineError } from '../../errors/placed-error.ts';
+import type { ApiDeps, App } from '../../deps.ts';
+import { ApiProblem, placeEngineError, showDamaged } from '../../errors/to-problem.ts';
+import { binarySchema } from '../../schema/binary.ts';
+import { checkRunId, findRun } from '../runs/read-runs.ts';
+import { attachment } from './attachment.ts';
 
 type Deps = Pick<ApiDeps, 'engine'>;
 
@@ -64,3 +73,91 @@ async function afterStep({ engine }: Deps, run: RunState, asked: string): Promis
 }
 
 const isStep = (asked: string): boolean => /^\d{1,9}$/.test(asked) || asked.startsWith('step_');
+
+const types = { 'tar.gz': 'application/gzip', zip: 'application/zip' } as const;
+
+/** GET /v1/runs/{id}/archive: the files of a snapshot in a single download. */
+export function downloadArchiveRoute(app: App): void {
+  app.get(
+    '/v1/runs/:id/archive',
+    {
+      config: { access: 'runs:read' },
+      schema: {
+        tags: ['snapshots'],
+        operationId: 'downloadArchive',
+        summary: 'Download the files of a snapshot, or what the run added or changed',
+        params: idParamsSchema,
+        querystring: archiveQuerySchema,
+        response: {
+          200: {
+            description: 'An archive',
+            content: Object.fromEntries(Object.values(types).map((type) => [type, { schema: binarySchema }])),
+          },
+        },
+      },
+    },
+    async ({ params, query: { snapshot: asked, only, format }, deps }, reply) => {
+      const run = await findRun(deps, params.id);
+      const snapshot = await findSnapshot(deps, run, asked);
+      const from = { runId: run.id, snapshot, format };
+      const { base } = workspaceOf(run);
+      const archive =
+        only === 'all'
+          ? await deps.workspaces.archive(from)
+          : await deps.workspaces.archive({ ...from, paths: await changedPaths(deps, run.id, { base, snapshot }) });
+      const name = `${run.id}-${only === 'all' ? snapshot.slice(0, 10) : 'changed'}.${format}`;
+      return reply.headers({ 'content-type': types[format], 'content-disposition': attachment(name) }).send(archive);
+    },
+  );
+}
+
+/** Files missing or different in the base. Compares two lists of ids, much cheaper than a diff. */
+async function changedPaths(
+  { workspaces }: Pick<ApiDeps, 'workspaces'>,
+  runId: string,
+  { base, snapshot }: { base: string; snapshot: string },
+): Promise<string[]> {
+  const before = new Map((await workspaces.files({ runId, snapshot: base })).map((file) => [file.path, file]));
+  const now = await workspaces.files({ runId, snapshot });
+  return now
+    .filter(({ path, mode, oid }) => before.get(path)?.oid !== oid || before.get(path)?.mode !== mode)
+    .map(({ path }) => path);
+}
+
+/** GET /v1/runs/{id}/snapshots: the states a client can read, compare, restore and fork from. */
+export function listSnapshotsRoute(app: App): void {
+  app.get(
+    '/v1/runs/:id/snapshots',
+    {
+      config: { access: 'runs:read' },
+      schema: {
+        tags: ['snapshots'],
+        operationId: 'listSnapshots',
+        summary: 'List the states of the workspace',
+        description:
+          'A page reads what it shows, however long the run is. The state that the run began with, one for each step that may have changed files, and one for each time that changes of ' +
+          'background commands were captured. Undone states are listed too.',
+        params: idParamsSchema,
+        querystring: listSnapshotsQuerySchema,
+        response: { 200: snapshotPageSchema },
+      },
+    },
+    async ({ params, query, deps }) => {
+      const run = await deps.engine.runs.get(checkRunId(params.id));
+      workspaceOf(run);
+      const { snapshots, damaged, next } = await deps.engine.runs.snapshotsPage(run, query);
+      const ids = snapshots.flatMap(({ by }) => (by !== null && 'step' in by ? [by.step] : []));
+      const numbered = await deps.engine.runs.numbered(run.id, ids);
+      const data = snapshots.map(({ by, ...snapshot }): Snapshot => {
+        const found = by !== null && 'step' in by ? numbered.get(by.step) : undefined;
+        return {
+          ...snapshot,
+          step: found === undefined ? null : { id: found.step.id, number: found.number, tool: found.step.call.tool },
+          task_id: by !== null && 'task' in by ? (by.task ?? null) : null,
+        };
+      });
+      const page = { data, next_cursor: next?.toString() ?? null, has_more: next !== undefined };
+      return { ...page, ...showDamaged(deps, damaged) };
+    },
+  );
+}

@@ -1,10 +1,10 @@
 import { fileListSchema, idParamsSchema, listFilesQuerySchema, readFileQuerySchema } from '@holdpoint/contract/wire';
 import { WorkspaceError } from '@holdpoint/workspace';
 import type { App } from '../../deps.ts';
-import { PlacedError } from '../../errors/placed-error.ts';
+import { PlacedError } from '../../errors/to-problem.ts';
 import { streamJson } from '../../live/stream-json.ts';
 import { binarySchema } from '../../schema/binary.ts';
-import { findRun } from '../runs/find-run.ts';
+import { findRun } from '../runs/read-runs.ts';
 import { attachment } from './attachment.ts';
 import { findSnapshot } from './find-snapshot.ts';
 

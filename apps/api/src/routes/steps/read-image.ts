@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import { imageIn, type KeptImage, readImageFacts } from '@holdpoint/contract';
 import { idParamsSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 import { binarySchema } from '../../schema/binary.ts';
 
 /** A browser that opens the image as a page gives it no origin, and runs and loads nothing. */

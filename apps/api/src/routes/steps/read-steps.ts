@@ -3,10 +3,8 @@ import * as wire from '@holdpoint/contract/wire';
 import { Damaged, type NumberedStep, type StepState, type StepsQuery } from '@holdpoint/engine';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
-import { invalidCursor } from '../../errors/invalid-cursor.ts';
-import { PlacedError, placeEngineError } from '../../errors/placed-error.ts';
-import { showDamaged } from '../../errors/show-damaged.ts';
-import { checkRunId } from '../runs/find-run.ts';
+import { invalidCursor, PlacedError, placeEngineError, showDamaged } from '../../errors/to-problem.ts';
+import { checkRunId } from '../runs/read-runs.ts';
 import { showStep, toAttempt, toStep } from './step-view.ts';
 
 export function readStepsRoutes(app: App): void {

@@ -2,9 +2,9 @@ import { isTaskOver, taskIdSchema } from '@holdpoint/contract';
 import * as wire from '@holdpoint/contract/wire';
 import { EngineError, type RunState, type TaskState } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
-import { showEach } from '../../errors/show-damaged.ts';
+import { showEach } from '../../errors/to-problem.ts';
 import { readUntil } from '../../live/await-run.ts';
-import { findRun } from '../runs/find-run.ts';
+import { findRun } from '../runs/read-runs.ts';
 
 export function tasksRoutes(app: App): void {
   const show = async (deps: ApiDeps, runId: string, task: TaskState) => {

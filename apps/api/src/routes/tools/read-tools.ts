@@ -2,7 +2,7 @@ import * as wire from '@holdpoint/contract/wire';
 import { type ToolDefinition, ToolsError } from '@holdpoint/tools';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 
 export function readToolsRoutes(app: App): void {
   app.get(

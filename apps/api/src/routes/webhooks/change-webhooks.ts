@@ -2,7 +2,7 @@ import { canonicalJson } from '@holdpoint/contract';
 import * as wire from '@holdpoint/contract/wire';
 import { type ReceiverState, receiverId, type StoredReceiver } from '@holdpoint/engine';
 import { type ApiDeps, type App, recordChange } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 import * as webhook from '../../webhooks/settings.ts';
 import { checkName, checkUrl } from './check-webhook.ts';
 import { findWebhook, receiverAt, toView } from './webhook-view.ts';

@@ -1,7 +1,7 @@
 import { deliveryNameSchema } from '@holdpoint/contract';
 import { EgressError } from '@holdpoint/egress';
 import type { ApiDeps } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 import { guardOf } from '../../push/subscriptions.ts';
 
 const resolveMs = 10_000;

@@ -1,7 +1,7 @@
 import * as wire from '@holdpoint/contract/wire';
 import { receiverId } from '@holdpoint/engine';
 import type { App } from '../../deps.ts';
-import { showEach } from '../../errors/show-damaged.ts';
+import { showEach } from '../../errors/to-problem.ts';
 import { findWebhook, receiverAt, toView } from './webhook-view.ts';
 
 const tags = ['webhooks'];

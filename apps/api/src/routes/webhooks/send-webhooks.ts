@@ -2,7 +2,7 @@ import { randomUUIDv7 } from 'node:crypto';
 import * as wire from '@holdpoint/contract/wire';
 import { receiverId } from '@holdpoint/engine';
 import { type App, recordChange } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 import { findWebhook, toView } from './webhook-view.ts';
 
 const tags = ['webhooks'];

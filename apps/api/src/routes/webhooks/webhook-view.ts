@@ -1,7 +1,7 @@
 import type { Webhook } from '@holdpoint/contract/wire';
 import { type ReceiverState, receiverId, type StoredReceiver } from '@holdpoint/engine';
 import type { ApiDeps } from '../../deps.ts';
-import { ApiProblem } from '../../errors/api-problem.ts';
+import { ApiProblem } from '../../errors/to-problem.ts';
 import { settingsOf } from '../../webhooks/settings.ts';
 
 type Deps = Pick<ApiDeps, 'webhooks' | 'holder' | 'now'>;

@@ -5,8 +5,7 @@ import { type Eval, type EvalSet, evalSetSchema, putEvalSchema } from '@holdpoin
 import { schemaProblems } from '@holdpoint/policy';
 import type { Command } from 'commander';
 import { plain } from '../../output/index.ts';
-import { fieldLine } from '../../plan/run-file.ts';
-import { parseYaml, readFileOrInput } from '../../plan/yaml-file.ts';
+import { fieldLine, parseYaml, readFileOrInput } from '../../plan/yaml-file.ts';
 import { type ApiOptions, apiCommand, CliError, commandLine, exitCodes, type Shell } from '../../shell/index.ts';
 import { evalText } from './eval-text.ts';
 

@@ -1,14 +1,77 @@
-import { defaultTenant } from '@holdpoint/contract';
-import { checkName } from '@holdpoint/mcp';
+import type { Client, McpServer } from '@holdpoint/client';
+import { canonicalJson, defaultTenant } from '@holdpoint/contract';
+import { checkName, toolName } from '@holdpoint/mcp';
 import { type ConfirmOptions, isSure } from '../../deciding/confirm.ts';
-import { nameText, oneLine, table } from '../../output/index.ts';
+import { counted, nameText, oneLine, plain, table } from '../../output/index.ts';
 import { openCatalog } from '../../policy/catalog-tools.ts';
 import { CliError, commandLine, type Shell } from '../../shell/index.ts';
-import type { Described, ListedServer, ServerBackend } from './server-backend.ts';
 import { type AddOptions, serverOf, type WhereOptions } from './server-entry.ts';
-import { acceptedText, changeText, placeText } from './server-text.ts';
-import { serversInApi } from './servers-in-api.ts';
-import { named, serversInFile } from './servers-in-file.ts';
+import {
+  type Described,
+  type ListedServer,
+  named,
+  type ServerBackend,
+  type ShownServer,
+  serversInFile,
+} from './servers-in-file.ts';
+
+type DescribedTool = Described['tools'][number];
+
+/** All that a server says of its tools, for a person who accepts them. */
+export const acceptedText = (name: string, asked: Described): string[] => [
+  headline(name, asked),
+  `  entry: ${entryText(asked.entry)}`,
+  ...asked.tools.flatMap((tool) => toolText(name, tool)),
+  ...leftOutText(asked),
+];
+
+/** The differences between the accepted entry and tools of a server and its present ones. */
+export function changeText(name: string, before: Described, asked: Described): string[] {
+  if (before.digest === asked.digest)
+    return [headline(name, asked), 'Its entry and its tools are as they were accepted.'];
+  const old = new Map(before.tools.map((tool) => [tool.name, tool]));
+  const now = new Set(asked.tools.map((tool) => tool.name));
+  const lines = asked.tools.flatMap((tool) => {
+    const was = old.get(tool.name);
+    if (was === undefined) return ['new:', ...toolText(name, tool)];
+    if (JSON.stringify(was) === JSON.stringify(tool)) return [];
+    return ['was:', ...toolText(name, was), 'is now:', ...toolText(name, tool)];
+  });
+  const gone = before.tools.filter((tool) => !now.has(tool.name)).map((tool) => `gone: ${toolName(name, tool.name)}`);
+  const entry = entryChange(before.entry, asked.entry);
+  const unchanged = entry.length + lines.length + gone.length === 0 ? ['The same tools in another order.'] : [];
+  return [headline(name, asked), ...entry, ...lines, ...gone, ...unchanged, ...leftOutText(asked)];
+}
+
+/** An acceptance of an earlier version has no entry: then the present entry is shown. */
+function entryChange(before: Described['entry'], now: Described['entry']): string[] {
+  if (before === null) return [`  entry: ${entryText(now)}`];
+  if (entryText(before) === entryText(now)) return [];
+  return ['was:', `  entry: ${entryText(before)}`, 'is now:', `  entry: ${entryText(now)}`];
+}
+
+const entryText = (entry: Described['entry']): string => oneLine(canonicalJson(entry), 10_000);
+
+export const placeText = ({ url, command = '', args = [] }: NonNullable<ListedServer['entry']>): string =>
+  oneLine(url ?? [command, ...args].join(' '));
+
+const headline = (name: string, { server, protocol, tools, digest }: Described): string =>
+  `${name}: ${oneLine(server) || 'a server without a name'}, MCP ${oneLine(protocol)}, ${counted(tools.length, 'tool')}, digest ${digest.slice(0, 16)}`;
+
+/** The words are a stranger's: nothing in them is invisible. */
+function toolText(name: string, { name: tool, description, input_schema, hints }: DescribedTool): string[] {
+  const risk = hints.destructive ? '   (says of itself that it destroys)' : '';
+  return [
+    `  ${toolName(name, tool)}${risk}`,
+    ...plain(description)
+      .split('\n')
+      .map((line) => `    ${line}`),
+    `    input: ${plain(JSON.stringify(input_schema))}`,
+  ];
+}
+
+const leftOutText = ({ left_out }: Described): string[] =>
+  Object.entries(left_out).map(([tool, why]) => `  left out: ${oneLine(tool)}: ${oneLine(why)}`);
 
 export interface AcceptOptions extends ConfirmOptions, WhereOptions {
   digest?: string;
@@ -102,3 +165,33 @@ async function checkToolsets({ config }: Shell, names: readonly string[]): Promi
 }
 
 const short = ({ digest }: Pick<Described, 'digest'>): string => digest.slice(0, 16);
+
+/** The servers of a system, through its API. */
+export function serversInApi(client: Client): ServerBackend {
+  return {
+    async list() {
+      const servers = await client.listMcpServers();
+      return { servers, whole: servers };
+    },
+    async add(name, entry) {
+      const server = await client.addMcpServer({ name, server: { ...entry } });
+      return server.failure?.code === 'EMCPLOGIN' ? { now: undefined, whole: server } : shown(server);
+    },
+    look: async (name) => shown(await client.lookAtMcpServer(name)),
+    accept: (name, { now }) => client.acceptMcpServer(name, { digest: now.digest }),
+    async remove(name) {
+      await client.removeMcpServer(name);
+      return { logins: [] };
+    },
+  };
+}
+
+/** @throws CliError `server_failed` with the last words of the server */
+function shown(server: McpServer): ShownServer {
+  const { name, seen, accepted, entry, failure } = server;
+  if (seen === null) {
+    const message = failure?.message ?? `No worker could ask the server ${name} for its tools.`;
+    throw new CliError('server_failed', message, { next: failure?.next ?? 'Start a worker, and ask it again.' });
+  }
+  return { before: accepted ?? undefined, now: { ...seen, entry }, whole: server };
+}

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { stringify } from 'yaml';
 import { plain, table } from '../../output/index.ts';
 import { sayDamaged, sayEndOfPage } from '../../output/layout.ts';
-import { readPolicy } from '../../policy/read-policy.ts';
+import { readPolicy } from '../../policy/catalog-tools.ts';
 import { type ApiOptions, apiCommand, count, type Shell, wholeNumber } from '../../shell/index.ts';
 
 export function putPolicyCommand(shell: Shell): Command {

@@ -3,10 +3,9 @@ import { policySchema } from '@holdpoint/contract';
 import { type BoundPolicies, compilePolicy, type Explanation, explain, policyDigest } from '@holdpoint/policy';
 import { Command } from 'commander';
 import { plain } from '../../output/index.ts';
-import { catalogPolicy } from '../../policy/catalog-tools.ts';
+import { catalogPolicy, readPolicy } from '../../policy/catalog-tools.ts';
 import { type DescribedCall, describeCall } from '../../policy/describe-call.ts';
 import { explanationText } from '../../policy/explanation-text.ts';
-import { readPolicy } from '../../policy/read-policy.ts';
 import { type ApiOptions, apiCommand, CliError, count, jsonObject, type Shell } from '../../shell/index.ts';
 
 export function checkPolicyCommand(shell: Shell): Command {

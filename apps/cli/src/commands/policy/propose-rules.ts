@@ -3,7 +3,7 @@ import type { RuleProposal } from '@holdpoint/client';
 import type { Command } from 'commander';
 import { isSeq, parseDocument, stringify } from 'yaml';
 import { oneLine, plain } from '../../output/index.ts';
-import { checkPolicyText, type PolicyFile } from '../../policy/read-policy.ts';
+import { checkPolicyText, type PolicyFile } from '../../policy/catalog-tools.ts';
 import { replaceFile } from '../../policy/replace-file.ts';
 import { type ApiOptions, apiCommand, CliError, count, readGivenFile, type Shell, sinceOf } from '../../shell/index.ts';
 

@@ -3,7 +3,7 @@ import { operatorPolicyName, operatorPolicySchema, type PolicyReference } from '
 import { attention } from '@holdpoint/policy';
 import type { Command } from 'commander';
 import { oneLine, plain } from '../../output/index.ts';
-import { givenPolicy, readPolicy } from '../../policy/read-policy.ts';
+import { givenPolicy, readPolicy } from '../../policy/catalog-tools.ts';
 import { type ApiOptions, apiCommand, count, type Shell, sinceOf } from '../../shell/index.ts';
 
 interface ReplayOptions extends ApiOptions {

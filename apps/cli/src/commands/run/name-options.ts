@@ -1,6 +1,6 @@
 import { ApiError } from '@holdpoint/client';
 import { fromPointer } from '@holdpoint/contract';
-import type { RunFile } from '../../plan/run-file.ts';
+import type { RunFile } from '../../plan/yaml-file.ts';
 import type { Setting } from '../../request/set-fields.ts';
 
 /** The place of a mistake in the API's answer, and the responsible option. A longer place comes before its prefix. */

@@ -3,7 +3,7 @@ import { rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { type Command, Option } from 'commander';
-import { findSnapshot } from '../../find-snapshot.ts';
+import { findSnapshot } from '../../find-step.ts';
 import { type ApiOptions, apiCommand, CliError, type Shell } from '../../shell/index.ts';
 import { atOption } from './files.ts';
 

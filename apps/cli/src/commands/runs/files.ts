@@ -1,5 +1,5 @@
 import type { Snapshot } from '@holdpoint/contract/wire';
-import { findSnapshot } from '../../find-snapshot.ts';
+import { findSnapshot } from '../../find-step.ts';
 import { ago, counted, nameText, table, unknownText } from '../../output/index.ts';
 import { sayEndOfPage } from '../../output/layout.ts';
 import { type ApiOptions, apiCommand, count, type Shell } from '../../shell/index.ts';

@@ -1,11 +1,10 @@
 import type { ForkRun } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
 import { stepReference } from '../../find-step.ts';
-import type { PlanFile } from '../../plan/plan-file.ts';
-import { placeInPlan, readPlan } from '../../plan/read-plan.ts';
-import { givenPolicy } from '../../policy/read-policy.ts';
+import { type PlanFile, placeInPlan, readPlan } from '../../plan/plan-file.ts';
+import { givenPolicy } from '../../policy/catalog-tools.ts';
 import { type ApiOptions, apiCommand, label, type Shell, several } from '../../shell/index.ts';
-import { followSubmitted, type SubmitOptions, withSubmitOptions } from '../run/follow-submitted.ts';
+import { followSubmitted, type SubmitOptions, withSubmitOptions } from '../run/run.ts';
 
 /** Permissions and modes on the command line. */
 interface GrantOptions {

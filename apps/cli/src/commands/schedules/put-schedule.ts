@@ -3,8 +3,7 @@ import { type PutSchedule, putScheduleSchema } from '@holdpoint/contract/wire';
 import { schemaProblems } from '@holdpoint/policy';
 import type { Command } from 'commander';
 import { plain } from '../../output/index.ts';
-import { fieldLine } from '../../plan/run-file.ts';
-import { parseYaml, readFileOrInput } from '../../plan/yaml-file.ts';
+import { fieldLine, parseYaml, readFileOrInput } from '../../plan/yaml-file.ts';
 import { type ApiOptions, apiCommand, CliError, type Shell, wholeNumber } from '../../shell/index.ts';
 import { scheduleText } from './schedule-text.ts';
 

@@ -2,8 +2,7 @@ import type { Client } from '@holdpoint/client';
 import { imageIn, imageLine } from '@holdpoint/contract';
 import type { Attempt, Diff, Snapshot, StepDetail } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
-import { everySnapshot } from '../../find-snapshot.ts';
-import { findStep } from '../../find-step.ts';
+import { everySnapshot, findStep } from '../../find-step.ts';
 import { codeText, duration, leftOutText, nameText, oneLine, pairs, patchLines, plain } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, commandLine, type Shell } from '../../shell/index.ts';
 

@@ -4,11 +4,10 @@ import { ask } from '../../api/request.ts';
 import { AskDialog } from '../../parts/ask-dialog.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Note } from '../../parts/note.tsx';
-import { Text } from '../../parts/text.tsx';
+import { Text } from '../../parts/problem-note.tsx';
 import { useWhyNot } from '../../session/session.tsx';
 import type { Drafts } from './drafts.ts';
-import { toComments, written } from './to-comments.ts';
-import type { Placed } from './use-places.ts';
+import { type Placed, toComments, written } from './use-places.ts';
 
 interface Props {
   runId: string;

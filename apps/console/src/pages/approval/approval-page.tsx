@@ -1,23 +1,21 @@
-import type { Approval } from '@holdpoint/contract/wire';
-import { useState } from 'react';
-import { Link } from 'wouter';
-import { useApprovalDetail, useTool } from '../../api/approvals.ts';
+import type { Approval, Attempt } from '@holdpoint/contract/wire';
+import { useQuery } from '@tanstack/react-query';
+import { useRef, useState } from 'react';
+import { Link, useLocation } from 'wouter';
+import { previewApproval, useApprovalDetail, useTool } from '../../api/approvals.ts';
 import { useBeingHere } from '../../api/presence.ts';
-import { isProblem } from '../../api/problem.ts';
-import { Badge } from '../../parts/badge.tsx';
+import { ask, isProblem } from '../../api/request.ts';
 import { Button } from '../../parts/button.tsx';
 import { Loading } from '../../parts/empty.tsx';
-import { Note } from '../../parts/note.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { Badge, Note } from '../../parts/note.tsx';
+import { ProblemNote, Text } from '../../parts/problem-note.tsx';
 import { LongText, ReadingDesk, useUnread } from '../../parts/reading.tsx';
 import { ApprovalStatus, Risk } from '../../parts/status.tsx';
-import { Text } from '../../parts/text.tsx';
+import { wholeTime } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/use-title.ts';
-import { NotShown } from '../../session/needs.tsx';
-import { useWhyNot } from '../../session/session.tsx';
+import { NotShown, useWhyNot } from '../../session/session.tsx';
 import { Viewers } from '../inbox/viewers.tsx';
 import { Missing } from '../missing/missing-page.tsx';
-import { Attempts } from './attempts.tsx';
 import { CallArguments } from './call-arguments.tsx';
 import { DecidedBefore } from './decided-before.tsx';
 import { DecidedNote } from './decided-note.tsx';
@@ -30,7 +28,6 @@ import { LedHere } from './led-here.tsx';
 import { Pattern } from './pattern.tsx';
 import { SideBySide } from './side-by-side.tsx';
 import { Surroundings } from './surroundings.tsx';
-import { TryIt } from './try-it.tsx';
 import { Whole, WholeDesk } from './whole.tsx';
 
 /** A request for a decision with everything that a person needs for it. */
@@ -167,5 +164,74 @@ function Page({ approval: now }: { approval: Approval }) {
         <DecisionDialog kind={kind} approval={now} tool={tool} unread={unread} onClose={() => setKind(undefined)} />
       )}
     </article>
+  );
+}
+
+/** Runs the call on a throw-away fork. The answer is another approval, which carries the result: the page goes there. */
+export function TryIt({ approval }: { approval: Approval }) {
+  const [, go] = useLocation();
+  const whyNot = useWhyNot('approvals:decide');
+  const [error, setError] = useState<unknown>();
+  const [isAsking, setAsking] = useState(false);
+  const isBusy = useRef(false);
+  if (approval.kind !== 'action' || approval.action.effect !== 'workspace' || approval.replaces !== null) return null;
+  const request = approval.preview_request;
+  const isRunning = isAsking || request?.status === 'running';
+  const run = async () => {
+    if (isBusy.current) return;
+    isBusy.current = true;
+    setAsking(true);
+    setError(undefined);
+    try {
+      const shown = await previewApproval(approval.id);
+      if (shown.id !== approval.id) go(`/approvals/${shown.id}`, { replace: true });
+    } catch (refused) {
+      setError(refused);
+    } finally {
+      isBusy.current = false;
+      setAsking(false);
+    }
+  };
+  return (
+    <div className="stack">
+      <Button icon="play" whyNot={isRunning ? 'It runs on a throw-away copy' : whyNot} onClick={() => void run()}>
+        {isRunning ? 'Running on a copy …' : 'Run it and show me'}
+      </Button>
+      {request?.problem && (
+        <Note tone="warn" title="There is no result to show">
+          <Text escaped>{request.problem.message}</Text>
+        </Note>
+      )}
+      {error !== undefined && <ProblemNote error={error} />}
+    </div>
+  );
+}
+
+/** All that is known of a call whose worker died: whether it took effect, only a person can find out. */
+export function Attempts({ approval: { step_id } }: { approval: Approval }) {
+  const { data } = useQuery({
+    queryKey: ['step', step_id, 'attempts'],
+    queryFn: ({ signal }) =>
+      ask<{ data: Attempt[] }>({ path: `/v1/steps/${encodeURIComponent(step_id ?? '')}/attempts`, signal }),
+    enabled: step_id !== null,
+  });
+  return (
+    <Note tone="bad" title="The worker was lost while this call ran: it may have taken effect, or not">
+      <ul>
+        {data?.data.map(({ number, worker, started_at, ended_at, end, reason }) => (
+          <li key={number}>
+            Attempt {number} on <Text>{worker}</Text>: began {wholeTime(started_at)}
+            {ended_at === null ? ', has no end' : `, ended ${wholeTime(ended_at)} (${end})`}
+            {reason !== null && (
+              <>
+                {' '}
+                <Text>{reason.message}</Text>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+      <p>Look at the place that the call changes. Then say what happened, or let it run again.</p>
+    </Note>
   );
 }

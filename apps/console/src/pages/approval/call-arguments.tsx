@@ -1,8 +1,7 @@
 import type { Approval, Tool } from '@holdpoint/contract/wire';
+import { isLongValue, Text, Value } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
-import { Text } from '../../parts/text.tsx';
-import { isLongValue, Value } from '../../parts/value.tsx';
-import { propertiesOf } from './schema.ts';
+import { propertiesOf } from './fields-form.tsx';
 
 /** The arguments of a call in the order of the tool's schema, with its words for each. */
 export function CallArguments({ approval, tool }: { approval: Approval; tool: Tool | undefined }) {

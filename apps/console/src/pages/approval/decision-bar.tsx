@@ -1,6 +1,5 @@
 import type { Approval } from '@holdpoint/contract/wire';
-import { Button } from '../../parts/button.tsx';
-import type { IconName } from '../../parts/icon.tsx';
+import { Button, type IconName } from '../../parts/button.tsx';
 import { useWhyNot } from '../../session/session.tsx';
 import type { Kind } from './decision-dialog.tsx';
 

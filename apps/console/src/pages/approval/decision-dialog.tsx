@@ -1,18 +1,25 @@
 import type { Approval, Decide, Tool } from '@holdpoint/contract/wire';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useId, useRef, useState } from 'react';
 import { Link } from 'wouter';
+import { readContent } from '../../api/approvals.ts';
+import { ApiProblem } from '../../api/request.ts';
 import { useDrafts } from '../../diff/comments/drafts.ts';
 import { Button } from '../../parts/button.tsx';
+import { Choices } from '../../parts/choices.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Note } from '../../parts/note.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
-import { ApproveForm } from './approve-form.tsx';
+import { ProblemNote, Text } from '../../parts/problem-note.tsx';
+import { ConflictForm } from './conflict-form.tsx';
 import { DecidedNote } from './decided-note.tsx';
-import { EditForm } from './edit-form.tsx';
+import { FieldsForm, isFlat } from './fields-form.tsx';
+import { CallLine, Foot, type FormProps } from './form-parts.tsx';
+import { JsonForm } from './json-form.tsx';
 import { RejectForm } from './reject-form.tsx';
-import { RespondForm } from './respond-form.tsx';
+import { defaultRemembering, Remember, type Remembering } from './remember.tsx';
+import { shownOf } from './shown.ts';
 import { SideBySide } from './side-by-side.tsx';
 import { useDecision } from './use-decision.ts';
+import { useWholeDigest } from './whole.tsx';
 
 export type Kind = Decide['decision'];
 
@@ -87,5 +94,136 @@ export function DecisionDialog({ kind, approval: now, tool, unread, onClose }: P
         </Note>
       )}
     </Dialog>
+  );
+}
+
+/** Confirms the call. Text that was cut, or not scrolled to its end, asks once more. */
+export function ApproveForm({ approval, decision, confirm, onClose, unread }: FormProps & { unread: number }) {
+  const id = useId();
+  const [remembering, setRemembering] = useState<Remembering>(defaultRemembering);
+  const [isSure, setSure] = useState(false);
+  const [problem, setProblem] = useState<unknown>();
+  const readWhole = useWholeDigest();
+  const isUnseen = (approval.cut !== null && readWhole === undefined) || unread > 0;
+  const whyNot = isUnseen && !isSure ? 'Say first that you approve unread text' : undefined;
+  const approve = async () => {
+    if (whyNot !== undefined) return;
+    setProblem(undefined);
+    try {
+      const content_digest =
+        approval.cut === null ? undefined : (readWhole ?? (await readContent(approval.id)).content_digest);
+      await decision.send({ decision: 'approve', content_digest, ...remembering });
+    } catch (error) {
+      setProblem(error);
+    }
+  };
+  confirm.current = () => void approve();
+  return (
+    <>
+      <CallLine approval={approval} />
+      {isUnseen && (
+        <Note tone="warn" title="There is text that you have not seen to its end">
+          <label className="check" htmlFor={id}>
+            <input id={id} type="checkbox" checked={isSure} onChange={({ target }) => setSure(target.checked)} />I
+            approve it without having read all of it
+          </label>
+        </Note>
+      )}
+      {approval.remembers !== null && approval.confirm === null && (
+        <Remember approval={approval} decision="approve" value={remembering} onChange={setRemembering} />
+      )}
+      {problem !== undefined && <ProblemNote error={problem} />}
+      <Foot
+        byPasskey={approval.confirm === 'passkey'}
+        word={approval.step_id === null ? 'Publish' : 'Approve'}
+        whyNot={whyNot}
+        decision={decision}
+        onConfirm={() => void approve()}
+        onClose={onClose}
+      />
+    </>
+  );
+}
+
+/** Other arguments for the call: a field for each where all are flat, otherwise JSON. */
+export function EditForm(props: FormProps & { tool: Tool | undefined }) {
+  const { approval, decision, tool } = props;
+  const { args } = approval.action;
+  const [asJson, setAsJson] = useState(false);
+  const errors =
+    decision.sent.is === 'refused' && decision.sent.error instanceof ApiProblem ? decision.sent.error.errors : [];
+  if (approval.kind === 'conflict') return <ConflictForm {...props} />;
+  if (approval.cut?.args !== undefined)
+    return <p>The arguments are too long to be edited here: use the command line.</p>;
+  const canFields = isFlat(tool, args);
+  return (
+    <>
+      {canFields && (
+        <Choices
+          label="Form"
+          value={asJson ? 'json' : 'fields'}
+          options={[
+            ['fields', 'Fields'],
+            ['json', 'JSON'],
+          ]}
+          onChoose={(form) => setAsJson(form === 'json')}
+        />
+      )}
+      {canFields && !asJson ? (
+        <FieldsForm {...props} args={args} errors={errors} />
+      ) : (
+        <JsonForm {...props} args={args} errors={errors} />
+      )}
+    </>
+  );
+}
+
+/** An answer in the place of the call: to a question, or as its result. */
+export function RespondForm({ approval, decision, confirm, onClose }: FormProps) {
+  const id = useId();
+  const shown = shownOf(approval.preview);
+  const options = shown?.kind === 'question' ? shown.options : [];
+  const server = shown?.kind === 'question' ? shown.server : undefined;
+  const [message, setMessage] = useState('');
+  const whyNot = message.trim() === '' ? 'Write an answer first' : undefined;
+  const respond = () => {
+    if (whyNot === undefined) void decision.send({ decision: 'respond', message });
+  };
+  confirm.current = respond;
+  return (
+    <>
+      {shown?.kind === 'question' ? (
+        <blockquote className="question">
+          <Text>{shown.question}</Text>
+        </blockquote>
+      ) : (
+        <CallLine approval={approval} />
+      )}
+      {options.length > 0 && (
+        <Choices
+          label="Answers of the question"
+          value={message}
+          options={options.map((option) => [option, <Text key="text">{option}</Text>] as const)}
+          onChoose={setMessage}
+        />
+      )}
+      <div className="field">
+        <label htmlFor={id}>Answer</label>
+        <textarea id={id} rows={4} value={message} onChange={({ target }) => setMessage(target.value)} />
+        <p className="hint">
+          {server === undefined
+            ? 'The planner reads it as the result of the call; the call itself does not run.'
+            : 'It goes to the MCP server, and the call continues with it.'}
+        </p>
+      </div>
+      <Foot
+        byPasskey={approval.confirm === 'passkey'}
+        word="Answer"
+        whyNot={whyNot}
+        decision={decision}
+        onConfirm={respond}
+        onClose={onClose}
+      />
+    </>
   );
 }

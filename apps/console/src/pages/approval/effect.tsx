@@ -1,10 +1,8 @@
 import type { Approval } from '@holdpoint/contract/wire';
-import { Badge } from '../../parts/badge.tsx';
-import { Note } from '../../parts/note.tsx';
+import { Badge, Note } from '../../parts/note.tsx';
+import { Text, Value } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
-import { spanText } from '../../parts/span-text.ts';
-import { Text } from '../../parts/text.tsx';
-import { Value } from '../../parts/value.tsx';
+import { spanText } from '../../parts/time.tsx';
 import { ProposedPatch } from './proposed-patch.tsx';
 import { PublishEffect } from './publish-effect.tsx';
 import { isPlan, type Shown, shownOf } from './shown.ts';

@@ -4,7 +4,7 @@ import { delegateApproval } from '../../api/approvals.ts';
 import { AskDialog } from '../../parts/ask-dialog.tsx';
 import { Button } from '../../parts/button.tsx';
 import { useWhyNot } from '../../session/session.tsx';
-import { SnoozeDialog } from '../inbox/snooze-dialog.tsx';
+import { SnoozeDialog } from '../inbox/bulk.tsx';
 import { useSnoozed } from '../inbox/snoozed.ts';
 
 /** The ways to put a decision off: another caller decides, or the person looks at the approval later. */

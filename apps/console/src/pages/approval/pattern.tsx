@@ -2,15 +2,15 @@ import type { Approval, ApprovalPattern } from '@holdpoint/contract/wire';
 import { useState } from 'react';
 import { Link } from 'wouter';
 import { confirmPattern, readPattern } from '../../api/approvals.ts';
-import { isProblem } from '../../api/problem.ts';
+import { isProblem } from '../../api/request.ts';
 import { AskDialog } from '../../parts/ask-dialog.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Loading } from '../../parts/empty.tsx';
 import { Note } from '../../parts/note.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
-import { Text } from '../../parts/text.tsx';
+import { ProblemNote, Text } from '../../parts/problem-note.tsx';
+import { LongText } from '../../parts/reading.tsx';
 import { useWhyNot } from '../../session/session.tsx';
-import { ShownPattern } from './shown-pattern.tsx';
+import { Replayed } from '../policies/replayed.tsx';
 
 type State =
   | { is: 'closed' | 'reading' }
@@ -126,5 +126,40 @@ function Confirm({ pattern, onClose, onChanged, onDone }: ConfirmProps) {
         </label>
       )}
     </AskDialog>
+  );
+}
+
+/** Rules with all that they would have changed. */
+export function ShownPattern({ label, pattern }: { label: string; pattern: ApprovalPattern }) {
+  const { proposal, replay, policy, why_not } = pattern;
+  if (proposal === null || replay === null) {
+    return (
+      <p role="status">
+        No pattern: <Text>{why_not ?? ''}</Text>.
+      </p>
+    );
+  }
+  return (
+    <section className="stack" aria-label={label}>
+      <p>
+        <Text>{proposal.summary}</Text>.
+      </p>
+      <LongText label={`${label}: rules`} counts={false}>
+        <pre>
+          <Text>{JSON.stringify(proposal.rules, null, 2)}</Text>
+        </pre>
+      </LongText>
+      <p className="muted small">
+        {policy === null ? (
+          'They would go into a new policy.'
+        ) : (
+          <>
+            They would go before the rules of <Text>{policy.name}</Text>, version {policy.version}.
+          </>
+        )}{' '}
+        {!replay.complete && 'The newest runs were looked at.'}
+      </p>
+      <Replayed found={replay} isReading={false} />
+    </section>
   );
 }

@@ -8,8 +8,8 @@ import { useProposed } from '../../diff/comments/use-proposed.ts';
 import { Patch, PatchRows } from '../../diff/patch.tsx';
 import { type PatchLine, patchLinesOf } from '../../diff/patch-lines.ts';
 import { Button } from '../../parts/button.tsx';
+import { Text } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
-import { Text } from '../../parts/text.tsx';
 
 interface Props {
   approval: Approval;

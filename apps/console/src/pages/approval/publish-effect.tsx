@@ -4,13 +4,11 @@ import { useQuery } from '@tanstack/react-query';
 import { ask } from '../../api/request.ts';
 import { useRunDetail } from '../../api/runs.ts';
 import { DiffView } from '../../diff/diff-view.tsx';
-import { Badge } from '../../parts/badge.tsx';
-import { Note } from '../../parts/note.tsx';
+import { Badge, Note } from '../../parts/note.tsx';
+import { Text } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
-import { spanText } from '../../parts/span-text.ts';
-import { Text } from '../../parts/text.tsx';
-import { NotShown } from '../../session/needs.tsx';
-import { useWhyNot } from '../../session/session.tsx';
+import { spanText } from '../../parts/time.tsx';
+import { NotShown, useWhyNot } from '../../session/session.tsx';
 
 const how = {
   create: 'The branch is created.',

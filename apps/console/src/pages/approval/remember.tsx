@@ -1,9 +1,9 @@
 import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { useId } from 'react';
-import { spanText } from '../../parts/span-text.ts';
-import { Text } from '../../parts/text.tsx';
+import { Text } from '../../parts/problem-note.tsx';
+import { spanText } from '../../parts/time.tsx';
 import { useWhyNot } from '../../session/session.tsx';
-import { Contradictions } from './contradictions.tsx';
+import { Contradictions } from './decided-note.tsx';
 
 export type Remembering = Pick<Decide, 'remember' | 'remember_external'>;
 export const defaultRemembering: Remembering = { remember: 'none' };

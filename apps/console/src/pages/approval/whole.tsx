@@ -3,9 +3,8 @@ import { createContext, type ReactNode, useContext, useMemo, useState } from 're
 import { readContent } from '../../api/approvals.ts';
 import { Button } from '../../parts/button.tsx';
 import { Note } from '../../parts/note.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
-import { Text } from '../../parts/text.tsx';
 import { ProposedPatch } from './proposed-patch.tsx';
 
 const Context = createContext<{ digest: string | undefined; read(digest: string): void } | undefined>(undefined);

@@ -2,15 +2,51 @@ import type { Approval, DecidedMany } from '@holdpoint/contract/wire';
 import { useQueryClient } from '@tanstack/react-query';
 import { useId, useRef, useState } from 'react';
 import { decideMany } from '../../api/approvals.ts';
-import { Badge } from '../../parts/badge.tsx';
+import { AskDialog } from '../../parts/ask-dialog.tsx';
 import { Button } from '../../parts/button.tsx';
+import { Choices } from '../../parts/choices.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { Badge, Note } from '../../parts/note.tsx';
+import { ProblemNote, Text } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
-import { Text } from '../../parts/text.tsx';
 import { useWhyNot } from '../../session/session.tsx';
-import { inOneLine } from './in-one-line.ts';
-import { SnoozeDialog } from './snooze-dialog.tsx';
+import { sightMs, useSnoozed } from './snoozed.ts';
+
+const times = { '15 minutes': 15 * 60_000, '1 hour': 3_600_000, '4 hours': 4 * 3_600_000, '1 day': 24 * 3_600_000 };
+type Time = keyof typeof times;
+const options = (Object.keys(times) as Time[]).map((each) => [each, each] as const);
+
+interface Props {
+  approvals: readonly Approval[];
+  onClose: (isDone: boolean) => void;
+}
+
+/** Puts approvals out of the way of this person for a while. */
+export function SnoozeDialog({ approvals, onClose }: Props) {
+  const { snooze } = useSnoozed();
+  const [time, setTime] = useState<Time>('1 hour');
+  const [now] = useState(Date.now);
+  const soon = approvals.filter(({ expires_at }) => Date.parse(expires_at) - sightMs < now + times[time]).length;
+  return (
+    <AskDialog
+      title={approvals.length === 1 ? 'Snooze this approval' : `Snooze ${approvals.length} approvals`}
+      word="Snooze"
+      onSend={async () => snooze(approvals, Date.now() + times[time])}
+      onDone={() => onClose(true)}
+      onClose={() => onClose(false)}
+    >
+      <Choices label="For how long" value={time} options={options} onChoose={setTime} />
+      <p className="muted">
+        In this browser alone: others see it as before, and its deadline runs. You find it under “Snoozed”.
+      </p>
+      {soon > 0 && (
+        <Note tone="warn" title="It expires before">
+          {approvals.length === 1 ? 'It comes' : `${soon} of them come`} back a quarter of an hour before the deadline.
+        </Note>
+      )}
+    </AskDialog>
+  );
+}
 
 type Kind = 'approve' | 'reject';
 
@@ -142,4 +178,16 @@ function Result({ result }: { result: DecidedMany['data'][number] | undefined })
       <Badge tone="bad">{result.problem.code}</Badge> <Text>{result.problem.detail}</Text>
     </span>
   );
+}
+
+/** The gist of a call in one line: its command, its path, its question, or all of its arguments. */
+export function inOneLine({ action: { args }, reason, step_id }: Approval): string {
+  if (step_id === null) return reason;
+  if (typeof args === 'object' && args !== null && !Array.isArray(args)) {
+    for (const name of ['command', 'question', 'path', 'file_path', 'url']) {
+      const value = args[name];
+      if (typeof value === 'string' && value.trim() !== '') return value.replace(/\s+/g, ' ').trim();
+    }
+  }
+  return JSON.stringify(args) ?? '';
 }

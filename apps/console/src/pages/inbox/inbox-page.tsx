@@ -1,16 +1,103 @@
-import { useState } from 'react';
+import { memo, useState } from 'react';
+import { Link } from 'wouter';
 import { type ApprovalFilter, useApprovalCounts, useApprovalList } from '../../api/approvals.ts';
-import { approvals } from '../../api/entities.ts';
-import { idsOf } from '../../api/entity-pages.ts';
+import { approvals, idsOf, useApproval } from '../../api/entities.ts';
 import { Choices } from '../../parts/choices.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { EntityList } from '../../parts/entity-list.tsx';
 import { FilterField } from '../../parts/filter-field.tsx';
+import { Badge } from '../../parts/note.tsx';
+import { Text } from '../../parts/problem-note.tsx';
+import { ApprovalStatus, Risk } from '../../parts/status.tsx';
+import { Ago, Until, useNow } from '../../parts/time.tsx';
 import { useFilters } from '../../parts/use-filters.ts';
 import { useTitle } from '../../parts/use-title.ts';
-import { ApprovalLine } from './approval-line.tsx';
-import { Bulk } from './bulk.tsx';
+import { Bulk, inOneLine } from './bulk.tsx';
 import { useSnoozed } from './snoozed.ts';
+import { Viewers } from './viewers.tsx';
+import { whyNotInBulk } from './why-not-in-bulk.ts';
+
+interface Props {
+  id: string;
+  chosen: ReadonlySet<string>;
+  onChoose: ((id: string, isChosen: boolean) => void) | undefined;
+}
+
+/** An approval in the list. */
+export const ApprovalLine = memo(function ApprovalLine({ id, chosen, onChoose }: Props) {
+  const approval = useApproval(id);
+  if (approval === undefined) return null;
+  const { action, run_title, step_id, status, kind, risk, quorum, decision, readable } = approval;
+  const [first] = chosen;
+  const whyNot = whyNotInBulk(approval, first === undefined ? undefined : approvals.get(first));
+  return (
+    <div className={onChoose === undefined ? 'line plain' : 'line'}>
+      {onChoose !== undefined && (
+        <input
+          type="checkbox"
+          checked={chosen.has(id)}
+          disabled={whyNot !== undefined}
+          title={whyNot}
+          aria-label={`Choose ${action.tool} of ${run_title}`}
+          onChange={({ target }) => onChoose(id, target.checked)}
+        />
+      )}
+      <div className="line-body">
+        <div className="line-head">
+          <Link href={`/approvals/${id}`} className="line-link" data-row="">
+            {step_id === null ? kind : <Text most={64}>{action.tool}</Text>}
+          </Link>
+          <span className="muted small one-line">
+            <Text escaped most={120}>
+              {run_title}
+            </Text>
+          </span>
+        </div>
+        <div className="line-call one-line">
+          <Text escaped={readable.hidden} most={300}>
+            {readable.hidden ? readable.action : inOneLine(approval)}
+          </Text>
+        </div>
+        <div className="line-meta">
+          {status === 'pending' && <Viewers approvalId={id} />}
+          {quorum !== null && (
+            <span>
+              {quorum.approved} of {quorum.needed} approved
+            </span>
+          )}
+          {readable.hidden && <Badge tone="bad">hidden characters</Badge>}
+          {kind === 'indeterminate' && <Badge tone="bad">indeterminate</Badge>}
+          {status === 'pending' ? (
+            <>
+              <Risk risk={risk} />
+              <Deadline at={approval.expires_at} />
+            </>
+          ) : (
+            <>
+              <ApprovalStatus status={status} />
+              {decision !== null && (
+                <span>
+                  <Text>{decision.by}</Text> <Ago at={decision.decided_at} />
+                </span>
+              )}
+            </>
+          )}
+        </div>
+      </div>
+    </div>
+  );
+});
+
+const soonMs = 15 * 60_000;
+
+function Deadline({ at }: { at: string }) {
+  const isSoon = Date.parse(at) - useNow(60_000) < soonMs;
+  return (
+    <span className={isSoon ? 'soon' : ''}>
+      expires <Until at={at} />
+    </span>
+  );
+}
 
 const decided = ['approved', 'edited', 'rejected', 'responded', 'expired', 'canceled'] as const;
 const shows = ['waiting', 'snoozed', 'decided'] as const;

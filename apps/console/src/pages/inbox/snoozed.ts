@@ -1,4 +1,4 @@
-import { useNow } from '../../parts/clock.ts';
+import { useNow } from '../../parts/time.tsx';
 import { createKept } from '../../platform/kept-here.ts';
 import { useMe } from '../../session/session.tsx';
 

@@ -1,6 +1,6 @@
 import { usePresence } from '../../api/presence.ts';
-import { Badge } from '../../parts/badge.tsx';
-import { Text } from '../../parts/text.tsx';
+import { Badge } from '../../parts/note.tsx';
+import { Text } from '../../parts/problem-note.tsx';
 import { useMe } from '../../session/session.tsx';
 
 /** Other callers who look at the approval now, so that two do not decide at once without knowing. */

@@ -1,9 +1,8 @@
 import type { Key } from '@holdpoint/contract/wire';
-import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
-import { useNow } from '../../parts/clock.ts';
-import { Text } from '../../parts/text.tsx';
-import { Ago, Until } from '../../parts/time.tsx';
+import { Badge } from '../../parts/note.tsx';
+import { Text } from '../../parts/problem-note.tsx';
+import { Ago, Until, useNow } from '../../parts/time.tsx';
 import { useMe } from '../../session/session.tsx';
 
 interface Props {

@@ -1,17 +1,30 @@
 import type { CreateRun, PointerError } from '@holdpoint/contract/wire';
-import { type FormEvent, type ReactNode, useRef, useState } from 'react';
+import { type FormEvent, type ReactNode, useId, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
-import { ApiProblem } from '../../api/problem.ts';
+import { ApiProblem } from '../../api/request.ts';
 import { createRun } from '../../api/runs.ts';
 import { Button } from '../../parts/button.tsx';
 import { Choices } from '../../parts/choices.tsx';
 import { parseJson } from '../../parts/json-text.ts';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../../parts/problem-note.tsx';
 import { useTitle } from '../../parts/use-title.ts';
 import { useWhyNot } from '../../session/session.tsx';
 import { bodyOf, type Draft, emptyDraft } from './draft.ts';
-import { Field, type FieldOf } from './field.tsx';
-import { LimitsFields } from './limits-fields.tsx';
+
+export const LimitsFields = ({ field }: { field: FieldOf }) => (
+  <>
+    <Field label="Most steps" {...field('steps', '/limits/max_steps')} />
+    <Field label="Most cost in US dollars" {...field('cost', '/limits/max_cost_usd')} />
+    <Field
+      label="Validators"
+      rows={3}
+      code
+      hint="One command a line. All must pass on exactly the files that are published"
+      {...field('validators', '/validators')}
+    />
+    <Field label="Labels" hint="name=value, separated by commas" {...field('labels', '/labels')} />
+  </>
+);
 
 /** Submits a run: its goal, its source, its policy and its limits. The API's mistakes stand at their fields. */
 export function NewRunPage() {
@@ -157,4 +170,59 @@ function jsonMistakes(draft: Draft): { plan?: string } {
   if (draft.goal !== 'plan' || draft.plan.trim() === '') return {};
   const parsed = parseJson(draft.plan);
   return parsed.ok ? {} : { plan: `Line ${parsed.line}, column ${parsed.column}: ${parsed.detail}` };
+}
+
+interface Typed {
+  value: string;
+  onChange: (value: string) => void;
+  errors: readonly PointerError[];
+}
+
+interface Props extends Typed {
+  label: string;
+  hint?: string;
+  rows?: number;
+  code?: boolean;
+  malformed?: string | undefined;
+}
+
+type TextName = { [Name in keyof Draft]: string extends Draft[Name] ? Name : never }[keyof Draft];
+
+/** Ties a field to its text of the draft, and to the part of the request that the API's errors point at. */
+export type FieldOf = (name: TextName, pointer: string) => Typed;
+
+/** A labelled field with what the API says of it. */
+export function Field({ label, value, onChange, hint, rows, code = false, malformed, errors }: Props) {
+  const id = useId();
+  const isWrong = errors.length > 0 || malformed !== undefined;
+  const shared = { id, value, 'aria-invalid': isWrong || undefined, 'aria-describedby': `${id}-hint` };
+  return (
+    <div className="field">
+      <label htmlFor={id}>{label}</label>
+      {rows === undefined ? (
+        <input {...shared} spellCheck={false} onChange={({ target }) => onChange(target.value)} />
+      ) : (
+        <textarea
+          {...shared}
+          rows={rows}
+          className={code ? 'code' : ''}
+          spellCheck={!code}
+          onChange={({ target }) => onChange(target.value)}
+        />
+      )}
+      <div id={`${id}-hint`}>
+        {malformed !== undefined && (
+          <p className="mistake" role="alert">
+            <Text>{malformed}</Text>
+          </p>
+        )}
+        {errors.map(({ pointer, detail }) => (
+          <p key={pointer + detail} className="mistake">
+            <Text>{`${pointer} ${detail}`}</Text>
+          </p>
+        ))}
+        {hint !== undefined && <p className="hint">{hint}</p>}
+      </div>
+    </div>
+  );
 }

@@ -3,12 +3,10 @@ import { Link, useLocation } from 'wouter';
 import { Button } from '../../parts/button.tsx';
 import { Empty, Loading } from '../../parts/empty.tsx';
 import { Note } from '../../parts/note.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
-import { Text } from '../../parts/text.tsx';
+import { ProblemNote, Text } from '../../parts/problem-note.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/use-title.ts';
-import { Needs } from '../../session/needs.tsx';
-import { useWhyNot } from '../../session/session.tsx';
+import { Needs, useWhyNot } from '../../session/session.tsx';
 import { PolicyTabs } from './policy-tabs.tsx';
 import { usePolicyList } from './use-policies.ts';
 

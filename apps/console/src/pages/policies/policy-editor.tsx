@@ -1,16 +1,71 @@
-import type { CheckedPolicy } from '@holdpoint/contract/wire';
+import type { CheckedPolicy, PolicyExplanation } from '@holdpoint/contract/wire';
 import { useQueryClient } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { type FormEvent, useId, useRef, useState } from 'react';
 import { useLocation } from 'wouter';
+import { ask } from '../../api/request.ts';
 import { Button } from '../../parts/button.tsx';
+import { parseJson } from '../../parts/json-text.ts';
 import { Note } from '../../parts/note.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../../parts/problem-note.tsx';
 import { useWhyNot } from '../../session/session.tsx';
 import { handText } from './handed-over.ts';
 import { Mistakes } from './mistakes.tsx';
 import { PolicyText } from './policy-text.tsx';
-import { TryCall } from './try-call.tsx';
 import { checkText, putPolicy } from './use-policies.ts';
+import { Verdict } from './verdict.tsx';
+
+type Rule = PolicyExplanation['parts'][number]['policies'][number]['rules'][number];
+
+const outcomes: Record<Rule['outcome'], string> = {
+  decides: 'decides',
+  no_match: 'does not match',
+  uncertain: 'may match, which allows nothing',
+  after: 'comes after the rule that decides',
+};
+
+/** The verdict on a call, and for each of its parts what every rule says. */
+export const Explanation = ({ of: { verdict, parts } }: { of: PolicyExplanation }) => (
+  <div className="stack">
+    <p>
+      <Verdict action={verdict.action} /> <Text>{verdict.reason}</Text>
+    </p>
+    {parts.map(({ part, policies }) => (
+      <div key={`${part.kind} ${part.detail}`} className="stack tight">
+        <h3>
+          {part.kind} <Text most={300}>{part.detail}</Text>
+        </h3>
+        <ul className="small">
+          {policies.flatMap(({ name, rules }) =>
+            rules
+              .filter(({ outcome }) => outcome === 'decides' || isWritten(name))
+              .map((rule) => <RuleLine key={`${name} ${rule.index}`} policy={name} rule={rule} />),
+          )}
+        </ul>
+      </div>
+    ))}
+  </div>
+);
+
+/** Built-in rules without a match would hide the written ones. */
+const isWritten = (policy: string): boolean => policy !== 'builtin' && !policy.startsWith('toolset:');
+
+const RuleLine = ({ policy, rule: { index, name, action, outcome, because } }: { policy: string; rule: Rule }) => (
+  <li className={outcome === 'decides' ? '' : 'muted'}>
+    <Text>{policy}</Text>: rule {index + 1}
+    {name !== undefined && (
+      <>
+        {' '}
+        (<Text>{name}</Text>)
+      </>
+    )}{' '}
+    <Verdict action={action} /> {outcomes[outcome]}
+    {because.length > 0 && (
+      <>
+        : <Text most={500}>{because.map(({ pointer, detail }) => `${pointer} ${detail}`).join('; ')}</Text>
+      </>
+    )}
+  </li>
+);
 
 interface Props {
   name: string;
@@ -91,5 +146,74 @@ function Checked({ checked, area }: { checked: CheckedPolicy; area: Parameters<t
     <Note tone="good" title={`A policy with ${checked.rules} ${checked.rules === 1 ? 'rule' : 'rules'}`}>
       <code>{checked.digest}</code>
     </Note>
+  );
+}
+
+type Document = NonNullable<CheckedPolicy['document']>;
+
+/** Says what the text would do with an imagined call, which rule decides, and why the others do not. */
+export function TryCall({ check }: { check: () => Promise<Document | undefined> }) {
+  const id = useId();
+  const [tool, setTool] = useState('bash');
+  const [args, setArgs] = useState('{"command": "npm test"}');
+  const [found, setFound] = useState<PolicyExplanation>();
+  const [error, setError] = useState<unknown>();
+  const [isBusy, setBusy] = useState(false);
+  const parsed = parseJson(args);
+  const mistake = parsed.ok ? undefined : `Line ${parsed.line}, column ${parsed.column}: ${parsed.detail}`;
+  const judge = async (event: FormEvent) => {
+    event.preventDefault();
+    if (isBusy || !parsed.ok) return;
+    setBusy(true);
+    setError(undefined);
+    try {
+      const policy = await check();
+      const body = { policy, call: { tool, args: parsed.value } };
+      const answer = policy && (await ask<PolicyExplanation>({ method: 'POST', path: '/v1/policies/test', body }));
+      setFound(answer);
+    } catch (refused) {
+      setError(refused);
+    }
+    setBusy(false);
+  };
+  return (
+    <section className="card pad stack" aria-label="Try a call">
+      <h2>Try a call</h2>
+      <form className="stack" onSubmit={judge}>
+        <div className="field policy-name">
+          <label htmlFor={`${id}-tool`}>Tool</label>
+          <input
+            id={`${id}-tool`}
+            value={tool}
+            spellCheck={false}
+            autoComplete="off"
+            onChange={({ target }) => setTool(target.value)}
+          />
+        </div>
+        <div className="field">
+          <label htmlFor={`${id}-args`}>Arguments as JSON</label>
+          <textarea
+            id={`${id}-args`}
+            className="code"
+            rows={3}
+            value={args}
+            spellCheck={false}
+            aria-invalid={mistake !== undefined || undefined}
+            aria-describedby={`${id}-mistake`}
+            onChange={({ target }) => setArgs(target.value)}
+          />
+          <p id={`${id}-mistake`} className="mistake">
+            {mistake}
+          </p>
+        </div>
+        <div className="row">
+          <Button type="submit" whyNot={isBusy ? 'Being judged' : mistake}>
+            Judge it
+          </Button>
+        </div>
+      </form>
+      {error !== undefined && <ProblemNote error={error} />}
+      <div role="status">{found !== undefined && <Explanation of={found} />}</div>
+    </section>
   );
 }

@@ -1,15 +1,13 @@
 import { useId, useState } from 'react';
 import { Link, useLocation, useSearchParams } from 'wouter';
-import { isProblem } from '../../api/problem.ts';
+import { isProblem } from '../../api/request.ts';
 import { AskDialog } from '../../parts/ask-dialog.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Loading } from '../../parts/empty.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
-import { Text } from '../../parts/text.tsx';
+import { ProblemNote, Text } from '../../parts/problem-note.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/use-title.ts';
-import { Needs } from '../../session/needs.tsx';
-import { useWhyNot } from '../../session/session.tsx';
+import { Needs, useWhyNot } from '../../session/session.tsx';
 import { Missing } from '../missing/missing-page.tsx';
 import { PolicyEditor } from './policy-editor.tsx';
 import { deletePolicy, type StoredPolicy, usePolicy, useVersions } from './use-policies.ts';

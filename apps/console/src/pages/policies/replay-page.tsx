@@ -3,7 +3,7 @@ import { Button } from '../../parts/button.tsx';
 import { NumberField } from '../../parts/number-field.tsx';
 import { ProblemNote } from '../../parts/problem-note.tsx';
 import { useTitle } from '../../parts/use-title.ts';
-import { Needs } from '../../session/needs.tsx';
+import { Needs } from '../../session/session.tsx';
 import { takeText } from './handed-over.ts';
 import { Mistakes } from './mistakes.tsx';
 import { PolicyTabs } from './policy-tabs.tsx';

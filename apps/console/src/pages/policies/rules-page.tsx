@@ -4,15 +4,13 @@ import { useState } from 'react';
 import { Link } from 'wouter';
 import { ask } from '../../api/request.ts';
 import { AskDialog } from '../../parts/ask-dialog.tsx';
-import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Empty, Loading } from '../../parts/empty.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
-import { Text } from '../../parts/text.tsx';
+import { Badge } from '../../parts/note.tsx';
+import { ProblemNote, Text } from '../../parts/problem-note.tsx';
 import { Ago, Until } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/use-title.ts';
-import { Needs } from '../../session/needs.tsx';
-import { useWhyNot } from '../../session/session.tsx';
+import { Needs, useWhyNot } from '../../session/session.tsx';
 import { PolicyTabs } from './policy-tabs.tsx';
 import { useRules } from './use-policies.ts';
 

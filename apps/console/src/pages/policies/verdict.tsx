@@ -1,5 +1,5 @@
-import { Badge, type Tone } from '../../parts/badge.tsx';
-import type { IconName } from '../../parts/icon.tsx';
+import type { IconName } from '../../parts/button.tsx';
+import { Badge, type Tone } from '../../parts/note.tsx';
 
 type Action = 'allow' | 'hold' | 'deny';
 

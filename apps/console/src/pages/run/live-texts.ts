@@ -1,8 +1,7 @@
 import type { LiveFrame } from '@holdpoint/contract';
 import { useSyncExternalStore } from 'react';
 import { useNews } from '../../live/live.ts';
-import type { Topic } from '../../live/messages.ts';
-import type { Frame } from '../../live/read-frames.ts';
+import type { Frame, Topic } from '../../live/messages.ts';
 import { join, type Written } from './written.ts';
 
 /** The texts of the shown run, whatever part of its page is open. */

@@ -1,6 +1,6 @@
 import { type ComponentType, useEffect, useRef, useState } from 'react';
 import { Link, useLocation } from 'wouter';
-import { isProblem } from '../../api/problem.ts';
+import { isProblem } from '../../api/request.ts';
 import { useRunDetail } from '../../api/runs.ts';
 import type { Topic } from '../../live/messages.ts';
 import { Loading } from '../../parts/empty.tsx';

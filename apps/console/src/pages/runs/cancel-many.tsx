@@ -1,11 +1,11 @@
 import type { Run } from '@holdpoint/contract/wire';
 import { useId, useRef, useState } from 'react';
-import { isProblem, NoAnswer } from '../../api/problem.ts';
+import { isProblem, NoAnswer } from '../../api/request.ts';
 import { cancelRun } from '../../api/runs.ts';
-import { Badge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
-import { Text } from '../../parts/text.tsx';
+import { Badge } from '../../parts/note.tsx';
+import { Text } from '../../parts/problem-note.tsx';
 import { useWhyNot } from '../../session/session.tsx';
 
 /** Cancels the chosen runs, each by its name and with its own result. */

@@ -1,15 +1,85 @@
-import { useState } from 'react';
+import { memo, useState } from 'react';
 import { Link } from 'wouter';
-import { runs } from '../../api/entities.ts';
-import { idsOf } from '../../api/entity-pages.ts';
+import { idsOf, runs, useRun } from '../../api/entities.ts';
 import { type RunFilter, useRunCounts, useRunList } from '../../api/runs.ts';
 import { Empty } from '../../parts/empty.tsx';
 import { EntityList } from '../../parts/entity-list.tsx';
 import { FilterField } from '../../parts/filter-field.tsx';
+import { isOver } from '../../parts/is-over.ts';
+import { Badge } from '../../parts/note.tsx';
+import { Text } from '../../parts/problem-note.tsx';
+import { RunStatus } from '../../parts/status.tsx';
+import { Ago } from '../../parts/time.tsx';
 import { useFilters } from '../../parts/use-filters.ts';
 import { useTitle } from '../../parts/use-title.ts';
 import { CancelMany } from './cancel-many.tsx';
-import { RunLine } from './run-line.tsx';
+
+interface Props {
+  id: string;
+  isChosen: boolean;
+  onChoose: (id: string, isChosen: boolean) => void;
+}
+
+/** A run in the list, at its newest known state. */
+export const RunLine = memo(function RunLine({ id, isChosen, onChoose }: Props) {
+  const run = useRun(id);
+  if (run === undefined) return null;
+  const { title, status, usage, reason, pending_approvals: pending, labels, created_by, publication } = run;
+  return (
+    <div className="line">
+      <input
+        type="checkbox"
+        checked={isChosen}
+        disabled={isOver(status)}
+        title={isOver(status) ? 'It is over' : undefined}
+        aria-label={`Choose ${title}`}
+        onChange={({ target }) => onChoose(id, target.checked)}
+      />
+      <div className="line-body">
+        <div className="one-line">
+          <Link
+            href={`/runs/${id}`}
+            className="line-link"
+            data-row=""
+            data-failed={status === 'failed' ? '' : undefined}
+          >
+            <Text most={160}>{title}</Text>
+          </Link>
+        </div>
+        <div className="line-meta">
+          {reason !== null && (
+            <span className="one-line">
+              <Text most={120}>{reason.message}</Text>
+            </span>
+          )}
+          <span>
+            {usage.steps} {usage.steps === 1 ? 'step' : 'steps'}
+          </span>
+          {usage.cost_usd > 0 && <span className="numbers">${usage.cost_usd.toFixed(2)}</span>}
+          <span>
+            {created_by !== null && <Text most={40}>{created_by}</Text>} <Ago at={run.created_at} />
+          </span>
+          {Object.entries(labels)
+            .slice(0, 3)
+            .map(([name, value]) => (
+              <Badge key={name}>
+                <Text most={40}>{`${name}: ${value}`}</Text>
+              </Badge>
+            ))}
+        </div>
+        <div className="line-meta">
+          {pending > 0 && (
+            <Badge tone="warn" icon="inbox">
+              {pending} to decide
+            </Badge>
+          )}
+          {publication.status === 'published' && <Badge tone="good">published</Badge>}
+          <RunStatus status={status} />
+        </div>
+      </div>
+    </div>
+  );
+});
 
 const statuses = ['running', 'waiting', 'paused', 'queued', 'canceling', 'succeeded', 'failed', 'canceled'] as const;
 

@@ -2,20 +2,37 @@ import type { Occurrence } from '@holdpoint/contract';
 import type { Schedule } from '@holdpoint/contract/wire';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { isProblem } from '../../api/problem.ts';
-import { Badge } from '../../parts/badge.tsx';
+import { isProblem } from '../../api/request.ts';
 import { Button } from '../../parts/button.tsx';
 import { Loading } from '../../parts/empty.tsx';
-import { Note } from '../../parts/note.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
-import { Text } from '../../parts/text.tsx';
+import { Badge, Note, type Tone } from '../../parts/note.tsx';
+import { ProblemNote, Text } from '../../parts/problem-note.tsx';
 import { Ago, wholeTime } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/use-title.ts';
-import { Needs } from '../../session/needs.tsx';
-import { useWhyNot } from '../../session/session.tsx';
+import { Needs, useWhyNot } from '../../session/session.tsx';
 import { Missing } from '../missing/missing-page.tsx';
-import { ScheduleState, When } from './schedule-state.tsx';
 import { useOccurrences, useSchedule, useSteer } from './use-schedules.ts';
+
+const tones: Record<Schedule['status'], Tone> = { active: 'good', paused: 'warn', ended: 'quiet' };
+
+export const ScheduleState = ({ of: { status, failures } }: { of: Schedule }) => (
+  <>
+    <Badge tone={tones[status]}>{status}</Badge>
+    {failures > 0 && <Badge tone="bad">{failures} failed in a row</Badge>}
+  </>
+);
+
+export const When = ({ of: { cron, every_s, zone } }: { of: Schedule }) =>
+  cron === undefined ? (
+    <span>every {every_s} s</span>
+  ) : (
+    <span>
+      <code>
+        <Text most={100}>{cron}</Text>
+      </code>{' '}
+      <Text most={64}>{zone}</Text>
+    </span>
+  );
 
 /** A schedule: its times, and what became of its occurrences. */
 export function SchedulePage({ name }: { name: string }) {

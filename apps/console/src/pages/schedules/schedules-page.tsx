@@ -1,12 +1,11 @@
 import type { Schedule } from '@holdpoint/contract/wire';
 import { Link } from 'wouter';
 import { Empty, Loading } from '../../parts/empty.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
-import { Text } from '../../parts/text.tsx';
+import { ProblemNote, Text } from '../../parts/problem-note.tsx';
 import { Ago, Until } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/use-title.ts';
-import { Needs } from '../../session/needs.tsx';
-import { ScheduleState, When } from './schedule-state.tsx';
+import { Needs } from '../../session/session.tsx';
+import { ScheduleState, When } from './schedule-page.tsx';
 import { useScheduleList } from './use-schedules.ts';
 
 /** The runs by the clock. */

@@ -1,5 +1,5 @@
 import type { McpServer } from '@holdpoint/contract/wire';
-import { Badge, type Tone } from '../../parts/badge.tsx';
+import { Badge, type Tone } from '../../parts/note.tsx';
 
 const tones: Record<McpServer['state'], Tone> = {
   accepted: 'good',

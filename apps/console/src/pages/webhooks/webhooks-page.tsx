@@ -1,12 +1,11 @@
 import type { Webhook } from '@holdpoint/contract/wire';
 import { Link } from 'wouter';
-import { Badge, type Tone } from '../../parts/badge.tsx';
 import { Empty, Loading } from '../../parts/empty.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
-import { Text } from '../../parts/text.tsx';
+import { Badge, type Tone } from '../../parts/note.tsx';
+import { ProblemNote, Text } from '../../parts/problem-note.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/use-title.ts';
-import { Needs } from '../../session/needs.tsx';
+import { Needs } from '../../session/session.tsx';
 import { useWebhookList } from './use-webhooks.ts';
 
 const tones: Record<Webhook['status'], Tone> = { active: 'good', failing: 'warn', off: 'bad' };

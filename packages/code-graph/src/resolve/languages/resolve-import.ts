@@ -1,5 +1,5 @@
 import type { ImportFact } from '../../facts.ts';
-import type { Language } from '../../grammars/language.ts';
+import type { Language } from '../../grammars/grammar-of.ts';
 import type { ImportTarget, PathIndex } from '../index-paths.ts';
 
 /** The input of a language's rules. */

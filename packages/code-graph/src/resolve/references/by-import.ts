@@ -1,5 +1,5 @@
 import type { FileFacts, ImportFact } from '../../facts.ts';
-import type { Language } from '../../grammars/language.ts';
+import type { Language } from '../../grammars/grammar-of.ts';
 import type { Found, ReadableGraph, SymbolPlace, Use } from '../readable-graph.ts';
 import { isTopLevel, placesIn } from './symbols.ts';
 

@@ -1,6 +1,5 @@
 import type { FileFacts, SymbolFact } from '../../facts.ts';
-import { grammarOf } from '../../grammars/grammar-of.ts';
-import type { Language } from '../../grammars/language.ts';
+import { grammarOf, type Language } from '../../grammars/grammar-of.ts';
 import { folderOf } from '../index-paths.ts';
 import type { Found, SymbolPlace, Use } from '../readable-graph.ts';
 import { areRelated, isTopLevel } from './symbols.ts';

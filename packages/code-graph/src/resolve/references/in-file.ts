@@ -1,6 +1,5 @@
 import type { SymbolFact } from '../../facts.ts';
-import { grammarOf } from '../../grammars/grammar-of.ts';
-import type { Language } from '../../grammars/language.ts';
+import { grammarOf, type Language } from '../../grammars/grammar-of.ts';
 import type { Found, SymbolPlace, Use } from '../readable-graph.ts';
 import { isClassLike, isTopLevel, membersOf, placesIn } from './symbols.ts';
 

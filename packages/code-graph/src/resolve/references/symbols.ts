@@ -1,5 +1,5 @@
 import type { FileFacts, SymbolFact } from '../../facts.ts';
-import type { Language } from '../../grammars/language.ts';
+import type { Language } from '../../grammars/grammar-of.ts';
 import type { SymbolPlace } from '../readable-graph.ts';
 
 export function placesIn(path: string, facts: FileFacts, isMeant: (symbol: SymbolFact) => boolean): SymbolPlace[] {

@@ -1,11 +1,11 @@
-import type { DecisionKind, EventOf, Json, LoggedEvent, RunSpec, Tenant } from '@holdpoint/contract';
+import type { CallDescription, DecisionKind, EventOf, Json, LoggedEvent, RunSpec, Tenant } from '@holdpoint/contract';
 import type { EngineDeps } from '../../deps.ts';
 import { callDigest } from '../../domain/index.ts';
 import * as runLog from '../../log/index.ts';
 import { describeCall } from '../describe-call.ts';
 import { proposedRule } from '../remember-rule.ts';
-import type { StepApproval } from '../view-approval.ts';
-import { headOf } from './command-head.ts';
+import type { ApprovalView, StepApproval } from '../view-approval.ts';
+import { type Lead, readLead } from './read-lead.ts';
 
 type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>;
 
@@ -154,4 +154,32 @@ function summed(
   };
   const same = counts(found.filter(({ isSameCall }) => isSameCall));
   return { same, alike: counts(found), head, last: found.slice(0, mostListed), runs, isComplete };
+}
+
+/** The first words of a command line, `git push` or `ls`: the program, and a subcommand where the second word looks like one. */
+export function headOf(described: CallDescription): string | undefined {
+  if (!described.ok || described.touches === undefined) return undefined;
+  const { command, argv } = described.touches;
+  const [program, second = ''] = argv ?? command?.trim().split(/\s+/) ?? [];
+  if (program === undefined || program === '') return undefined;
+  return /^[a-z][\w:-]*$/i.test(second) ? `${program} ${second}` : program;
+}
+
+/** What led to a question, and how people answered questions like it. */
+interface ApprovalContext extends Lead {
+  /** Undefined for a publish: no two are alike. */
+  decided: PastDecisions | undefined;
+}
+
+/** Reads the log of the run back to the last decision, and a bounded number of entries of the tenant's runs. */
+export async function readContext(
+  deps: Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>,
+  tenant: Tenant,
+  view: ApprovalView,
+): Promise<ApprovalContext> {
+  const [lead, decided] = await Promise.all([
+    readLead(deps, view),
+    view.subject === 'step' ? countDecisions(deps, tenant, view) : undefined,
+  ]);
+  return { ...lead, decided };
 }

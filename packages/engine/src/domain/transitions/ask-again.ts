@@ -1,7 +1,7 @@
 import type { ActionChanged, NewEvent, Payload, Shown } from '@holdpoint/contract';
-import { sameTerms } from '../approval-terms.ts';
+import { sameTerms } from '../deciders.ts';
 import * as model from '../model.ts';
-import { parkedChange } from './waiting.ts';
+import { parkedChange } from './ask-question.ts';
 
 /**
  * The files changed after a call was approved: nothing runs, the workspace is at the snapshot just found, and the call asks again. No step

@@ -1,8 +1,8 @@
 import type * as contract from '@holdpoint/contract';
 import * as model from '../model.ts';
+import { parkedChange } from './ask-question.ts';
 import { mayWrite } from './gate-steps.ts';
 import { snapshotted, type TakenSnapshot, unchanged } from './snapshotted.ts';
-import { parkedChange } from './waiting.ts';
 
 /**
  * Starts attempt n on the tree named by the log. From now on every write of an earlier attempt fails its condition. An attempt with

@@ -1,8 +1,8 @@
 import { isTaskOver, type NewEvent, type Problem } from '@holdpoint/contract';
 import * as model from '../model.ts';
+import { parkedChange } from './ask-question.ts';
 import { restoreAfter } from './attempt.ts';
 import { unchanged } from './snapshotted.ts';
-import { parkedChange } from './waiting.ts';
 
 /** Who asks for the end of a step. */
 interface StepCancel {

@@ -1,6 +1,6 @@
 import type { EventOf, ModelRetrying, Problem } from '@holdpoint/contract';
 import { fieldIs, openIs, type RunState, runField, runIs, seqIs, type Transition, turnIs } from '../model.ts';
-import { type PlannerOutput, planTurn } from './plan-turn.ts';
+import { type PlannerOutput, planTurn } from './run-life.ts';
 
 const betweenTurns = (run: RunState) => [runIs('running'), turnIs(run.turn), openIs(0)];
 

@@ -1,8 +1,8 @@
 import type * as contract from '@holdpoint/contract';
 import * as model from '../model.ts';
 import { nextAfterRemembered } from '../remembered-rejection.ts';
+import { parkedChange } from './ask-question.ts';
 import { asksOutside } from './gate-steps.ts';
-import { parkedChange } from './waiting.ts';
 
 /** A checked decision of a person: the digest matches, edited arguments are valid and pass the policy. */
 export interface Decision {

@@ -1,10 +1,10 @@
 import * as contract from '@holdpoint/contract';
-import { termsOf } from '../approval-terms.ts';
+import { termsOf } from '../deciders.ts';
 import { denialOf } from '../judge-grants.ts';
 import { type RuleState, type RunState, type StepState, snapshotIs, stepIs, type Transition } from '../model.ts';
 import { remembersRejection } from '../remembered-rejection.ts';
 import { unblocked } from '../turn-order.ts';
-import { parkedChange } from './waiting.ts';
+import { parkedChange } from './ask-question.ts';
 
 /** A pending step runs, parks, or is refused. */
 export type Gate =

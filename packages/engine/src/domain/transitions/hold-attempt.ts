@@ -1,7 +1,7 @@
 import type { RunState, StepState } from '../state.ts';
 import { attemptRuns, leaseIs, snapshotIs, type Transition } from '../transition.ts';
+import { parkedChange } from './ask-question.ts';
 import { type Answered, eventsOf, type Held, mayWrite } from './gate-steps.ts';
-import { parkedChange } from './waiting.ts';
 
 /**
  * The running attempt found that a person has to be asked, and did nothing. The call parks, with its approval in the same append, and the

@@ -1,7 +1,7 @@
 import type { Payload, Problem, Shown } from '@holdpoint/contract';
-import { sameTerms } from '../approval-terms.ts';
+import { sameTerms } from '../deciders.ts';
 import * as model from '../model.ts';
-import { parkedChange } from './waiting.ts';
+import { parkedChange } from './ask-question.ts';
 
 /** A caller wants to see the result of a held call before the decision. */
 export const requestPreview = (

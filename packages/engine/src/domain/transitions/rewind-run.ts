@@ -1,7 +1,7 @@
 import type { Grant, NewEvent, Payload, RefusedCalls } from '@holdpoint/contract';
 import { timesOf } from '../call-times.ts';
 import { parkedIs, type RunState, runIs, type StepState, seqIs, type Transition } from '../model.ts';
-import type { TurnStep } from './plan-turn.ts';
+import type { TurnStep } from './run-life.ts';
 
 /** The kept part of a run's past, and the steps which replace the rest. */
 export interface Rewind {

@@ -1,7 +1,7 @@
 import type * as contract from '@holdpoint/contract';
 import { isSameBlockage, replaceReport } from '../agent-report.ts';
 import * as model from '../model.ts';
-import { totalChange } from './waiting.ts';
+import { totalChange } from './ask-question.ts';
 
 type Ended = Extract<contract.TaskStatus, 'completed' | 'failed' | 'killed' | 'timed_out' | 'lost'>;
 export type TaskResult = contract.TaskOutcome & { status: Exclude<Ended, 'lost'> };

@@ -14,7 +14,7 @@ import { asFormat1 } from '../../testing/as-format-1.ts';
 import { deliverAll, inMemoryWorker, specOf } from '../../testing/index.ts';
 import { useTestEngine } from '../../testing/use-test-engine.ts';
 import { checkFormat } from '../check-format.ts';
-import { readInstallation } from '../read-installation.ts';
+import { readInstallation } from '../record.ts';
 import { dataFormat } from './migrations.ts';
 
 const program = fileURLToPath(new URL('../../testing/migrate-until-killed.ts', import.meta.url));

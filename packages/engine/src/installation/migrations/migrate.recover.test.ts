@@ -14,7 +14,7 @@ import { connect } from '../../redis/connect.ts';
 import { upperCase } from '../../testing/upper-case-migration.ts';
 import { checkFormat } from '../check-format.ts';
 import { bindInstallation } from '../installation.ts';
-import { readInstallation } from '../read-installation.ts';
+import { readInstallation } from '../record.ts';
 import { migrate, pendingMigrations } from './migrate.ts';
 import { dataFormat, migrations } from './migrations.ts';
 

@@ -1,8 +1,7 @@
 import type { Connections } from '../../redis/connect.ts';
 import { checkFormat, checkNumbers } from '../check-format.ts';
 import { InstallationError } from '../error.ts';
-import { type InstallationState, readInstallation } from '../read-installation.ts';
-import { type Format, writeFileRecord, writeRedisRecord } from '../record.ts';
+import { type Format, type InstallationState, readInstallation, writeFileRecord, writeRedisRecord } from '../record.ts';
 import { refuseCopy, refuseWhileConnected } from '../refuse-copy.ts';
 import type { Sides } from '../sides.ts';
 import type { Migration } from './migration.ts';

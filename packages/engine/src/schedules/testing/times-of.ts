@@ -1,6 +1,6 @@
 import { scheduleTimesShape } from '@holdpoint/contract';
 import { z } from 'zod';
-import type { ScheduleState, Times } from '../state.ts';
+import type { ScheduleState, Times } from '../store.ts';
 
 const schema = z.object(scheduleTimesShape);
 

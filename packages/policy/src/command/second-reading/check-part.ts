@@ -1,8 +1,6 @@
 import type { Assignment, ParameterExpansionPart, ParameterOperation, Redirection, SyntaxNode } from 'unbash';
-import { refuse } from './disagreement.ts';
-import { childrenOf, gapsOf } from './node-at.ts';
-import { readGap } from './read-gap.ts';
-import type { Quoting, Region } from './region.ts';
+import { childrenOf, gapsOf } from './check-expression.ts';
+import { type Quoting, type Region, readGap, refuse } from './read-gap.ts';
 
 /** The signs between the parts of an assignment. */
 export function checkAssignment({ source }: Region, node: Assignment, children: readonly SyntaxNode[]): void {

@@ -1,8 +1,6 @@
 import type { SyntaxNode } from 'unbash';
-import { refuse } from './disagreement.ts';
-import { type Gap, gapsOf } from './node-at.ts';
-import { readGap } from './read-gap.ts';
-import type { Region } from './region.ts';
+import { type Gap, gapsOf } from './check-expression.ts';
+import { type Region, readGap, refuse } from './read-gap.ts';
 
 /** Operators and reserved words of compound commands. The words around them are the same in every order. */
 const allowed: Readonly<Record<string, readonly string[]>> = {

@@ -1,6 +1,5 @@
 import type { CommandExpansionPart, ParsedScript, ProcessSubstitutionPart, SyntaxNode } from 'unbash';
-import { refuse } from './disagreement.ts';
-import { isQuoted, type Quoting, type Region } from './region.ts';
+import { isQuoted, type Quoting, type Region, refuse } from './read-gap.ts';
 
 interface Readers {
   read(region: Region, node: SyntaxNode, quoting: Quoting): void;

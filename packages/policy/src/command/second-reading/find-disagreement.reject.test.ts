@@ -1,8 +1,8 @@
 import type { ToolsetRules } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { commandFacts } from '../../judge/command-facts.ts';
+import { toolsetPolicy } from '../../judge/compile-policy.ts';
 import { judge, type NamedPolicy } from '../../judge/judge.ts';
-import { toolsetPolicy } from '../../judge/toolset-policy.ts';
 import { everydayLines } from '../../testing/everyday-lines.ts';
 import { bash, rulesOf } from '../../testing/facts.ts';
 import { hostileLines } from '../../testing/hostile-lines.ts';

@@ -1,14 +1,40 @@
-import { forEachChild, type HereDoc, type ParsedScript, type SyntaxNode } from 'unbash';
-import { checkArithmetic, checkTest } from './check-expression.ts';
-import { checkHereDocuments } from './check-here-document.ts';
+import { type Command, forEachChild, type HereDoc, type ParsedScript, type SyntaxNode, type Word } from 'unbash';
+import { checkArithmetic, checkTest, childrenOf, gapsOf } from './check-expression.ts';
 import * as checkPart from './check-part.ts';
 import { checkStructure } from './check-structure.ts';
 import { checkSubstitution } from './check-substitution.ts';
-import { checkName, checkWord } from './check-word.ts';
-import { Disagreement, refuse } from './disagreement.ts';
-import { childrenOf, gapsOf } from './node-at.ts';
+import {
+  checkHereDocuments,
+  Disagreement,
+  makeRegion,
+  operandOf,
+  type Quoting,
+  type Region,
+  refuse,
+} from './read-gap.ts';
 import { checkLeaf, checkLiteral } from './read-leaf.ts';
-import { makeRegion, operandOf, type Quoting, type Region } from './region.ts';
+
+const reserved = new Set(
+  'if then else elif fi case esac for select while until do done function time coproc { } ! [['.split(' '),
+);
+
+/** A word of a command. With `#` the word would be a comment, and with `!( )` at its start a command, depending on an option of bash. */
+export function checkWord(region: Region, word: Word, quoting: Quoting): void {
+  const { pos, end, parts = [] } = word;
+  if (parts.length === 0) checkLeaf(region, { type: 'Literal', pos, end, value: word.value }, quoting);
+  if (quoting !== 'word') return;
+  if (region.source[pos] === '#') refuse('a word that begins with # is a comment', pos);
+  if (parts[0]?.type === 'ExtendedGlob')
+    refuse('a pattern with parentheses is one under `shopt -s extglob` alone', pos);
+}
+
+/** The name of a command is no reserved word and no assignment, even over continued lines. */
+export function checkName({ source }: Region, { name }: Command): void {
+  if (!name) return;
+  const text = source.slice(name.pos, name.end).replaceAll('\\\n', '');
+  if (reserved.has(text) || /^[A-Za-z_]\w*(?:\[|\+?=)/.test(text))
+    refuse('the name of a command has another meaning', name.pos);
+}
 
 /**
  * Reads the text a second time, along the parser's tree: each letter belongs to a word, or is an operator, a reserved word, a blank or a

@@ -1,5 +1,115 @@
-import { refuse } from './disagreement.ts';
-import type { Region } from './region.ts';
+import type { HereDoc } from 'unbash';
+
+/** The text contradicts the parser's tree. Its message says why, for a person. */
+export class Disagreement extends Error {
+  /** Where in the text. */
+  readonly at: number;
+
+  constructor(why: string, at: number) {
+    super(why);
+    this.at = at;
+  }
+}
+
+export function refuse(why: string, at: number): never {
+  throw new Disagreement(why, at);
+}
+
+/** How the shell reads the letters of a literal text. */
+export type Quoting =
+  /** A word of a command. */
+  | 'word'
+  /** The right side of `=~`, where parentheses and bars are letters. */
+  | 'regex'
+  /** After the operator of `${x-…}` outside of quotes. */
+  | 'operand'
+  /** The same inside of double quotes or of a here-document. */
+  | 'quotedOperand'
+  | 'doubleQuotes'
+  | 'hereDocument';
+
+/** A text with the offsets of its nodes: the line, the script of an escaped backtick, or the body of a here-document. */
+export interface Region {
+  source: string;
+  /** The source with spaces in the place of the here-documents inside: their lines lie between foreign nodes. */
+  blanked: string;
+  /** All here-documents of the source. */
+  hereDocs: readonly HereDoc[];
+}
+
+export function makeRegion(
+  source: string,
+  hereDocs: readonly HereDoc[],
+  { pos = 0, end = source.length } = {},
+): Region {
+  let blanked = source;
+  for (const { body, closing } of hereDocs) {
+    const stop = closing?.end ?? body.end;
+    const isInside = body.pos >= pos && stop <= end && !(body.pos === pos && body.end === end);
+    if (isInside) blanked = blanked.slice(0, body.pos) + ' '.repeat(stop - body.pos) + blanked.slice(stop);
+  }
+  return { source, blanked, hereDocs };
+}
+
+/** The text of a leaf. A leaf over a here-document would be read in two ways. */
+export function leafText({ source, blanked }: Region, pos: number, end: number): string | undefined {
+  const text = source.slice(pos, end);
+  return text === blanked.slice(pos, end) ? text : undefined;
+}
+
+export const isQuoted = (quoting: Quoting): boolean =>
+  quoting === 'doubleQuotes' || quoting === 'hereDocument' || quoting === 'quotedOperand';
+
+/** The quoting of an expansion's operand inside such a text. */
+export const operandOf = (quoting: Quoting): Quoting => (isQuoted(quoting) ? 'quotedOperand' : 'operand');
+
+const plainDelimiter = /^(?:[\w.%+@:-]+|'[\w .%+@:-]*'|"[\w .%+@:-]*"|\\[\w.%+@:-]+)$/;
+
+/**
+ * A here-document begins on the line after its operator, behind the other here-documents of the same line, and ends at the first line equal
+ * to its delimiter. Bash finds another beginning where the rest of the line opens a quote or a substitution, and another end where a line
+ * is continued.
+ */
+export function checkHereDocuments(source: string, hereDocs: readonly HereDoc[], isBacktick: boolean): void {
+  const ends = new Map<number, number>();
+  for (const hereDoc of hereDocs.toSorted((one, other) => one.pos - other.pos)) {
+    const { pos, end, body, closing, delimiter } = hereDoc;
+    if (isBacktick) refuse('a here-document is inside of a backtick', pos);
+    if (!closing || !delimiter) refuse('a here-document has no end', pos);
+    if (!plainDelimiter.test(delimiter.text)) refuse('a here-document has a strange delimiter', pos);
+    const line = endOfLine(source, end);
+    if (body.pos !== (ends.get(line) ?? line) + 1) refuse('a here-document begins elsewhere', pos);
+    ends.set(line, closing.end);
+    checkLines(source, hereDoc, closing);
+  }
+}
+
+/** The end of the line with the operator, continuation lines included. */
+function endOfLine(source: string, from: number): number {
+  let at = source.indexOf('\n', from);
+  while (at > 0 && isContinued(source, at)) at = source.indexOf('\n', at + 1);
+  return at;
+}
+
+function isContinued(source: string, newline: number): boolean {
+  let backslashes = 0;
+  while (source[newline - 1 - backslashes] === '\\') backslashes += 1;
+  return backslashes % 2 === 1;
+}
+
+function checkLines(
+  source: string,
+  { body, delimiter, operator }: HereDoc,
+  closing: { pos: number; end: number },
+): void {
+  const strip = (line: string) => (operator === '<<-' ? line.replace(/^\t+/, '') : line);
+  const lines = source.slice(body.pos, closing.end).split('\n').map(strip);
+  const isLast = closing.end === source.length || source[closing.end] === '\n';
+  const first = lines.indexOf(delimiter!.value);
+  if (!isLast || first !== lines.length - 1) refuse('a here-document ends elsewhere', body.pos);
+  if (!delimiter!.quoted && lines.length > 1 && isContinued(`${lines.at(-2)}\n`, lines.at(-2)!.length))
+    refuse('the last line of a here-document is continued', body.pos);
+}
 
 /** The text between two nodes: operators and reserved words, without blanks and comments. A newline is a token, too. */
 export function readGap({ blanked }: Region, pos: number, end: number): string[] {

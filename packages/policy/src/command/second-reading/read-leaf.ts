@@ -1,7 +1,5 @@
 import type { SyntaxNode } from 'unbash';
-import { refuse } from './disagreement.ts';
-import { checkContinuation } from './read-gap.ts';
-import { isQuoted, leafText, type Quoting, type Region } from './region.ts';
+import { checkContinuation, isQuoted, leafText, type Quoting, type Region, refuse } from './read-gap.ts';
 
 type Leaf = { type: string; pos: number; end: number; value?: string | number };
 

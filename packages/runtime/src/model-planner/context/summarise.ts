@@ -2,9 +2,9 @@ import type { ModelUsage, Problem } from '@holdpoint/contract';
 import type { PastTurn } from '@holdpoint/engine/worker';
 import * as models from '@holdpoint/models';
 import type { Redactor } from '@holdpoint/secrets';
+import { WithheldError } from '../after-failure.ts';
 import { decisionNote } from '../decision-note.ts';
 import { askWithImages, type ImageSource } from '../images.ts';
-import { WithheldError } from '../withheld.ts';
 import { capResult, cutText } from './cap-result.ts';
 
 /** The fields of a request for a turn. A request for a summary has the same, so a provider finds its beginning in the cache. */

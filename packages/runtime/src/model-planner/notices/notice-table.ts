@@ -1,8 +1,96 @@
-import type { NoticeKind } from '@holdpoint/contract';
-import type { BudgetUse, PastConversation } from '@holdpoint/engine/worker';
+import type { Json, NoticeKind } from '@holdpoint/contract';
+import type { BudgetUse, NewsOfTask, PastConversation, PastTurn } from '@holdpoint/engine/worker';
+import type { Registry } from '@holdpoint/tools';
+import type { Verbatim } from '../context/verbatim.ts';
 import { quoted } from '../quoted.ts';
-import type { TodoList } from './open-todos.ts';
-import { agentSentence, commandSentence } from './task-sentences.ts';
+
+const endings: Partial<Record<NewsOfTask['status'], string>> = {
+  completed: 'completed',
+  failed: 'failed',
+  killed: 'was killed',
+  timed_out: 'reached its time limit and was killed',
+  lost: 'was lost with its worker: what it wrote since the last snapshot is gone, and it does not run any longer',
+};
+
+/** @param waits the tool that shows a task */
+export function commandSentence(task: NewsOfTask, waits: string | undefined): string {
+  const code = task.exit_code === null ? '' : ` with exit ${task.exit_code}`;
+  return `The background command ${task.id} ${quoted(task.title)} ${ending(task)}${code}.${reasonOf(task)}${shownBy(task, waits, 'what it printed')}`;
+}
+
+export function agentSentence(task: NewsOfTask, waits: string | undefined): string {
+  const kind = task.agent === undefined ? '' : ` of the kind ${quoted(task.agent)}`;
+  return `The sub-agent ${task.id}${kind} ${quoted(task.title)} ${ending(task)}.${reasonOf(task)}${mergeOf(task)}${shownBy(task, waits, 'its last message')}`;
+}
+
+const ending = ({ status }: NewsOfTask): string => endings[status] ?? 'ended';
+
+/** A lost task has its whole reason in its ending. */
+const reasonOf = ({ reason, status }: NewsOfTask): string =>
+  reason === undefined || status === 'lost' ? '' : ` The reason is ${quoted(`${reason.code}: ${reason.message}`)}.`;
+
+const mostPaths = 5;
+
+function mergeOf({ merged }: NewsOfTask): string {
+  if (merged === undefined) return '';
+  const paths = 'paths' in merged ? merged.paths : merged.conflicts.map(({ path }) => path);
+  const named = `${paths
+    .slice(0, mostPaths)
+    .map((path) => quoted(path))
+    .join(', ')}${merged.total > mostPaths ? ', …' : ''}`;
+  if ('conflicts' in merged) {
+    return ` Its changes are not in your files, because they conflict with yours (${merged.total} in conflict: ${named}).`;
+  }
+  return merged.total === 0
+    ? ' It changed no file.'
+    : ` Its changes are in your files now (${merged.total} changed: ${named}); read these again before you change them.`;
+}
+
+const shownBy = ({ id }: NewsOfTask, waits: string | undefined, what: string): string =>
+  waits === undefined ? '' : ` ${waits} {"task_id": "${id}"} has ${what}.`;
+
+export interface TodoList {
+  /** The turn that wrote the list. */
+  turn: number;
+  /** How many items are not completed, and the text of the first. */
+  open: number;
+  first: string;
+}
+
+/**
+ * The latest list of the model with open items, also from turns that a summary replaced. An item is an object with a `status` of `pending` or
+ * `in_progress`, as in the lists of every toolset.
+ */
+export function openTodos(
+  registry: Pick<Registry, 'keepsList'>,
+  toolset: string,
+  turns: readonly PastTurn[],
+  lists: Verbatim['lists'],
+): TodoList | undefined {
+  const written = turns.flatMap(({ turn, steps }) =>
+    steps
+      .filter(({ tool, status }) => status === 'succeeded' && registry.keepsList(toolset, tool))
+      .map(({ args }) => ({ turn, args })),
+  );
+  const last =
+    written.at(-1) ??
+    Object.values(lists)
+      .toSorted((a, b) => a.turn - b.turn)
+      .at(-1);
+  const open = last === undefined ? [] : itemsOf(last.args).filter(isOpen);
+  const [first] = open;
+  if (last === undefined || first === undefined) return undefined;
+  return { turn: last.turn, open: open.length, first: String(first.content ?? first.title ?? '') };
+}
+
+type Item = { [name: string]: Json };
+
+const isOpen = ({ status }: Item): boolean => status === 'pending' || status === 'in_progress';
+
+const itemsOf = (args: Json): Item[] =>
+  (isItem(args) ? Object.values(args) : []).flatMap((value) => (Array.isArray(value) ? value.filter(isItem) : []));
+
+const isItem = (value: Json): value is Item => typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The facts that decide which notices are due, just before the model is asked. */
 export interface NoticeFacts {

@@ -6,8 +6,55 @@ import { pathArgument, relativePath } from '../../operations/touched.ts';
 import type { ToolContext } from '../../tool.ts';
 import { asJson } from '../../toolset.ts';
 import { builtInTool } from '../built-in-tool.ts';
-import { allowedPath } from './allowed-path.ts';
-import { settingsOf } from './settings.ts';
+
+export const cleminiSettings = z.strictObject({
+  allowed_paths: z
+    .array(pathArgument)
+    .min(1)
+    .max(100)
+    .default(['.'])
+    .describe(
+      'Files and directories of the workspace that arguments may name, and what is below them, links resolved. A command is not bound by them, only the directory in which it starts',
+    ),
+  output_bytes: z
+    .int()
+    .min(1024)
+    .max(1_000_000)
+    .default(50_000)
+    .describe('Bytes of each output stream of a command, and of a page, that a result shows'),
+  task_output_bytes: z
+    .int()
+    .min(1024)
+    .max(1_000_000)
+    .default(1_000_000)
+    .describe('Bytes of each output stream of a background task that a result shows'),
+});
+
+/** The settings of a call, with defaults. */
+export const settingsOf = (settings: unknown): z.output<typeof cleminiSettings> =>
+  cleminiSettings.parse(settings ?? {});
+
+/** Directories of tools and builds, left out of searches. */
+export const unsearchedFolders = ['.git', 'node_modules', 'target', '__pycache__', '.venv'] as const;
+
+/**
+ * Where a path of the arguments really leads, or the refusal of a path outside of the allowed paths. Throws the errors of `files.resolve`.
+ */
+export async function allowedPath(
+  { files, settings, signal }: ToolContext,
+  path: string,
+): Promise<{ ok: true; real: string } | { ok: false; failure: Failure }> {
+  // The root is no link, and needs no look.
+  const real = relativePath(path) === '.' ? '.' : await files.resolve(path, signal);
+  const { allowed_paths } = settingsOf(settings);
+  if (allowed_paths.some((allowed) => isWithin(real, relativePath(allowed)))) return { ok: true, real };
+  const message = `Access denied: ${path} is outside allowed paths.`;
+  const refused = failure('EPATHNOTALLOWED', message, `Stay in ${allowed_paths.join(', ')}.`);
+  return { ok: false, failure: { ...refused, touched: [] } };
+}
+
+const isWithin = (path: string, directory: string): boolean =>
+  directory === '.' || path === directory || path.startsWith(`${directory}/`);
 
 /** Seconds. */
 const defaultTimeout = 120;

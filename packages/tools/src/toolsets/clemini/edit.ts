@@ -8,7 +8,7 @@ import { previewWrite } from '../../operations/write-file.ts';
 import { textArgument } from '../../text-work/text.ts';
 import type { ToolContext } from '../../tool.ts';
 import { builtInTool } from '../built-in-tool.ts';
-import { allowedPath } from './allowed-path.ts';
+import { allowedPath } from './bash.ts';
 
 const input = z
   .strictObject({

@@ -3,7 +3,7 @@ import { failure } from '../../operations/cut-short.ts';
 import { findFiles } from '../../operations/find-files.ts';
 import { pathArgument, touchedPaths } from '../../operations/touched.ts';
 import { builtInTool } from '../built-in-tool.ts';
-import { allowedPath, unsearchedFolders } from './allowed-path.ts';
+import { allowedPath, unsearchedFolders } from './bash.ts';
 
 /** Most paths of an answer, about 500 KB. `offset` reaches the paths behind. */
 const mostListed = 10_000;

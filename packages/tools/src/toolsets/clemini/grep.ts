@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { searchFiles } from '../../operations/search-files.ts';
 import { pathArgument, touchedPaths } from '../../operations/touched.ts';
 import { builtInTool } from '../built-in-tool.ts';
-import { allowedPath, unsearchedFolders } from './allowed-path.ts';
+import { allowedPath, unsearchedFolders } from './bash.ts';
 import { ripgrepType } from './file-type.ts';
 
 const deadlineMs = 60_000;

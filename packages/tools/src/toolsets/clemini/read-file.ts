@@ -4,7 +4,7 @@ import { readTextFile } from '../../operations/read-text.ts';
 import { pathArgument, touchedPaths } from '../../operations/touched.ts';
 import { wholeCharacters } from '../../text-work/whole-characters.ts';
 import { builtInTool } from '../built-in-tool.ts';
-import { allowedPath } from './allowed-path.ts';
+import { allowedPath } from './bash.ts';
 
 /** UTF-8 bytes of lines in a result. */
 const maxBytes = 256 * 1024;

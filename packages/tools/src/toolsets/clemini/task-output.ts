@@ -4,7 +4,7 @@ import { isOver, noSuchTask } from '../../operations/describe-task.ts';
 import type { ToolContext } from '../../tool.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { agentEnd } from './agent-end.ts';
-import { settingsOf } from './settings.ts';
+import { settingsOf } from './bash.ts';
 
 export const taskOutput = builtInTool({
   name: 'task_output',

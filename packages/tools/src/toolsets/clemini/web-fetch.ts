@@ -4,7 +4,7 @@ import { fetchPage } from '../../operations/fetch-page.ts';
 import { namedAddress, touchedHost, webTarget } from '../../operations/touched.ts';
 import { wholeCharacters } from '../../text-work/whole-characters.ts';
 import { builtInTool } from '../built-in-tool.ts';
-import { settingsOf } from './settings.ts';
+import { settingsOf } from './bash.ts';
 
 export const webFetch = builtInTool({
   name: 'web_fetch',

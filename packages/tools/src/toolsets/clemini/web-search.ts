@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { searchWeb } from '../../operations/search-web.ts';
+import { searchWeb } from '../../operations/fetch-page.ts';
 import { touchedHost } from '../../operations/touched.ts';
 import type { SearchPort } from '../../search/port.ts';
 import type { Tool } from '../../tool.ts';

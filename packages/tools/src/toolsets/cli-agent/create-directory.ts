@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pathArgument, relativePath, touchedPaths } from '../../operations/touched.ts';
 import { builtInTool } from '../built-in-tool.ts';
-import { success } from './result.ts';
+import { success } from './run-in-terminal.ts';
 
 export const createDirectory = builtInTool({
   name: 'create_directory',

@@ -3,7 +3,7 @@ import { changedPaths, pathArgument, relativePath, touchedPaths } from '../../op
 import { previewWrite } from '../../operations/write-file.ts';
 import { textArgument } from '../../text-work/text.ts';
 import { builtInTool } from '../built-in-tool.ts';
-import { refused } from './result.ts';
+import { refused } from './run-in-terminal.ts';
 
 const maxBytes = 10 * 1024 * 1024;
 

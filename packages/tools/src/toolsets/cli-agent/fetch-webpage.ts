@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { networkFetch } from '../../operations/network-fetch.ts';
+import { networkFetch } from '../../operations/fetch-page.ts';
 import { namedAddress, touchedHost, webTarget } from '../../operations/touched.ts';
 import { builtInTool } from '../built-in-tool.ts';
-import { refused, success } from './result.ts';
+import { refused, success } from './run-in-terminal.ts';
 
 const maxBytes = 1024 * 1024;
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pathArgument, touchedPaths } from '../../operations/touched.ts';
 import { builtInTool } from '../built-in-tool.ts';
-import { success } from './result.ts';
+import { success } from './run-in-terminal.ts';
 
 const mostShown = 1000;
 const deepest = 20;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { parseMatches } from '../../operations/grep-output.ts';
 import type { ToolContext } from '../../tool.ts';
 import { builtInTool } from '../built-in-tool.ts';
-import { refused, success } from './result.ts';
+import { refused, success } from './run-in-terminal.ts';
 
 const wallMs = 30_000;
 const keptBytes = 4 * 1024 * 1024;

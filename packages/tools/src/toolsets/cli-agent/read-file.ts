@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { pathArgument, touchedPaths } from '../../operations/touched.ts';
 import { builtInTool } from '../built-in-tool.ts';
-import { refused, success } from './result.ts';
+import { refused, success } from './run-in-terminal.ts';
 
 const maxBytes = 10 * 1024 * 1024;
 const shownBytes = 1024;

@@ -5,7 +5,7 @@ import { changedPaths, pathArgument, relativePath, touchedPaths } from '../../op
 import { textArgument } from '../../text-work/text.ts';
 import type { ToolContext } from '../../tool.ts';
 import { builtInTool } from '../built-in-tool.ts';
-import { refused } from './result.ts';
+import { refused } from './run-in-terminal.ts';
 
 const maxBytes = 10 * 1024 * 1024;
 /** In each round one of n concurrent replacements succeeds. */

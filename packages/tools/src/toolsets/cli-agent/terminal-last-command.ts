@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { builtInTool } from '../built-in-tool.ts';
-import { refused, success } from './result.ts';
+import { refused, success } from './run-in-terminal.ts';
 
 export const terminalLastCommand = builtInTool({
   name: 'terminal_last_command',

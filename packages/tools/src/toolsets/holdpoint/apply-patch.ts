@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { applyPatchText, patchPaths, previewPatchText } from '../../operations/apply-patch.ts';
+import { applyPatchText, patchPaths, previewPatchText } from '../../operations/make-changes.ts';
 import { touchedPaths } from '../../operations/touched.ts';
 import { renderPatch } from '../../result-text/changed-file.ts';
 import { textArgument } from '../../text-work/text.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import type { Failure } from '../../operations/cut-short.ts';
-import { allowing } from '../../operations/network-fetch.ts';
-import { searchWeb } from '../../operations/search-web.ts';
+import { allowing, searchWeb } from '../../operations/fetch-page.ts';
 import { touchedHost } from '../../operations/touched.ts';
 import { renderSearch } from '../../result-text/web-results.ts';
 import type { SearchPort } from '../../search/port.ts';

@@ -1,3 +1,4 @@
+import { posix } from 'node:path';
 import type { CommandResult, TaskView, ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
 import { commandArgument, previewCommand, titleOf } from '../../operations/command-argument.ts';
@@ -6,9 +7,92 @@ import { isOver } from '../../operations/describe-task.ts';
 import { pathArgument, relativePath } from '../../operations/touched.ts';
 import type { ToolContext } from '../../tool.ts';
 import { builtInTool } from '../built-in-tool.ts';
-import { isAllowed, notAllowed } from './allowed-directory.ts';
-import { backgroundLine, refusedDirectory } from './background-line.ts';
-import { type RyanSettings, settingsOf } from './settings.ts';
+
+const root = '/workspace';
+const refusal = 'holdpoint: the working directory is missing or not allowed';
+const refusedCode = 125;
+
+/** The shell line of a command in the background: the line prints to a single stream, and changes to its directory first. */
+export function backgroundLine({
+  command,
+  working_directory = '.',
+  directories,
+}: {
+  command: string;
+  working_directory?: string | undefined;
+  directories: readonly string[];
+}): string {
+  const lines = ['exec 2>&1'];
+  if (working_directory !== '.' || !directories.map(relativePath).includes('.')) {
+    const allowed = directories.map((one) => `${quote(posix.resolve(root, one))}/*`).join('|');
+    const refuse = `{ echo ${quote(refusal)}; exit ${refusedCode}; }`;
+    lines.push(
+      `cd -P -- ${quote(posix.resolve(root, working_directory))} 2>/dev/null || ${refuse}`,
+      `case "$PWD/" in ${allowed}) ;; *) ${refuse};; esac`,
+    );
+  }
+  return [...lines, command].join('\n');
+}
+
+/** Whether the command never began. */
+export const refusedDirectory = ({ exit_code, output }: { exit_code: number | null; output: string }): boolean =>
+  exit_code === refusedCode && output === `${refusal}\n`;
+
+const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+const defaultExtensions =
+  '.txt .md .markdown .go .py .js .ts .jsx .tsx .c .cpp .h .hpp .cc .cxx .java .kt .scala .clj .cljs .rb .php .swift .rs .zig .sh .bash .zsh .fish .json .yaml .yml .toml .xml .html .htm .css .scss .sass .sql .csv .tsv .ini .conf .config .cfg .log .gitignore .dockerignore .env .example';
+
+const mebibyte = 1024 * 1024;
+
+export const ryanSettings = z.strictObject({
+  timeout_ms: z
+    .int()
+    .min(1)
+    .max(604_800_000)
+    .default(30_000)
+    .describe('Milliseconds after which execute_bash kills a command. The limits of the run bind as well'),
+  max_output_bytes: z
+    .int()
+    .min(1024)
+    .max(8 * mebibyte)
+    .default(mebibyte)
+    .describe('Bytes of the output of execute_bash that are kept: of more, the first and the last half'),
+  directories: z
+    .array(pathArgument)
+    .min(1)
+    .max(100)
+    .default(['.'])
+    .describe('Directories of the workspace in which commands may start and files may be read, links resolved'),
+  extensions: z
+    .array(z.string().min(2).max(50).startsWith('.'))
+    .min(1)
+    .max(500)
+    .default(defaultExtensions.split(' '))
+    .describe('Extensions of the files that read_file reads, in lower case, with their dot'),
+  max_file_bytes: z
+    .int()
+    .min(1)
+    .max(32 * mebibyte)
+    .default(10 * mebibyte)
+    .describe('read_file refuses larger files'),
+  max_lines: z.int().min(1).max(1_000_000).default(10_000).describe('read_file refuses to return more lines'),
+});
+export type RyanSettings = z.output<typeof ryanSettings>;
+
+/** The settings of a call, with defaults. */
+export const settingsOf = (settings: unknown): RyanSettings => ryanSettings.parse(settings ?? {});
+
+/** Whether a real path, relative to the workspace root, lies in a directory permitted by the settings. */
+export const isAllowed = (path: string, { directories }: RyanSettings): boolean =>
+  directories.map(relativePath).some((one) => one === '.' || path === one || path.startsWith(`${one}/`));
+
+/** The error of the contract for a path elsewhere. */
+export const notAllowed = (path: string, { directories }: RyanSettings) => ({
+  code: 'EPATHNOTALLOWED',
+  message: `security: ${path} is not in an allowed directory`,
+  next: `Stay in ${directories.join(', ')}.`,
+});
 
 /** Bytes. For a concurrent command, the line with the check of the directory is an argument, too. */
 const maxCommand = 90_000;

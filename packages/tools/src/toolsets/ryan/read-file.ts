@@ -3,8 +3,7 @@ import { z } from 'zod';
 import { failure } from '../../operations/cut-short.ts';
 import { pathArgument, relativePath, touchedPaths } from '../../operations/touched.ts';
 import { builtInTool } from '../built-in-tool.ts';
-import { isAllowed, notAllowed } from './allowed-directory.ts';
-import { settingsOf } from './settings.ts';
+import { isAllowed, notAllowed, settingsOf } from './execute-bash.ts';
 
 /** The schema names the minimum for models, and does not check it: the contract has an error of its own for a wrong range. */
 const lineNumber = z.number().refine(Number.isSafeInteger, 'is not a whole number').meta({ minimum: 1 });

@@ -1,11 +1,10 @@
 import { defineToolset } from '../../toolset.ts';
 import { advisoryArguments } from '../advisory-arguments.ts';
-import { executeBash } from './execute-bash.ts';
+import { executeBash, ryanSettings } from './execute-bash.ts';
 import { mcp } from './forms.ts';
 import { presentRyan } from './present.ts';
 import { readFile } from './read-file.ts';
 import { ryanRules } from './rules.ts';
-import { ryanSettings } from './settings.ts';
 
 /** Two tools, for commands and for reading files. Both refuse dangerous calls. */
 export const ryan = defineToolset({

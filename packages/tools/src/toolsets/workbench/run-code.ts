@@ -5,7 +5,7 @@ import { cutShort, failure } from '../../operations/cut-short.ts';
 import { textArgument } from '../../text-work/text.ts';
 import type { ToolContext } from '../../tool.ts';
 import { builtInTool } from '../built-in-tool.ts';
-import { workbenchSettings } from './settings.ts';
+import { workbenchSettings } from './read-file.ts';
 
 const withoutNul = textArgument.refine((text) => !text.includes('\0'), 'expected no NUL byte');
 /** Linux refuses an argument of 128 KiB, and 2 MiB of arguments and variables together. */

@@ -1,6 +1,6 @@
 import type { ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
-import { networkFetch } from '../../operations/network-fetch.ts';
+import { networkFetch } from '../../operations/fetch-page.ts';
 import { wholeText } from '../../operations/read-text.ts';
 import { namedAddress, touchedHost } from '../../operations/touched.ts';
 import { textArgument } from '../../text-work/text.ts';
@@ -8,7 +8,7 @@ import type { ToolContext } from '../../tool.ts';
 import { decodeBody } from '../../web/charset.ts';
 import { parseMediaType } from '../../web/media-type.ts';
 import { builtInTool } from '../built-in-tool.ts';
-import { workbenchSettings } from './settings.ts';
+import { workbenchSettings } from './read-file.ts';
 import { lists, networkRules } from './url-list.ts';
 
 const input = z

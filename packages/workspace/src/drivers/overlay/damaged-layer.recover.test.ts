@@ -18,7 +18,7 @@ import { expect, test as plainTest } from 'vitest';
 import type { Workspaces } from '../../deps.ts';
 import type { Logger } from '../../port/logger.ts';
 import { publishNow, readTree, runId, type Temporary, temporary } from '../../testing/index.ts';
-import { findDamagedLayers } from './find-damage.ts';
+import { findDamagedLayers } from './check-layer.ts';
 import { digestStatuses } from './layer-list.ts';
 import { createSharing } from './sharing.ts';
 

@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { z } from 'zod';
-import type { Deps } from '../../deps.ts';
+import type { Deps, RunFolder } from '../../deps.ts';
 import { fromText, toText } from '../../files/index.ts';
 import { folderOfKind, type Kind } from '../../store/keyed/index.ts';
-import type { TreeContent } from '../../tree/index.ts';
+import type { Folder } from '../../store/objects/index.ts';
+import { addEmptyFolder, loadTree, type SnapshotCache, type TreeContent } from '../../tree/index.ts';
 import type { LayerList } from './layer-list.ts';
 
 /**
@@ -111,4 +112,38 @@ function toRecord({ tree, permissions, empty, salt }: LayerContent) {
   const others = [...permissions.others].map(([path, mode]): [string, number] => [toText(path), mode]);
   others.sort(([a], [b]) => (a < b ? -1 : 1));
   return { tree, usual: permissions.usual, others, empty: empty.map(toText), salt };
+}
+
+/** The layers used last in this process: a tree of 10,000 files takes 3 MB. */
+const maxRoots = 4;
+const roots = new Map<string, Folder>();
+
+/** The files of a layer, as git trees. The repository of every run with this layer has them. */
+export async function layerRoot(
+  deps: Pick<Deps, 'git'>,
+  { folder, state, layer }: { folder: RunFolder; state: SnapshotCache; layer: Layer },
+): Promise<Folder> {
+  const root = roots.get(layer.path) ?? (await load(deps, { folder, state, layer }));
+  roots.delete(layer.path);
+  roots.set(layer.path, root);
+  for (const oldest of roots.keys()) {
+    if (roots.size <= maxRoots) break;
+    roots.delete(oldest);
+  }
+  return root;
+}
+
+/** Keeps the tree of a layer just made by this process. */
+export function rememberRoot({ path }: Layer, root: Folder): void {
+  roots.set(path, root);
+}
+
+async function load(
+  deps: Pick<Deps, 'git'>,
+  { folder, state, layer }: { folder: RunFolder; state: SnapshotCache; layer: Layer },
+): Promise<Folder> {
+  const { tree, empty } = layer.content;
+  const { root } = await loadTree(deps, { folder, state, treeish: tree });
+  for (const path of empty) addEmptyFolder(root, path.split('/'));
+  return root;
 }

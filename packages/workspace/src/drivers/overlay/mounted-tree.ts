@@ -3,10 +3,10 @@ import { dirname } from 'node:path';
 import { type Deps, type RunFolder, WorkspaceError } from '../../deps.ts';
 import { type Directory, openTop, openTree } from '../../files/index.ts';
 import { asideOf, requireRecord } from '../../run-folder/index.ts';
-import { boundMounts } from './bound-mounts.ts';
 import { soundLayer } from './check-layer.ts';
 import { type Layer, layerFile } from './layer.ts';
 import * as mounts from './mounts.ts';
+import { boundMounts } from './mounts.ts';
 
 /**
  * Mounts the tree of a run unless already mounted, or a plain folder. Every use of a tree begins with this function, so a mount point is never

@@ -8,7 +8,7 @@ import { deviceOf, devicesInUse } from './other-namespaces.ts';
 import { createSharing } from './sharing.ts';
 
 export { defaultTrees, treesSettings } from '../../port/sharing.ts';
-export { findDamagedLayers, listSetAside } from './find-damage.ts';
+export { findDamagedLayers, listSetAside } from './check-layer.ts';
 
 /** Why the trees of an existing data directory are copies on this host; undefined when they stand on shared layers. */
 export const whyCopies = (input: { setting: TreesSetting; dataDir: string }): Promise<string | undefined> =>

@@ -1,23 +1,90 @@
-import { existsSync, lstatSync, mkdirSync, renameSync } from 'node:fs';
-import { dirname } from 'node:path';
-import type { Deps, RunFolder } from '../../deps.ts';
-import { fromPlain } from '../../files/index.ts';
+import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type Deps, type Owner, type RunFolder, WorkspaceError } from '../../deps.ts';
+import { type Directory, fromPlain } from '../../files/index.ts';
 import { createHead } from '../../run-folder/index.ts';
-import { changesBetween, countChanges } from '../../store/objects/index.ts';
-import { knownRoot, knownTree } from '../../tree/index.ts';
+import { noteUse } from '../../store/keyed/index.ts';
+import { changesBetween, countChanges, type Entry, type Folder } from '../../store/objects/index.ts';
+import {
+  checkoutTree,
+  contentOf,
+  fileSystemClock,
+  hashOnly,
+  knownRoot,
+  knownTree,
+  loadSnapshot,
+  type Scan,
+  type SnapshotCache,
+  scanChildren,
+  startScan,
+} from '../../tree/index.ts';
 import { giveTree } from '../copy/give-tree.ts';
 import type { Counted, FillInput, MakeInput, NewTree, TreeDriver, TreePath, Written } from '../port.ts';
-import { boundMounts } from './bound-mounts.ts';
 import { beginLayer } from './build-layer.ts';
-import { chooseLayer } from './choose-layer.ts';
-import { findLayer } from './find-layer.ts';
-import type { Layer } from './layer.ts';
-import { layerRoot, rememberRoot } from './layer-root.ts';
-import { makeMountPoint, makeOverlay, makeOverlayTree } from './make-overlay.ts';
+import { describeDamage, dropLayer, recentLayer } from './check-layer.ts';
+import { type Layer, type LayerContent, layerKey, layerKind, layerRoot, rememberRoot, tenantFolder } from './layer.ts';
 import { mountedTree, openMounted } from './mounted-tree.ts';
-import { isMountPoint, keepPlain, moveMount, overlayOf, staysPlain, upperOf } from './mounts.ts';
-import { readTree } from './read-tree.ts';
+import {
+  boundMounts,
+  formerLayer,
+  isMountPoint,
+  keepPlain,
+  mountOverlay,
+  moveMount,
+  overlayFile,
+  overlayOf,
+  overlayText,
+  staysPlain,
+  upperOf,
+  workOf,
+} from './mounts.ts';
 import { pointOf, removeTrees } from './remove-trees.ts';
+import { scanOverlay } from './scan-overlay.ts';
+
+/**
+ * Makes the tree of a new run: an overlay of the run over a layer, mounted at the return. The caller writes `.git` into the tree. The run's
+ * folder may be renamed with the mount inside.
+ */
+export async function makeOverlayTree(
+  deps: Deps,
+  input: { folder: RunFolder; owner: Owner; layer: Layer },
+): Promise<void> {
+  const { folder } = input;
+  mkdirSync(join(folder.path, 'trees'), { recursive: true, mode: 0o711 });
+  await makeOverlay(deps, input);
+  createHead(folder, deps.holder);
+  await boundMounts(deps);
+}
+
+/** Makes the overlay and the mount point of an epoch, and mounts the overlay. */
+export async function makeOverlay(
+  deps: Pick<Deps, 'onPoint'>,
+  { folder, owner, layer }: { folder: TreePath; owner: Owner; layer: Layer },
+): Promise<void> {
+  const [upper, work] = [upperOf(folder), workOf(folder)];
+  mkdirSync(overlayOf(folder), { recursive: true, mode: 0o700 });
+  for (const path of [upper, work]) mkdirSync(path, { mode: 0o700 });
+  chownSync(upper, owner.uid, owner.gid);
+  const { name, content, list } = layer;
+  const record = { format: 1, layer: name, tree: content.tree, list: list.status } as const;
+  writeFileSync(overlayFile(overlayOf(folder)), overlayText(record));
+  makeMountPoint(folder.tree);
+  deps.onPoint('layer.overlay');
+  // The overlay's record now shows the use of the layer. Maintenance looks for such records before removing a layer.
+  if (!existsSync(layer.root)) throw new WorkspaceError('EWORKSPACEBUSY', `The layer ${layer.path} was removed.`);
+  await mountOverlay({ layer: layer.root, upper, work, target: folder.tree, owner });
+  deps.onPoint('layer.mounted');
+}
+
+/** Visible in an unmounted tree. The mark also keeps a rename from replacing the mount point. */
+const unmountedMark = '.not-mounted';
+
+/** A folder closed to every user of a run while nothing is mounted. */
+export function makeMountPoint(path: string): void {
+  mkdirSync(path, { mode: 0o700 });
+  writeFileSync(join(path, unmountedMark), 'Holdpoint mounts the files of the run here.\n', { mode: 0o600 });
+  chmodSync(path, 0o000);
+}
 
 /** A tree is an overlay of the run's writes over files that runs share: a layer. */
 export const overlayDriver: TreeDriver = {
@@ -113,4 +180,85 @@ async function place(from: TreePath, to: RunFolder): Promise<(() => Promise<void
   return async () => {
     if (isMounted) await moveMount(from.tree, to.tree).catch(() => {});
   };
+}
+
+/**
+ * The layer below a new tree at a snapshot; undefined when the trees of this host, or of this run, are plain folders. The layer of the
+ * former tree, else the source's layer, else a layer made of the snapshot.
+ */
+export async function chooseLayer(deps: Deps, input: MakeInput): Promise<Layer | undefined> {
+  const { folder, record, state, target, near } = input;
+  if (staysPlain(folder) || !(await deps.sharing.usable())) return undefined;
+  const name = near && formerLayer(overlayOf(near));
+  const former = name === undefined ? undefined : await takeLayer(deps, name);
+  if (former !== undefined) return former;
+  const { tenant } = record;
+  const base = record.base === target.id ? target : await loadSnapshot(deps, { folder, state, id: record.base });
+  const content = contentOf(base);
+  return (content && (await findLayer(deps, { ...content, tenant }))) ?? (await makeLayer(deps, input));
+}
+
+/** A run may have written the files, so only runs with the same base stand on the layer. */
+async function makeLayer(deps: Deps, input: MakeInput): Promise<Layer | undefined> {
+  const { folder, record, state, target, signal } = input;
+  const { tenant } = record;
+  const plain = contentOf(target);
+  if (plain === undefined) return undefined;
+  const content = { ...plain, tenant, salt: record.base };
+  const there = await findLayer(deps, content);
+  if (there !== undefined) return there;
+  await using build = await beginLayer(deps);
+  if (build === undefined) return undefined;
+  const counts = { files: 0, bytes: 0 };
+  const at = { ...folder, tree: build.root };
+  await checkoutTree(
+    {
+      ...{ git: deps.git, scan: startScan(deps, { folder: at, state, content: hashOnly, learn: false, signal }) },
+      ...{ gitDir: folder.shadow, tree: build.root, owner: undefined, keep: () => false, signal },
+      clock: () => fileSystemClock(folder),
+      permissions: target.manifest.permissions,
+      onWritten: (bytes) => {
+        counts.files += 1;
+        counts.bytes += bytes;
+      },
+    },
+    target.root,
+  );
+  const layer = await build.place({ ...content, root: target.root, counts });
+  rememberRoot(layer, target.root);
+  return layer;
+}
+
+/**
+ * Reads a whole tree: of a tree on a layer, only the run's writes. Losses and gains of the layer are not the run's work, so the result has
+ * such paths in the layer's original form, and the layer is set aside.
+ */
+export async function readTree(
+  deps: Deps,
+  input: { folder: RunFolder; state: SnapshotCache; scan: Scan; top: Directory; layer: Layer | undefined },
+  previous: Entry | undefined,
+): Promise<Folder> {
+  const { folder, scan, top, layer } = input;
+  if (layer === undefined) return scanChildren(scan, top, '', previous);
+  const base = await layerRoot(deps, { ...input, layer });
+  const damaged = new Set<string>();
+  const root = await scanOverlay(scan, { top, upper: upperOf(folder), layer, base, damaged }, previous);
+  // The next use of the tree finds the layer gone, so a new tree is built.
+  if (damaged.size > 0) dropLayer(deps, layer, describeDamage([...damaged].sort()));
+  return root;
+}
+
+/** The layer of a tenant with this content; undefined when there is none, or when the trees of this host are plain folders. */
+export async function findLayer(
+  deps: Deps,
+  { tenant, ...content }: LayerContent & { tenant: string | undefined },
+): Promise<Layer | undefined> {
+  if (!(await deps.sharing.usable())) return undefined;
+  return takeLayer(deps, `${tenantFolder(tenant)}/${layerKey(content)}`);
+}
+
+/** A layer by its name, unless gone or damaged. */
+export async function takeLayer(deps: Deps, name: string): Promise<Layer | undefined> {
+  const layer = await recentLayer(deps, name);
+  return layer === undefined || !noteUse(deps, layerKind, layer.path) ? undefined : layer;
 }

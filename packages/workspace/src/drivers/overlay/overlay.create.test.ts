@@ -23,11 +23,10 @@ import type { Deps, Workspaces } from '../../deps.ts';
 import { runFolder, thisProcess } from '../../run-folder/index.ts';
 import { createChecks } from '../../store/keyed/index.ts';
 import { readTree, runId, type Temporary, temporary, unmountBelow } from '../../testing/index.ts';
-import { boundMounts } from './bound-mounts.ts';
-import { takeLayer } from './find-layer.ts';
 import { openMounted } from './mounted-tree.ts';
-import { isMountPoint } from './mounts.ts';
+import { boundMounts, isMountPoint } from './mounts.ts';
 import { unmountTrees } from './on-this-host.ts';
+import { takeLayer } from './overlay-driver.ts';
 import { createSharing } from './sharing.ts';
 
 const files = {

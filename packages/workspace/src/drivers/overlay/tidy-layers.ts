@@ -5,11 +5,10 @@ import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { type Deps, errnoOf, unlessMissing } from '../../deps.ts';
 import { entriesOf, evictEntries } from '../../store/keyed/index.ts';
-import { boundMounts } from './bound-mounts.ts';
 import { dropLayer, sampleLayer, soundLayer } from './check-layer.ts';
 import { layerKind, layersFolder, readLayer, syncedMark } from './layer.ts';
 import { hostEnv } from './mounter.ts';
-import { formerLayer } from './mounts.ts';
+import { boundMounts, formerLayer } from './mounts.ts';
 
 const run = promisify(execFile);
 

@@ -19,7 +19,7 @@ import {
   temporary,
   tried,
 } from '../../testing/index.ts';
-import { withSourceLock } from './source-lock.ts';
+import { withSourceLock } from './publish-directory.ts';
 
 async function start(t: Temporary, id = runId, text = 'run\n') {
   const source = join(t.path, 'source');

@@ -14,9 +14,8 @@ import { largestMerged } from '../merge/merge-file.ts';
 import { toPlanFiles, withDigest } from '../plan-digest.ts';
 import { findUnexplained } from '../unexplained.ts';
 import { compareSource, type Outcome } from './compare-source.ts';
-import { readSource, storeSource } from './inspect-source.ts';
+import { ownershipOf, parentOf, type RunBits, readSource, storeSource, withOwnership } from './inspect-source.ts';
 import { assertOutsideData } from './open-target.ts';
-import { ownershipOf, parentOf, type RunBits, withOwnership } from './ownership.ts';
 import { type Journal, type JournalEntry, lastPublished } from './publish-journal.ts';
 
 export interface DirectoryInput extends PublishRequest {

@@ -3,7 +3,7 @@ import { lutimesSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from '
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { test } from '../../testing/fixture.ts';
-import { withSourceLock } from './source-lock.ts';
+import { withSourceLock } from './publish-directory.ts';
 
 const quiet = (dataDir: string, onPoint: (point: string) => void = () => {}) => ({ dataDir, onPoint });
 

@@ -7,6 +7,7 @@ import { assertUnchanged, type Repository } from '../../source/git/repository.ts
 import { takeCommit } from '../../source/git/take-commit.ts';
 import { createSelection } from '../../source/selection.ts';
 import * as objects from '../../store/objects/index.ts';
+import { applyChanges, type Change, type Folder, find, isFolder, modes } from '../../store/objects/index.ts';
 import { keepRecent, loadSnapshot, loadTree } from '../../tree/index.ts';
 import { changeSet, findUnexplained, leftOutOf, unexplained } from '../index.ts';
 import { mergeTrees } from '../merge/merge-trees.ts';
@@ -15,7 +16,32 @@ import { reasonAgainstLfs } from './attributes/lfs-store.ts';
 import { resolveHeld } from './attributes/resolve-held.ts';
 import { type GitInput, scopeOf } from './git-input.ts';
 import type { Intent } from './publish-intent.ts';
-import { type SourceTree, withSubmodules } from './submodules.ts';
+
+/** A tree of the source, and its submodules. A workspace does not contain submodules. */
+export interface SourceTree {
+  root: Folder;
+  submodules: { path: string; oid: string }[];
+}
+
+/**
+ * Adds the submodules of the source back. A file of the run in the place of a submodule is a conflict: the run could not see the submodule.
+ */
+export function withSubmodules(root: Folder, { submodules }: SourceTree): { root: Folder; conflicts: Conflict[] } {
+  const changes = submodules.map(({ path, oid }): Change => ({ path, old: null, new: { mode: modes.submodule, oid } }));
+  const isTaken = ({ path }: Change) => {
+    const now = find(root, path.split('/'));
+    return now !== undefined && !(isFolder(now) && now.entries.size === 0);
+  };
+  const placed = applyChanges(root, changes);
+  const taken = [...changes.filter(isTaken).map(({ path }) => path), ...placed.blocked];
+  return { root: placed.root, conflicts: [...new Set(taken)].map(conflictAt) };
+}
+
+const conflictAt = (path: string): Conflict => ({
+  path: toText(path),
+  reason: 'changed_in_source',
+  detail: 'The branch has a submodule here, which workspaces do not contain, and the run has files in its place.',
+});
 
 /** A snapshot of the run and its commit: the base of the run, or its last publish to this branch. */
 export interface Since {

@@ -2,10 +2,9 @@ import { readdirSync, rmSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Deps, type RunFolder, WorkspaceError } from '../../deps.ts';
-import { pipePack } from '../../source/git/pipe-pack.ts';
 import { asOwner, type Repository } from '../../source/git/repository.ts';
-import { readSmall } from './checked-out.ts';
-import { readBranch } from './source-branch.ts';
+import { pipePack } from '../../source/git/take-commit.ts';
+import { readBranch, readSmall } from './source-branch.ts';
 
 interface Sent {
   folder: RunFolder;

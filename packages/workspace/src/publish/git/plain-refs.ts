@@ -1,7 +1,7 @@
 import { type Dirent, existsSync, lstatSync, readdirSync, readFileSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
 import { errnoOf } from '../../deps.ts';
-import { openOwned } from '../../source/git/open-owned.ts';
+import { openOwned } from '../../source/git/plain-config.ts';
 import type { Repository } from '../../source/git/repository.ts';
 
 export interface FoundRef {

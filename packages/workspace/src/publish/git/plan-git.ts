@@ -6,11 +6,10 @@ import type { Repository } from '../../source/git/repository.ts';
 import { changesBetween, createObjectWriter, signature, writeRef } from '../../store/objects/index.ts';
 import { keepConflicts, leftOutOf, oidsOf, toPlanFiles, withDigest, withMoves } from '../index.ts';
 import type { LfsObject } from './attributes/clean-changes.ts';
-import { isCheckedOut } from './checked-out.ts';
 import { branchName, type GitInput, pullRequestText, scopeOf } from './git-input.ts';
 import { makeCandidate, makeTree, type Since, treeOf } from './make-tree.ts';
 import { type Intent, readIntent } from './publish-intent.ts';
-import { endWatch, hasCommit, isMerged, openBranch, type SourceBranch } from './source-branch.ts';
+import { endWatch, hasCommit, isCheckedOut, isMerged, openBranch, type SourceBranch } from './source-branch.ts';
 
 type GitTarget = Extract<PublishPlan['target'], { type: 'git' }>;
 

@@ -2,13 +2,50 @@ import type { Conflict, Resolution } from '@holdpoint/contract';
 import type { Deps, ObjectWriter, RunFolder } from '../../deps.ts';
 import { toText } from '../../files/index.ts';
 import * as objects from '../../store/objects/index.ts';
+import { type Folder, find, isFolder, type Leaf, modes } from '../../store/objects/index.ts';
 import { createTextBudget, readVersions, resolveConflict } from '../index.ts';
 import { countHunks } from './conflict-lines.ts';
-import { describeConflict, type Sides } from './describe-conflict.ts';
 import { findMoves } from './find-moves.ts';
-import { mergeContents } from './merge-contents.ts';
 import { type MergeDriver, readMergeDrivers } from './merge-drivers.ts';
-import { mapThree, mergeFolders, type ThreeWay, type UnmergedPath } from './merge-folders.ts';
+import { mergeFile, withVersions } from './merge-file.ts';
+import { type BothChanged, mapThree, mergeFolders, type ThreeWay, type UnmergedPath } from './merge-folders.ts';
+
+/** Number of git processes at once. */
+const mostProcesses = 4;
+
+/**
+ * Merges file contents with `git merge-file`.
+ * @returns the merged files; a missing file is in conflict
+ */
+export async function mergeContents(
+  deps: Pick<Deps, 'git'>,
+  input: {
+    gitDir: string;
+    writer: ObjectWriter;
+    files: readonly BothChanged[];
+    /** By path. @default text */
+    drivers: ReadonlyMap<string, MergeDriver>;
+  },
+): Promise<Map<BothChanged, Leaf>> {
+  const files = input.files.filter(({ path }) => driverAt(input, path).kind !== 'none');
+  const merged = new Map<BothChanged, Leaf>();
+  if (files.length === 0) return merged;
+  await withVersions(deps, { gitDir: input.gitDir, files }, async (folder, isFit) => {
+    const waiting = files.filter(isFit);
+    const work = async () => {
+      for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+        const flags = driverAt(input, file.path).kind === 'union' ? ['--union'] : [];
+        const { isClean, content } = await mergeFile(deps, { gitDir: input.gitDir, folder, file, flags });
+        if (isClean) merged.set(file, { mode: file.mode, oid: input.writer.blob(content) });
+      }
+    };
+    await Promise.all(Array.from({ length: mostProcesses }, work));
+  });
+  return merged;
+}
+
+const driverAt = ({ drivers }: { drivers: ReadonlyMap<string, MergeDriver> }, path: string): MergeDriver =>
+  drivers.get(path) ?? { kind: 'text' };
 
 export interface MergeInput extends ThreeWay<objects.Folder> {
   folder: RunFolder;
@@ -119,4 +156,41 @@ function isFree(root: objects.Folder, names: readonly string[]): boolean {
     return entry !== undefined && !objects.isFolder(entry);
   });
   return !isBlocked && objects.find(root, names) === undefined;
+}
+
+/** Names of the two sides in the middle of a sentence. */
+export type Sides = Record<'source' | 'run', string>;
+
+interface Context extends ThreeWay<Folder> {
+  sides: Sides;
+  /** New path by old path, for files moved by a side. */
+  moves: Record<keyof Sides, ReadonlyMap<string, string>>;
+  /** By path. */
+  drivers: ReadonlyMap<string, MergeDriver>;
+}
+
+/** Explains a conflict: the side with the deletion, change or addition of the file. */
+export function describeConflict(context: Context, open: UnmergedPath): string {
+  const sentence = reasonOf(context, open);
+  return sentence.charAt(0).toUpperCase() + sentence.slice(1);
+}
+
+function reasonOf({ sides, moves, drivers, ...trees }: Context, { path, base, source, run }: UnmergedPath): string {
+  const isFolderIn = (root: Folder) => isFolder(find(root, path.split('/')));
+  const movedBy = (side: keyof Sides) => {
+    const to = moves[side].get(path);
+    return to === undefined ? '' : ` It was probably moved to ${toText(to)}.`;
+  };
+  if (isFolderIn(trees.source)) return `${sides.source} has a folder here, and ${sides.run} a file.`;
+  if (isFolderIn(trees.run)) return `${sides.run} has a folder here, and ${sides.source} a file.`;
+  if (source === null) return `${sides.source} deleted this file, and ${sides.run} changed it.${movedBy('source')}`;
+  if (run === null) return `${sides.source} changed this file, and ${sides.run} deleted it.${movedBy('run')}`;
+  if (base === null) return `${sides.source} has a file here that ${sides.run} did not start from.`;
+  const isLink = (leaf: Leaf) => leaf.mode === modes.symlink;
+  if (isLink(source) !== isLink(run)) {
+    return `one side (${sides.source} or ${sides.run}) has a symbolic link here, the other a file.`;
+  }
+  const driver = drivers.get(path);
+  if (driver?.kind === 'none') return `${sides.source} and ${sides.run} changed this file. ${driver.detail}`;
+  return `${sides.source} and ${sides.run} changed this file in conflicting ways.`;
 }

@@ -16,8 +16,8 @@ import {
   type ObjectWriter,
 } from '../../store/objects/index.ts';
 import { gitBytes } from '../../testing/index.ts';
-import { mergeContents } from './merge-contents.ts';
 import { mapThree, mergeFolders, type ThreeWay } from './merge-folders.ts';
+import { mergeContents } from './merge-trees.ts';
 
 const [, major, minor] = /(\d+)\.(\d+)/.exec(execFileSync('git', ['--version'], { encoding: 'utf8' })) ?? [];
 const hasMergeTree = Number(major) > 2 || Number(minor) >= 38;

@@ -1,11 +1,15 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { ConflictHunk, ConflictLines, LostLines } from '@holdpoint/contract';
-import type { Deps } from '../../deps.ts';
+import type { ConflictHunk, ConflictLines, FileVersion, LostLines } from '@holdpoint/contract';
+import { type Call, type Deps, WorkspaceError } from '../../deps.ts';
 import { createYielder } from '../../files/index.ts';
 import { readHunks } from '../../host-git/read-hunks.ts';
+import { requireRecord, runFolder } from '../../run-folder/index.ts';
+import { canonicalMode, type Leaf } from '../../store/objects/index.ts';
+import { withBorrowedShadow } from '../publish.ts';
 import { applyChoices, bothHave, type Versions, versionsDigest, withPieces } from './conflict-lines.ts';
 import { type BothHave, emptyFile, versionsOf, withVersions } from './merge-file.ts';
+import { mapThree } from './merge-folders.ts';
 import { countLines, type Hunk, isHunk, type MergedPiece } from './split-merge.ts';
 
 /** A page of the conflicting hunks of a file. */
@@ -149,4 +153,33 @@ async function diffFiles(deps: Pick<Deps, 'git'>, folder: string, from: string, 
     createYielder(),
   );
   return { additions, deletions, hunks, omitted };
+}
+
+/** Shows a file in conflict by lines. Writes nothing into the folder of the run. */
+export async function readConflict(
+  deps: Deps,
+  { runId, versions: shown, page }: Call<'conflict'>,
+): Promise<ConflictLines> {
+  const folder = runFolder(deps.dataDir, runId);
+  requireRecord(folder);
+  const versions = mapThree<FileVersion | null, Leaf | null>(shown, toLeaf);
+  const oids = [versions.base, versions.source, versions.run].flatMap((leaf) => leaf?.oid ?? []);
+  return withBorrowedShadow(deps, folder, async (_, { shadow: gitDir }) => {
+    await assertKept(deps, gitDir, oids);
+    return viewConflict(deps, { gitDir, versions, page });
+  });
+}
+
+const toLeaf = (version: FileVersion | null): Leaf | null =>
+  version && { mode: canonicalMode(version.mode), oid: version.oid };
+
+async function assertKept(deps: Deps, gitDir: string, oids: readonly string[]): Promise<void> {
+  const args = [`--git-dir=${gitDir}`, 'cat-file', '--batch-check=%(objecttype)'];
+  const { stdout } = await deps.git.run(args, { input: `${oids.join('\n')}\n` });
+  const isKept = stdout
+    .toString('latin1')
+    .trim()
+    .split('\n')
+    .every((type) => type === 'blob');
+  if (!isKept) throw new WorkspaceError('ECONFLICTGONE', 'The versions of this conflict are no longer kept.');
 }

@@ -6,7 +6,7 @@ import { finished } from 'node:stream/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createGit, pipeInput } from '../../host-git/git.ts';
 import { git, initRepository } from '../../testing/real-git.ts';
-import { pipePack } from './pipe-pack.ts';
+import { pipePack } from './take-commit.ts';
 
 function repositories() {
   const path = mkdtempSync(join(tmpdir(), 'holdpoint-pipe-'));

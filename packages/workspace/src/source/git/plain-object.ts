@@ -5,7 +5,7 @@ import { WorkspaceError } from '../../errors.ts';
 import { createYielder, readFully } from '../../files/index.ts';
 import { folderMode, parseTree, submoduleMode } from '../../host-git/tree-rows.ts';
 import { type ObjectType, objectId, type PackedObject, packObject } from '../../store/objects/index.ts';
-import { type OpenFile, openOwned } from './open-owned.ts';
+import { type OpenFile, openOwned } from './plain-config.ts';
 import type { Repository } from './repository.ts';
 
 type Owned = Pick<Repository, 'common' | 'as'>;

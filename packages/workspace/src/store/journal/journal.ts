@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, fdatasync, fstatSync, mkdirSync, openSync, readdirSync } from 'node:fs';
+import { closeSync, fdatasync, fstatSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { errnoOf, unlessMissing } from '../../errors.ts';
 import { syncPath, writeAll } from '../../files/index.ts';
 import type { Logger } from '../../port/logger.ts';
-import type { Holder } from '../../run-folder/tree-head.ts';
-import { encodeRecord, type JournalRecord } from './record.ts';
+import type { RunFolder } from '../../run-folder/run-folder.ts';
+import { type Holder, isRunning } from '../../run-folder/tree-head.ts';
+import { type PackedObject, writePack } from '../objects/index.ts';
+import { encodeRecord, hideSnapshots, type JournalRecord, readRecords, showObjects, showRef } from './record.ts';
+import { listedSnapshots, listSnapshots } from './snapshot-list.ts';
 
 /**
  * A file of the shadow repository for the snapshots of a single process: an fsync makes a snapshot durable, objects and name together. Its
@@ -124,5 +127,73 @@ export function journalsIn(shadow: string): Journal[] {
     const [boot, process, random] = name.split('~');
     if (boot === undefined || process === undefined || random === undefined) return [];
     return [{ path: join(folderOf(shadow), name), boot, process }];
+  });
+}
+
+/**
+ * Brings the records of journals into their lasting form: a pack, and lines in the list of snapshots. Everything is on disk before anything is
+ * removed, and the journals go last, so a crash or power cut at any point leaves every snapshot readable. Several processes may fold concurrently.
+ * @param input.ended whether nothing will be appended to a journal; others are kept
+ */
+export async function foldJournals(
+  deps: Pick<JournalDeps, 'onPoint'>,
+  input: { shadow: string; journals: readonly Journal[]; ended: (journal: Journal) => boolean },
+): Promise<void> {
+  const { shadow, journals, ended } = input;
+  const records = journals.flatMap(({ path }) => readRecords(path));
+  if (records.length > 0) {
+    const listed = listedSnapshots(shadow);
+    const fresh = records.filter(({ id }) => !listed.has(id));
+    const objects = uniqueObjects(fresh);
+    if (objects.length > 0) await writePack(shadow, objects);
+    deps.onPoint('fold.packed');
+    if (fresh.length > 0) await listSnapshots(shadow, [...new Set(fresh.map(({ id }) => id))]);
+    deps.onPoint('fold.listed');
+    await hideSnapshots(shadow, new Set(records.map(({ id }) => id)));
+    deps.onPoint('fold.hidden');
+  }
+  for (const journal of journals.filter(ended)) rmSync(journal.path, { force: true });
+}
+
+function uniqueObjects(records: readonly { objects: readonly PackedObject[] }[]): PackedObject[] {
+  const objects = new Map(records.flatMap((record) => record.objects.map((object) => [object.oid, object] as const)));
+  return [...objects.values()];
+}
+
+/** The objects of all journals: they are on disk in these alone. */
+export const journaledObjects = (shadow: string): PackedObject[] =>
+  uniqueObjects(journalsIn(shadow).flatMap(({ path }) => readRecords(path)));
+
+/** Folds all journals of an ended run. A journal of a process with a possible life is kept. */
+export async function foldAll(deps: Pick<JournalDeps, 'onPoint' | 'holder'>, shadow: string): Promise<void> {
+  closeJournal(shadow);
+  const { holder } = deps;
+  const ended = ({ boot, process }: Journal): boolean =>
+    boot !== holder.boot || process === holder.process || isRunning(process) === false;
+  const journals = journalsIn(shadow);
+  if (journals.length > 0) await foldJournals(deps, { shadow, journals, ended });
+}
+
+/** Makes a snapshot durable, and visible to git and other processes. */
+export async function commitSnapshot(
+  deps: Pick<JournalDeps, 'holder' | 'onPoint' | 'logger'>,
+  { shadow, runId }: RunFolder,
+  record: JournalRecord,
+): Promise<void> {
+  const due = await appendToJournal(shadow, deps.holder, record);
+  deps.onPoint('snapshot.journal');
+  showObjects(shadow, record);
+  deps.onPoint('snapshot.objects');
+  showRef(shadow, record);
+  deps.onPoint('snapshot.ref');
+  if (due === undefined) return;
+  // Concurrent with the next steps: nothing waits for the fold, and the journal is kept until its end.
+  foldJournals(deps, { shadow, journals: [due], ended: () => true }).catch((error: unknown) => {
+    // The run was discarded.
+    if (errnoOf(error) === 'ENOENT') return;
+    deps.logger.warn(
+      { run_id: runId, err: error },
+      'the snapshots of a run could not be packed, and stay in their journal',
+    );
   });
 }

@@ -1,6 +1,5 @@
 import { runFolder } from '../../run-folder/run-folder.ts';
-import { foldJournals } from './fold.ts';
-import { type JournalDeps, journalsIn } from './journal.ts';
+import { foldJournals, type JournalDeps, journalsIn } from './journal.ts';
 
 /** Brings the snapshots of a run into order before their first use in a process. */
 type RecoverSnapshots = (runId: string) => Promise<void>;

@@ -1,8 +1,7 @@
 import { rmdirSync, statSync } from 'node:fs';
 import { errnoOf } from '../../errors.ts';
-import { bytesOf, entriesOf, groupsOf, newestIn, usedAt } from './entries.ts';
-import type { KeyedDeps, Kind } from './kind.ts';
-import { removeEntry } from './remove-entry.ts';
+import { removeEntry } from './begin-entry.ts';
+import { bytesOf, entriesOf, groupsOf, type KeyedDeps, type Kind, newestIn, usedAt } from './entries.ts';
 
 /** The permitted amount of a kind. Every bound is optional. */
 export interface KeyedBounds {

@@ -1,8 +1,16 @@
-export { beginEntry, type EntryBuild } from './begin-entry.ts';
+export { beginEntry, type EntryBuild, removeEntry } from './begin-entry.ts';
 export { createChecks, type Damage } from './checks.ts';
-export { entriesOf, groupsOf, newestIn, noteUse, pathsIn } from './entries.ts';
+export {
+  damageFile,
+  entriesOf,
+  folderOfKind,
+  groupsOf,
+  type Kind,
+  newestIn,
+  noteUse,
+  pathsIn,
+  setAside,
+  trashFolder,
+} from './entries.ts';
 export { evictEntries, evictGroup, measureEntries } from './evict-entries.ts';
 export { findDamagedPacks } from './find-damaged-packs.ts';
-export { folderOfKind, type Kind } from './kind.ts';
-export { removeEntry } from './remove-entry.ts';
-export { damageFile, setAside, trashFolder } from './set-aside.ts';

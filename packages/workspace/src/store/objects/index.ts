@@ -1,8 +1,7 @@
 export { applyChanges } from './apply-changes.ts';
-export { hashTree } from './hash-tree.ts';
 export { isIntactPack } from './intact-pack.ts';
 export { hashLargeBlob } from './large-blob.ts';
-export { commitContent, readCommit, signature } from './object-content.ts';
+export { commitContent, hashTree, readCommit, signature } from './object-content.ts';
 export { type ObjectType, objectId } from './object-id.ts';
 export { createObjectWriter, largeBlobBytes, type ObjectWriter } from './object-writer.ts';
 export { commitPack, layOut, newPackPaths, type PackedObject, packObject, writePack } from './pack.ts';

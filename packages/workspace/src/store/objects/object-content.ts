@@ -1,4 +1,6 @@
-import { type Entry, type Folder, isLeaf } from './tree.ts';
+import { createYielder } from '../../files/index.ts';
+import { emptyTreeId, objectId } from './object-id.ts';
+import { type Entry, type Folder, isFolder, isLeaf } from './tree.ts';
 
 /** Content of a tree object, or null when the folder holds no file. Sub-folders must be sealed already. */
 export function treeContent(folder: Folder): Buffer | null {
@@ -81,4 +83,18 @@ export function readCommit(content: Buffer): { tree: string; parent: string | nu
     parent: field('parent') ?? null,
     message: end === -1 ? '' : text.slice(end + 2),
   };
+}
+
+/** Gives the folder and everything below an object id, without storing anything. */
+export async function hashTree(root: Folder): Promise<string> {
+  const maybeYield = createYielder();
+  const seal = async (folder: Folder): Promise<void> => {
+    for (const entry of folder.entries.values()) if (isFolder(entry) && entry.oid === undefined) await seal(entry);
+    const content = treeContent(folder);
+    folder.oid = content === null ? null : objectId('tree', content);
+    const pause = maybeYield();
+    if (pause !== undefined) await pause;
+  };
+  if (root.oid === undefined) await seal(root);
+  return root.oid ?? emptyTreeId;
 }

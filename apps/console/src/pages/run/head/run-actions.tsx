@@ -1,6 +1,5 @@
 import { useState } from 'react';
-import { Button } from '../../../parts/button.tsx';
-import type { IconName } from '../../../parts/icon.tsx';
+import { Button, type IconName } from '../../../parts/button.tsx';
 import { isOver } from '../../../parts/is-over.ts';
 import { useWhyNot } from '../../../session/session.tsx';
 import type { ShownRun } from '../shown-run.ts';

@@ -1,14 +1,64 @@
 import { Link } from 'wouter';
-import { Badge } from '../../../parts/badge.tsx';
-import { Note } from '../../../parts/note.tsx';
-import { spanText } from '../../../parts/span-text.ts';
+import { Badge, Note } from '../../../parts/note.tsx';
+import { Text } from '../../../parts/problem-note.tsx';
 import { RunStatus } from '../../../parts/status.tsx';
-import { Text } from '../../../parts/text.tsx';
-import { Ago } from '../../../parts/time.tsx';
+import { Ago, spanText } from '../../../parts/time.tsx';
 import type { ShownRun } from '../shown-run.ts';
-import { Meters } from './meters.tsx';
-import { PullRequest } from './pull-request.tsx';
 import { RunActions } from './run-actions.tsx';
+
+interface Measure {
+  name: string;
+  used: number;
+  most?: number | undefined;
+  text: (value: number) => string;
+}
+
+const count = (value: number): string => value.toLocaleString('en');
+const money = (value: number): string => `$${value < 10 ? value.toFixed(value < 0.1 ? 4 : 2) : value.toFixed(0)}`;
+
+/** What the run has used, against its limits. */
+export function Meters({ run }: ShownRun) {
+  const { usage, request } = run;
+  const { limits } = request;
+  const all: Measure[] = [
+    { name: 'Steps', used: usage.steps, most: limits.max_steps, text: count },
+    { name: 'Time', used: usage.active_ms, most: times(limits.wall_s, 1000), text: spanText },
+  ];
+  if (run.planner === 'model') {
+    all.push(
+      { name: 'Turns', used: run.turn, most: limits.max_turns, text: count },
+      { name: 'Tokens', used: usage.input_tokens + usage.output_tokens, most: limits.max_tokens, text: count },
+      { name: 'Cost', used: usage.cost_usd, most: limits.max_cost_usd, text: money },
+    );
+    if (run.context?.tokens != null && run.context.window !== null) {
+      all.push({ name: 'Context', used: run.context.tokens, most: run.context.window, text: count });
+    }
+  }
+  return (
+    <dl className="meters">
+      {all.map((measure) => (
+        <Meter key={measure.name} {...measure} />
+      ))}
+    </dl>
+  );
+}
+
+const times = (value: number | undefined, by: number): number | undefined =>
+  value === undefined ? undefined : value * by;
+
+function Meter({ name, used, most, text }: Measure) {
+  const part = most === undefined ? undefined : Math.min(1, used / most);
+  return (
+    <div className="meter-box">
+      <dt className="muted small">{name}</dt>
+      <dd className="numbers">
+        {text(used)}
+        {most !== undefined && <span className="muted small"> of {text(most)}</span>}
+        {part !== undefined && <meter aria-label={`${name}, of its limit`} min={0} max={1} high={0.85} value={part} />}
+      </dd>
+    </div>
+  );
+}
 
 /** What the run is, why it stands where it stands, and what a person can do. */
 export function RunHead({ run }: ShownRun) {
@@ -123,5 +173,22 @@ function Reasons({ run }: ShownRun) {
         </Note>
       )}
     </>
+  );
+}
+
+/** The pull request of the last publish, at its code host. */
+export function PullRequest({ run }: ShownRun) {
+  const { published } = run.publication;
+  if (published?.type !== 'git' || published.pull_request === undefined) return null;
+  const { number, repository, url } = published.pull_request;
+  const name = <Text most={120}>{`${repository} #${number}`}</Text>;
+  // The address comes from the code host: any other scheme would be a script.
+  if (!url.startsWith('https://')) return <Note title="Pull request">{name}</Note>;
+  return (
+    <Note title="Pull request">
+      <a href={url} target="_blank" rel="noreferrer">
+        {name}
+      </a>
+    </Note>
   );
 }

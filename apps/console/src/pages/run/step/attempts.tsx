@@ -1,8 +1,7 @@
 import type { Attempt } from '@holdpoint/contract/wire';
-import { Badge, type Tone } from '../../../parts/badge.tsx';
-import { spanText } from '../../../parts/span-text.ts';
-import { Text } from '../../../parts/text.tsx';
-import { wholeTime } from '../../../parts/time.tsx';
+import { Badge, type Tone } from '../../../parts/note.tsx';
+import { Text } from '../../../parts/problem-note.tsx';
+import { spanText, wholeTime } from '../../../parts/time.tsx';
 
 /** Each try at the step: where, how it ended, and what the sandbox enforced. */
 export const Attempts = ({ attempts }: { attempts: readonly Attempt[] }) => (

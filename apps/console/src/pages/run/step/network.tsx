@@ -2,10 +2,9 @@ import type { Page, RunEvent, StepDetail } from '@holdpoint/contract/wire';
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { ask } from '../../../api/request.ts';
-import { Badge, type Tone } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
-import { ProblemNote } from '../../../parts/problem-note.tsx';
-import { Text } from '../../../parts/text.tsx';
+import { Badge, type Tone } from '../../../parts/note.tsx';
+import { ProblemNote, Text } from '../../../parts/problem-note.tsx';
 import { runPath, type ShownRun } from '../shown-run.ts';
 
 type Connected = Extract<RunEvent, { type: 'network.connected' }>;

@@ -2,19 +2,15 @@ import type { Attempt, Page, Snapshot, StepDetail } from '@holdpoint/contract/wi
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Link } from 'wouter';
-import { isProblem } from '../../../api/problem.ts';
-import { ask } from '../../../api/request.ts';
+import { ask, isProblem } from '../../../api/request.ts';
 import { DiffView } from '../../../diff/diff-view.tsx';
 import { OutputView } from '../../../output/output-view.tsx';
-import { Badge } from '../../../parts/badge.tsx';
 import { Button } from '../../../parts/button.tsx';
 import { Loading } from '../../../parts/empty.tsx';
-import { Note } from '../../../parts/note.tsx';
-import { ProblemNote } from '../../../parts/problem-note.tsx';
-import { spanText } from '../../../parts/span-text.ts';
+import { Badge, Note } from '../../../parts/note.tsx';
+import { ProblemNote, Text } from '../../../parts/problem-note.tsx';
 import { Risk, StepStatus } from '../../../parts/status.tsx';
-import { Text } from '../../../parts/text.tsx';
-import { Ago } from '../../../parts/time.tsx';
+import { Ago, spanText } from '../../../parts/time.tsx';
 import { useWhyNot } from '../../../session/session.tsx';
 import { Missing } from '../../missing/missing-page.tsx';
 import { ActionDialog } from '../head/action-dialog.tsx';
@@ -22,8 +18,50 @@ import { useLiveTexts } from '../live-texts.ts';
 import { runPath, type ShownRun, useFollowedRun } from '../shown-run.ts';
 import { Attempts } from './attempts.tsx';
 import { Network } from './network.tsx';
-import { ResultImage } from './result-image.tsx';
 import { Value } from './value.tsx';
+
+interface Image {
+  media_type: string;
+  width: number;
+  height: number;
+  bytes: number;
+}
+
+/** The image of a step's result, as the model sees it. The server gives out bytes that are an image, and nothing in them runs. */
+export function ResultImage({ step: { id, result } }: { step: StepDetail }) {
+  const [isBroken, setBroken] = useState(false);
+  const image = imageOf(result);
+  if (image === undefined) return null;
+  const { width, height, media_type, bytes } = image;
+  const line = `image ${width}x${height} ${media_type.slice('image/'.length).toUpperCase()}, ${Math.ceil(bytes / 1000)} kB`;
+  return (
+    <figure className="result-image">
+      {!isBroken && (
+        <img
+          src={`/v1/steps/${encodeURIComponent(id)}/image`}
+          alt={line}
+          width={width}
+          height={height}
+          loading="lazy"
+          onError={() => setBroken(true)}
+        />
+      )}
+      <figcaption className="small muted">{isBroken ? `${line}; this browser does not show it` : line}</figcaption>
+    </figure>
+  );
+}
+
+function imageOf(result: StepDetail['result']): Image | undefined {
+  if (typeof result !== 'object' || result === null || Array.isArray(result)) return undefined;
+  const { image } = result;
+  if (typeof image !== 'object' || image === null || Array.isArray(image)) return undefined;
+  const { media_type, width, height, bytes } = image;
+  return typeof media_type === 'string' && isSize(width) && isSize(height) && isSize(bytes)
+    ? { media_type, width, height, bytes }
+    : undefined;
+}
+
+const isSize = (value: unknown): value is number => typeof value === 'number' && value > 0;
 
 /** A step by its own address: what was asked, what came of it, on which attempts, and what it changed. */
 export function StepPage({ run, stepId }: ShownRun & { stepId: string }) {

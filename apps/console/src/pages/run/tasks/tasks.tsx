@@ -1,17 +1,90 @@
-import type { Task } from '@holdpoint/contract/wire';
+import type { TaskOutput as Output, Task } from '@holdpoint/contract/wire';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { Link } from 'wouter';
 import { ask } from '../../../api/request.ts';
-import { Badge, type Tone } from '../../../parts/badge.tsx';
+import { OutputView } from '../../../output/output-view.tsx';
 import { Button } from '../../../parts/button.tsx';
+import { Choices } from '../../../parts/choices.tsx';
 import { Empty, Loading } from '../../../parts/empty.tsx';
-import { ProblemNote } from '../../../parts/problem-note.tsx';
-import { spanText } from '../../../parts/span-text.ts';
-import { Text } from '../../../parts/text.tsx';
+import { Badge, type Tone } from '../../../parts/note.tsx';
+import { ProblemNote, Text } from '../../../parts/problem-note.tsx';
+import { spanText } from '../../../parts/time.tsx';
 import { useWhyNot } from '../../../session/session.tsx';
 import { runPath, type ShownRun } from '../shown-run.ts';
-import { TaskOutput } from './task-output.tsx';
+
+type Stream = 'stdout' | 'stderr';
+
+/** The output of a background command, as it comes. */
+export function TaskOutput({ task }: { task: Task }) {
+  const [stream, setStream] = useState<Stream>('stdout');
+  const { text, omitted, isOpen, error } = useOutput(task.id, stream);
+  const note = omitted > 0 ? `${omitted.toLocaleString('en')} bytes are no longer kept.` : undefined;
+  return (
+    <div className="stack">
+      <Choices
+        label="Stream"
+        value={stream}
+        options={[
+          ['stdout', 'Output'],
+          ['stderr', 'Errors'],
+        ]}
+        onChoose={setStream}
+      />
+      {error !== undefined && <ProblemNote error={error} />}
+      <OutputView key={stream} name={`${stream} of the command`} text={text} isGrowing={isOpen} note={note} />
+    </div>
+  );
+}
+
+const none = { text: '', omitted: 0, isOpen: true, error: undefined as unknown };
+
+/**
+ * Reads on from the last byte, less often while the command is quiet. No request waits at the server: browsers open six connections to a
+ * server, and a page of several commands would keep all of them.
+ */
+function useOutput(taskId: string, stream: Stream) {
+  const [state, setState] = useState(none);
+  useEffect(() => {
+    const stop = new AbortController();
+    setState(none);
+    void read(stop.signal).catch((error: unknown) => {
+      if (!stop.signal.aborted) setState((now) => ({ ...now, isOpen: false, error }));
+    });
+    return () => stop.abort();
+
+    async function read(signal: AbortSignal): Promise<void> {
+      let cursor = 0;
+      for (let pause = shortestPauseMs; ; pause = Math.min(pause * 2, longestPauseMs)) {
+        const query = { stream, cursor, max_bytes: 1024 * 1024 };
+        const part = await ask<Output>({ path: `/v1/tasks/${taskId}/output`, query, signal });
+        const hasMore = part.next_cursor < part.total_bytes;
+        const isEnd = !isOpenStatus.has(part.status) && !hasMore;
+        if (part.next_cursor > cursor) pause = shortestPauseMs;
+        cursor = part.next_cursor;
+        setState(({ text, omitted }) => ({
+          text: text + tear(part.omitted_bytes) + part.text,
+          omitted: omitted + part.omitted_bytes,
+          isOpen: !isEnd,
+          error: undefined,
+        }));
+        if (isEnd) return;
+        if (!hasMore) await new Promise((resolve) => setTimeout(resolve, pause));
+        signal.throwIfAborted();
+      }
+    }
+  }, [taskId, stream]);
+  return state;
+}
+
+/** The place of bytes that are no longer kept. */
+const tear = (bytes: number): string =>
+  bytes === 0 ? '' : `\n[… ${bytes.toLocaleString('en')} bytes are no longer kept …]\n`;
+
+const shortestPauseMs = 250;
+const longestPauseMs = 2000;
+
+const isOpenStatus = new Set<Output['status']>(['queued', 'running', 'capturing']);
 
 /** Background commands and sub-agents of the run. */
 export function Tasks({ run }: ShownRun) {

@@ -1,18 +1,72 @@
 import type { StepSummary, Task, Turn } from '@holdpoint/contract/wire';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
-import { useMemo, useRef, useState } from 'react';
+import { memo, useMemo, useRef, useState } from 'react';
+import { Link } from 'wouter';
 import { ask } from '../../../api/request.ts';
 import { Empty, Loading } from '../../../parts/empty.tsx';
 import { isOver } from '../../../parts/is-over.ts';
-import { ProblemNote } from '../../../parts/problem-note.tsx';
-import { Text } from '../../../parts/text.tsx';
+import { ProblemNote, Text } from '../../../parts/problem-note.tsx';
+import { StepStatus } from '../../../parts/status.tsx';
+import { spanText } from '../../../parts/time.tsx';
 import { useTop } from '../../../parts/use-top.ts';
 import { runPath, type ShownRun } from '../shown-run.ts';
-import { needsLook } from './needs-look.ts';
-import { StepRow } from './step-row.tsx';
 import { useNextFailure } from './use-next-failure.ts';
 import { useSteps } from './use-steps.ts';
+
+const problems = new Set<StepSummary['status']>([
+  ...(['failed', 'killed', 'timed_out', 'parked', 'indeterminate', 'rejected', 'expired'] as const),
+]);
+
+/** Steps that failed, or wait for a person. */
+export const needsLook = ({ status }: StepSummary): boolean => problems.has(status);
+
+interface Props {
+  runId: string;
+  step: StepSummary;
+  /** The background task that the step started. */
+  task: Task | undefined;
+}
+
+/** One step in a line: it opens its page. */
+export const StepRow = memo(function StepRow({ runId, step, task }: Props) {
+  const { started_at: from, settled_at: to } = step;
+  return (
+    <div className="step-row">
+      <span className="numbers muted small step-number">{step.number ?? '—'}</span>
+      <Link
+        href={`/runs/${runId}/steps/${step.id}`}
+        className="step-link"
+        data-row=""
+        data-failed={needsLook(step) ? '' : undefined}
+      >
+        <span className="mono step-tool">
+          <Text>{step.tool}</Text>
+        </span>
+        <span className="one-line step-title">
+          <Text>{step.title}</Text>
+        </span>
+      </Link>
+      <span className="step-facts">
+        {task?.child != null && (
+          <Link className="small" href={`/runs/${task.child.run_id}`}>
+            sub-agent
+          </Link>
+        )}
+        {step.error !== null && (
+          <code className="small step-error">
+            <Text>{step.error}</Text>
+          </code>
+        )}
+        {step.effect === 'external' && <span className="muted small">external</span>}
+        {from !== null && to !== null && (
+          <span className="muted small numbers">{spanText(Date.parse(to) - Date.parse(from))}</span>
+        )}
+        <StepStatus status={step.status} />
+      </span>
+    </div>
+  );
+});
 
 type Row = { kind: 'turn'; turn: number; steps: number } | { kind: 'step'; step: StepSummary; task: Task | undefined };
 

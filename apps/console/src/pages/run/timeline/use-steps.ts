@@ -1,7 +1,6 @@
 import type { Page, StepSummary } from '@holdpoint/contract/wire';
 import { useCallback, useEffect, useRef, useState } from 'react';
-import { isProblem, NoAnswer } from '../../../api/problem.ts';
-import { ask } from '../../../api/request.ts';
+import { ask, isProblem, NoAnswer } from '../../../api/request.ts';
 import { useNews } from '../../../live/live.ts';
 import { runPath, useFollowedRun } from '../shown-run.ts';
 

@@ -1,7 +1,7 @@
 import { criticalPath } from '@holdpoint/contract/time-spent';
 import type { TraceSpan } from '@holdpoint/contract/wire';
 import { expect, test } from 'vitest';
-import { spanRows } from './span-rows.ts';
+import { spanRows } from './trace.tsx';
 
 let ids = 0;
 function span(

@@ -1,4 +1,13 @@
-import { labelOf, type Spender } from '@holdpoint/contract/time-spent';
+import {
+  byParent,
+  criticalPath,
+  endOf,
+  labelOf,
+  type Spender,
+  spenderOf,
+  startOf,
+} from '@holdpoint/contract/time-spent';
+import type { TraceSpan } from '@holdpoint/contract/wire';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
@@ -6,13 +15,11 @@ import { Link } from 'wouter';
 import { Button } from '../../../parts/button.tsx';
 import { Empty, Loading } from '../../../parts/empty.tsx';
 import { isOver } from '../../../parts/is-over.ts';
-import { ProblemNote } from '../../../parts/problem-note.tsx';
-import { spanText } from '../../../parts/span-text.ts';
-import { Text } from '../../../parts/text.tsx';
+import { ProblemNote, Text } from '../../../parts/problem-note.tsx';
+import { spanText } from '../../../parts/time.tsx';
 import { useTop } from '../../../parts/use-top.ts';
 import type { ShownRun } from '../shown-run.ts';
-import { readTrace } from './read-trace.ts';
-import { type SpanRow, spanRows } from './span-rows.ts';
+import { readTrace, type WholeTrace } from './read-trace.ts';
 
 /** Where the time of the run went: a waterfall of its spans, with the path on which its end depended. */
 export function Trace({ run }: ShownRun) {
@@ -133,4 +140,31 @@ function TraceRow({ row, from, whole, runId }: { row: SpanRow; from: number; who
       <span className="numbers small muted trace-took">{spanText(took)}</span>
     </div>
   );
+}
+
+export interface SpanRow {
+  span: TraceSpan;
+  /** Milliseconds since the epoch. */
+  from: number;
+  to: number;
+  depth: number;
+  spender: Spender;
+  isCritical: boolean;
+}
+
+/** The tree of spans as rows, in order of start. */
+export function spanRows({ spans, now }: WholeTrace): SpanRow[] {
+  const children = byParent(spans);
+  const critical = criticalPath(spans, now);
+  const rows: SpanRow[] = [];
+  const visit = (parent: string | null, depth: number): void => {
+    for (const span of (children.get(parent) ?? []).toSorted((a, b) => startOf(a) - startOf(b))) {
+      const spender = spenderOf(span) ?? (span.kind === 'publish' ? 'workspace' : 'other');
+      const isCritical = critical.has(span.span_id);
+      rows.push({ span, from: startOf(span), to: endOf(span, now), depth, spender, isCritical });
+      visit(span.span_id, depth + 1);
+    }
+  };
+  visit(null, 0);
+  return rows;
 }

@@ -1,6 +1,0 @@
-/** A mistake in a document. */
-export interface PolicyProblem {
-  /** JSON pointer into the document. */
-  pointer: string;
-  detail: string;
-}
