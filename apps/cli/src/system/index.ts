@@ -2,18 +2,10 @@ import type * as Health from './check-health.ts';
 import type * as Stopped from './open-stopped.ts';
 import type * as Starting from './start-system.ts';
 
-export { endChildren, endProcess, identify, isAlive, type ProcessIdentity, partScript } from './processes.ts';
-export { quiet } from './quiet.ts';
-export type { RunningSystem } from './start-system.ts';
-export {
-  claim,
-  drainMarginMs,
-  findSystem,
-  readSystemRecord,
-  release,
-  type SystemRecord,
-  updateSystemRecord,
-} from './system-record.ts';
+export * from './processes.ts';
+export * from './quiet.ts';
+export type * from './start-system.ts';
+export * from './system-record.ts';
 
 // Loaded when called: Redis, the engine and the supervisor take half the time of a short command.
 export const checkHealth: typeof Health.checkHealth = async (...input) =>

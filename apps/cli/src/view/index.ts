@@ -1,2 +1,2 @@
-export { openRunView, type RunView, type RunViewOptions } from './open-run-view.ts';
-export { nestedScreen, openScreen, type Screen } from './screen.ts';
+export * from './open-run-view.ts';
+export * from './screen.ts';

@@ -1,3 +1,3 @@
-export { notifyParent, reportToAll, reportToParent } from './report-agent.ts';
-export { failPaused, reportEnd } from './report-end.ts';
-export { agentRefused, agentsUsedUp, limitReachedAbove, reserveAgent, roomForCalls } from './tree-limits.ts';
+export * from './report-agent.ts';
+export * from './report-end.ts';
+export * from './tree-limits.ts';

@@ -1,18 +1,10 @@
-export { requestCancelOfStep } from './cancel-step.ts';
-export { finishRun } from './finish-run.ts';
-export { forkRun } from './fork-run.ts';
-export { markRun } from './mark-run.ts';
-export { retryRun } from './retry-run.ts';
-export { sendCalls } from './send-calls.ts';
-export { sendMessage } from './send-message.ts';
-export {
-  getRun,
-  requestCancel,
-  requestDiscarding,
-  requestPause,
-  requestPublication,
-  requestResume,
-  requestValidation,
-} from './steer-run.ts';
-export { findSubmitted, type Idempotency, type Submission, submitRun } from './submit-run.ts';
-export { undoSteps } from './undo-run.ts';
+export * from './cancel-step.ts';
+export * from './finish-run.ts';
+export * from './fork-run.ts';
+export * from './mark-run.ts';
+export * from './retry-run.ts';
+export * from './send-calls.ts';
+export * from './send-message.ts';
+export * from './steer-run.ts';
+export * from './submit-run.ts';
+export * from './undo-run.ts';

@@ -1,15 +1,1 @@
-export {
-  type AbortReason,
-  abortReason,
-  done,
-  doneAt,
-  HandBack,
-  type JobContext,
-  type JobEnd,
-  type JobSleep,
-  leaveIfAborted,
-  lockLost,
-  pauseOrRetry,
-  readError,
-  untilCanceled,
-} from './job.ts';
+export * from './job.ts';

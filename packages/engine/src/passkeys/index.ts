@@ -1,3 +1,3 @@
-export { challengeOf, challengeToAdd } from './challenge-of.ts';
-export { counterOf, whyUnproven } from './check-assertion.ts';
-export { checkRegistration, passkeyAlgorithms } from './check-registration.ts';
+export * from './challenge-of.ts';
+export * from './check-assertion.ts';
+export * from './check-registration.ts';

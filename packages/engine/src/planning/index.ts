@@ -1,4 +1,4 @@
-export { plannerInput } from './history.ts';
-export type { Received } from './next-received.ts';
-export { planAhead } from './plan-ahead.ts';
-export { type Planned, planNext, planReceived, recordAfter, recordPlan } from './plan-next.ts';
+export * from './history.ts';
+export type * from './next-received.ts';
+export * from './plan-ahead.ts';
+export * from './plan-next.ts';

@@ -1,5 +1,5 @@
-export { explainCall } from './explain-call.ts';
-export { deletePolicy, putPolicy } from './put-policy.ts';
-export { getPolicy, listPolicies, listVersions, resolvePolicy } from './read-policies.ts';
-export { findPattern, proposeFromPast } from './replay/propose-from-past.ts';
-export { type Candidate, replayPolicy } from './replay/replay-policy.ts';
+export * from './explain-call.ts';
+export * from './put-policy.ts';
+export * from './read-policies.ts';
+export * from './replay/propose-from-past.ts';
+export * from './replay/replay-policy.ts';

@@ -1,5 +1,4 @@
-export { pauseIfFailing, type RunEnd } from './advance.ts';
-export { lookAtSchedule, type Submitted, type Submitting } from './look.ts';
-export type { ScheduleState } from './store.ts';
-export { openScheduleStore, type ScheduleStore, type StoredSchedule } from './store.ts';
-export { openClockwork, ScheduleTimesError } from './times.ts';
+export * from './advance.ts';
+export * from './look.ts';
+export * from './store.ts';
+export * from './times.ts';

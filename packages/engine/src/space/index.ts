@@ -1,3 +1,3 @@
-export { measureFolder } from './measure-folder.ts';
-export { type SpaceLimits, spaceLimitsFrom } from './space-limits.ts';
-export { freeBytes, releaseReserve, type SpaceWatch, watchSpace } from './watch-space.ts';
+export * from './measure-folder.ts';
+export * from './space-limits.ts';
+export * from './watch-space.ts';

@@ -1,3 +1,3 @@
-export type { ContentRedactor } from './content.ts';
-export { spanIdOf, spanKeys, traceIdOf, traceOfCaller } from './ids.ts';
-export type { TraceState } from './trace-state.ts';
+export type * from './content.ts';
+export * from './ids.ts';
+export type * from './trace-state.ts';

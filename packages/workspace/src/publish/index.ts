@@ -1,6 +1,6 @@
 // The common part of a publish to a directory and a publish to a branch.
-export { type ChangeSet, changeSet, leftOutOf, newlySkipped, withMoves } from './change-set.ts';
-export { createTextBudget, keepConflicts, oidsOf, readVersions } from './conflict-versions.ts';
-export { toPlanFiles, withDigest } from './plan-digest.ts';
-export { resolveConflict } from './resolve-conflict.ts';
-export { findUnexplained, unexplained } from './unexplained.ts';
+export * from './change-set.ts';
+export * from './conflict-versions.ts';
+export * from './plan-digest.ts';
+export * from './resolve-conflict.ts';
+export * from './unexplained.ts';

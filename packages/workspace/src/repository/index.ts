@@ -1,5 +1,5 @@
-export type { Ancestry } from './ancestry.ts';
-export { createBaseObjects, removeBaseObjects, repositoryMounts } from './base-objects.ts';
-export { checkoutSnapshot } from './checkout-snapshot.ts';
-export { baseCommitContent, createRepository } from './create-repository.ts';
-export { commitsAsked, historyOf, shareHistory, takeHistory } from './history.ts';
+export type * from './ancestry.ts';
+export * from './base-objects.ts';
+export * from './checkout-snapshot.ts';
+export * from './create-repository.ts';
+export * from './history.ts';

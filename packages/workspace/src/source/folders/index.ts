@@ -1,2 +1,2 @@
-export { checkFolders } from './check-folders.ts';
-export { findFolders, makeMountPoints, topOf } from './mount-points.ts';
+export * from './check-folders.ts';
+export * from './mount-points.ts';

@@ -1,3 +1,3 @@
-export { commitSnapshot, foldAll, journaledObjects } from './journal.ts';
-export { createRecovery } from './recover-snapshots.ts';
-export { allSnapshots, isSnapshot, listedSnapshots, listSnapshots, snapshotRef } from './snapshot-list.ts';
+export * from './journal.ts';
+export * from './recover-snapshots.ts';
+export * from './snapshot-list.ts';
