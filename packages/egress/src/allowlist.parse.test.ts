@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { parseAddressRanges } from './address.ts';
-import { isListed, parseRules } from './allowlist.ts';
+import { isListed, parseRules } from './guard.ts';
 import { parseHost } from './limits.ts';
 
 const ranges = parseAddressRanges(['127.0.0.1/32', '::1/128']);

@@ -1,8 +1,16 @@
 import { EgressError } from './errors.ts';
-import { type Hop, parseRequest, parseTarget } from './fetch-request.ts';
 import { deadline, defaultFetchLimits, type FetchLimits, resolveLimits } from './limits.ts';
 import type { Body } from './read-body.ts';
-import { type HopResponse, type InjectedHeaders, noHeaders, type SendDeps, sendRequest } from './send-request.ts';
+import {
+  type Hop,
+  type HopResponse,
+  type InjectedHeaders,
+  noHeaders,
+  parseRequest,
+  parseTarget,
+  type SendDeps,
+  sendRequest,
+} from './send-request.ts';
 
 /** Sent to another origin, too. Any other header may be a secret: authorization, cookie, x-api-key. */
 const crossOriginHeaders = ['accept', 'accept-language', 'user-agent', 'content-type'];

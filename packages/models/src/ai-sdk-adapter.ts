@@ -1,7 +1,5 @@
 import type { LanguageModelMiddleware } from 'ai';
 import * as ai from 'ai';
-import { boundArgsDepth } from './call-args.ts';
-import { uniqueCallIds } from './call-ids.ts';
 import { sentPrompt } from './conversation.ts';
 import { CutUsage } from './cut-usage.ts';
 import { defaultAnswerMs, describeModel, limitAnswer, type ModelFacts, sightOf } from './describe-model.ts';
@@ -12,7 +10,7 @@ import { type FreeTexts, freeTextsOf, sdkTool } from './free-text.ts';
 import { parseModelName } from './model-name.ts';
 import type { Model, ModelAnswer, ModelDelta, ModelRequest, ReasoningEffort } from './port.ts';
 import { openProviderModel, type ProviderDeps } from './providers.ts';
-import { type AnswerPart, type RawAnswer, readAnswer } from './read-answer.ts';
+import { type AnswerPart, boundArgsDepth, type RawAnswer, readAnswer, uniqueCallIds } from './read-answer.ts';
 import { readStreamFailure } from './stream-failure.ts';
 import { defaultStreamLimits, streamFetch, WholeAnswer } from './stream-fetch.ts';
 

@@ -1,11 +1,10 @@
-import { isJsonObject } from './call-args.ts';
-import { usedIds } from './call-ids.ts';
 import type { Sight } from './describe-model.ts';
 import { ModelError } from './errors.ts';
 import type { FreeTexts } from './free-text.ts';
 import { type ChosenImages, chooseImages, type ImagePart } from './images.ts';
 import { parseModelName } from './model-name.ts';
 import type { ModelAnswer, ModelImage, ModelMessage, ModelRequest } from './port.ts';
+import { isJsonObject, usedIds } from './read-answer.ts';
 import { type Replay, type ReplayPart, unpackReplay } from './replay.ts';
 
 type Result = (ModelMessage & { role: 'tool' })['results'][number];

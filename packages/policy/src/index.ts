@@ -26,8 +26,7 @@ export { type BoundPolicies, builtin, findCaution, judge, type NamedPolicy } fro
 export { onlyReads } from './judge/only-reads.ts';
 export { readingPrograms } from './judge/reading-programs.ts';
 export type { CallFacts, CommandFact, Touches } from './match/call-facts.ts';
-export { compileGlob } from './match/glob.ts';
-export { GlobError } from './match/glob-error.ts';
+export { compileGlob, GlobError } from './match/glob.ts';
 export { forbiddenPaths } from './permissions/forbidden-paths.ts';
 export {
   type AskedGrants,
@@ -35,10 +34,11 @@ export {
   grantProblems,
   narrowWritten,
   openHosts,
+  type Permission,
+  parsePermissions,
   type WrittenGrants,
   widened,
 } from './permissions/grants.ts';
-export { type Permission, parsePermissions } from './permissions/permission.ts';
 export { deniedByModes, type Permitted, permits, protectedPath } from './permissions/permits.ts';
 export { readablePaths } from './permissions/readable-paths.ts';
 export { attention } from './replay/attention.ts';

@@ -5,7 +5,7 @@ import type { MetricsSettings, TraceSettings } from '@holdpoint/telemetry';
 import type { SearchSettings } from '@holdpoint/tools';
 import type { Roots, WorkspacesOptions } from '@holdpoint/workspace';
 import type { KindDocument } from './agents/parse-kind.ts';
-import type { ProviderRates } from './model-gate/provider-rates.ts';
+import type { ProviderRates } from './model-gate/model-gate.ts';
 import type { ResultBytes } from './result-bytes.ts';
 
 /** Paths of files of the operator about remote repositories. */

@@ -1,4 +1,4 @@
-export { type BwrapSearch, type FoundBwrap, findBwrap } from './bubblewrap/find-bwrap.ts';
+export { type BwrapSearch, type FoundBwrap, findBwrap } from './bubblewrap/host-tools.ts';
 export { proxyPort as egressPort } from './bubblewrap/proxy-port.ts';
 export { SandboxError } from './errors.ts';
 export { resolveLimits } from './limits.ts';

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { CapabilityReport, ProcessLimits } from '@holdpoint/contract';
-import { type Candidate, type HostParts, prepareBubblewrap } from './bubblewrap/prepare.ts';
+import { type Candidate, type HostParts, prepareBubblewrap } from './bubblewrap/driver.ts';
 import { SpaceGuard } from './disk-space/space-guard.ts';
 import { IdleProcesses } from './idle-processes.ts';
 import { killProcesses } from './kill.ts';

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ProcessLimits } from '@holdpoint/contract';
+import type { Usage } from './cgroup/cgroup-dir.ts';
 import type { CgroupLimits } from './cgroup/cgroups.ts';
-import type { Usage } from './cgroup/control-files.ts';
 import { resolveLimits } from './limits.ts';
 import { startTree } from './run-command.ts';
 import type { Driver, WorkspaceMount } from './tree.ts';

@@ -7,8 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { bootId, identify } from '@holdpoint/process';
 import { expect } from 'vitest';
 import { findHostTools } from './bubblewrap/host-tools.ts';
-import { findOrphans } from './bubblewrap/orphans.ts';
-import { bwrapArguments } from './bubblewrap/profile.ts';
+import { bwrapArguments, findOrphans } from './bubblewrap/profile.ts';
 import { openSandbox } from './open-sandbox.ts';
 import { bwrapCandidates, processesWith, rejects, runLine, until, useTestHost } from './testing/host.ts';
 

@@ -1,8 +1,8 @@
 import type { Readable, Writable } from 'node:stream';
 import type { CapabilityReport, ProcessLimits } from '@holdpoint/contract';
 import type { ProcessIdentity } from '@holdpoint/process';
+import type { Usage } from './cgroup/cgroup-dir.ts';
 import type { CgroupLimits } from './cgroup/cgroups.ts';
-import type { Usage } from './cgroup/control-files.ts';
 import type { CommandEgress, SpareCounts, WorkspaceMount } from './port.ts';
 import type { WalkUnreadable } from './workspace-size/sizes.ts';
 

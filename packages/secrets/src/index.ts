@@ -2,5 +2,4 @@ export { SecretError, type SecretErrorCode } from './errors.ts';
 export { loginTenants, savedLogins } from './logins.ts';
 export { openSecrets, type SecretSettings, type Secrets, secretSettingsFrom } from './open-secrets.ts';
 export type { SecretInfo } from './port.ts';
-export type { RedactionStream } from './redaction/redaction-stream.ts';
-export type { Redactor } from './redaction/redactor.ts';
+export type { RedactionStream, Redactor } from './redaction/redactor.ts';

@@ -3,10 +3,9 @@ import { secretNameSchema } from '@holdpoint/contract';
 import { SecretError } from './errors.ts';
 import { type Logins, loginFolderOf, openLogins } from './logins.ts';
 import type { SecretInfo, SecretProvider } from './port.ts';
-import { encryptedStore } from './providers/encrypted-store.ts';
+import { encryptedStore, type KeySource, readStoreKey } from './providers/encrypted-store.ts';
 import { environmentSecrets } from './providers/environment.ts';
 import { fileSecrets } from './providers/files.ts';
-import { type KeySource, readStoreKey } from './providers/store-key.ts';
 import { openRedactor, type Redactor } from './redaction/redactor.ts';
 import type { NamedValue } from './redaction/scanner.ts';
 

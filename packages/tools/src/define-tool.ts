@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { ToolsError } from './errors.ts';
-import { type AnyInput, asZod } from './input-schema/any-input.ts';
+import { type AnyInput, asZod } from './input-schema/from-json-schema.ts';
 import { toJsonSchema } from './json-schema.ts';
 import type { Tool } from './tool.ts';
 

@@ -15,7 +15,7 @@ export type { JsonSchema } from './json-schema.ts';
 export { LanguageError, type LanguagePort } from './language/port.ts';
 export type { Network, NetworkRequest, NetworkResponse } from './network.ts';
 export { networkFailure } from './operations/fetch-page.ts';
-export { outputSchemaProblem } from './output-schema/compile-output.ts';
+export { outputSchemaProblem } from './output-schema/read-output.ts';
 export { createRegistry, type Registry } from './registry/registry.ts';
 export type { OutcomeText } from './registry/render-call.ts';
 export { renderValue } from './result-text/result-text.ts';

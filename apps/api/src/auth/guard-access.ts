@@ -3,7 +3,7 @@ import { type Admission, type Holder, longestSessionMs } from '@holdpoint/caller
 import { defaultTenant, type Scope, whyNeverHeld } from '@holdpoint/contract';
 import { redisTrouble } from '@holdpoint/engine/redis';
 import type { FastifyReply, FastifyRequest, onRequestAsyncHookHandler } from 'fastify';
-import { consoleFile } from '../console/console-path.ts';
+import { consoleFile } from '../console/serve-console.ts';
 import type { App, ServerDeps } from '../deps.ts';
 import { ApiProblem } from '../errors/to-problem.ts';
 

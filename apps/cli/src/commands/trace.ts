@@ -1,8 +1,7 @@
 import { criticalPath, timeSpent } from '@holdpoint/contract/time-spent';
 import type { Command } from 'commander';
 import { type ApiOptions, apiCommand, type Shell } from '../shell/index.ts';
-import { readWholeTrace } from '../trace/read-whole-trace.ts';
-import { traceText } from '../trace/trace-text.ts';
+import { readWholeTrace, traceText } from '../trace/trace-text.ts';
 
 export const traceCommand = (shell: Shell): Command =>
   apiCommand('trace', 'show where the time of a run went: its spans as a tree, from its log')

@@ -1,9 +1,9 @@
+import type { Client } from '@holdpoint/client';
 import { attribute, genAi, general } from '@holdpoint/contract';
 import { criticalPath, endOf, labelOf, spenders, startOf, timeSpent } from '@holdpoint/contract/time-spent';
 import type { TraceSpan } from '@holdpoint/contract/wire';
 import { duration, oneLine } from '../output/index.ts';
 import type { Colors } from '../shell/index.ts';
-import type { WholeTrace } from './read-whole-trace.ts';
 import { type Row, spanRows } from './span-rows.ts';
 
 /** A person's further facts about a span, after its name and time. */
@@ -211,4 +211,22 @@ function paintOf(row: Row, colors: Colors): (text: string) => string {
   if (kind === 'wait') return colors.yellow;
   if (kind === 'run' || kind === 'segment') return colors.dim;
   return kind === 'turn' ? colors.cyan : colors.green;
+}
+
+export interface WholeTrace {
+  run_id: string;
+  trace_id: string;
+  /** In order of start. */
+  spans: TraceSpan[];
+}
+
+/** All pages together. */
+export async function readWholeTrace(client: Pick<Client, 'readTrace'>, runId: string): Promise<WholeTrace> {
+  const byId = new Map<string, TraceSpan>();
+  for (let after = 0; ; ) {
+    const { run_id, trace_id, spans, next_cursor } = await client.readTrace(runId, { after, limit: 10_000 });
+    for (const span of spans) byId.set(span.span_id, span);
+    if (next_cursor !== null) after = Number(next_cursor);
+    else return { run_id, trace_id, spans: [...byId.values()].sort((a, b) => startOf(a) - startOf(b)) };
+  }
 }

@@ -1,5 +1,5 @@
 import { useEffect, useSyncExternalStore } from 'react';
-import { announceEnd } from '../api/session-end.ts';
+import { announceEnd } from '../api/request.ts';
 import { connect } from './connect.ts';
 import {
   allTopic,

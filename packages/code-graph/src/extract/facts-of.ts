@@ -1,8 +1,7 @@
 import type { FileFacts, ImportFact, ReferenceFact, SymbolFact } from '../facts.ts';
 import type { Grammar } from '../grammars/grammar.ts';
 import type { Collected } from './collect.ts';
-import { isFunctionLike, maxDepth, type Nested, nest } from './nest.ts';
-import type { Place } from './read-match.ts';
+import { isFunctionLike, maxDepth, type Nested, nest, type Place } from './read-match.ts';
 
 /** In a file with more modules, the extractor does not look for the modules around an import. */
 const maxModules = 200;

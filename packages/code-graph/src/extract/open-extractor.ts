@@ -6,9 +6,15 @@ import type { FileFacts } from '../facts.ts';
 import type { Grammar } from '../grammars/grammar.ts';
 import { grammarOf, type Language } from '../grammars/grammar-of.ts';
 import { collect } from './collect.ts';
-import { type ExtractLimits, type Extractor, type KeyedError, syntaxErrors, type Unparsed } from './extractor.ts';
+import {
+  type ExtractLimits,
+  type Extractor,
+  type KeyedError,
+  sourceText,
+  syntaxErrors,
+  type Unparsed,
+} from './extractor.ts';
 import { factsOf } from './facts-of.ts';
-import { sourceText } from './source-text.ts';
 
 export type { Extractor } from './extractor.ts';
 

@@ -1,6 +1,6 @@
 import { newErrors } from '../extract/extractor.ts';
 import { type Extractor, openExtractor } from '../extract/open-extractor.ts';
-import { languageOf } from '../grammars/language-of.ts';
+import { languageOf } from '../grammars/grammar-of.ts';
 import type { CheckReply, ParseReply, ParseRequest } from './protocol.ts';
 
 /** Reads a line of JSON and the announced number of bytes, and answers with a line, until stdin ends. */

@@ -1,7 +1,7 @@
 import type { ProgramProcess } from '@holdpoint/sandbox';
 import { z } from 'zod';
 import { type SyntaxProblem, syntaxProblemSchema } from '../facts.ts';
-import { languageOf } from '../grammars/language-of.ts';
+import { languageOf } from '../grammars/grammar-of.ts';
 import { hintOf, nameWith } from '../view/hint.ts';
 
 export interface ParserDeps {

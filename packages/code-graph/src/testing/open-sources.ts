@@ -1,7 +1,6 @@
 import { openExtractor } from '../extract/open-extractor.ts';
 import type { FileFacts } from '../facts.ts';
-import type { Language } from '../grammars/grammar-of.ts';
-import { languageOf } from '../grammars/language-of.ts';
+import { type Language, languageOf } from '../grammars/grammar-of.ts';
 import { isConfiguration, openImportResolver } from '../resolve/open-import-resolver.ts';
 import type { ReadableGraph, SymbolPlace } from '../resolve/readable-graph.ts';
 

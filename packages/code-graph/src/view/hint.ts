@@ -1,4 +1,4 @@
-import { languageOf } from '../grammars/language-of.ts';
+import { languageOf } from '../grammars/grammar-of.ts';
 import { isConfiguration } from '../resolve/open-import-resolver.ts';
 
 const nothing = new Uint8Array();

@@ -8,9 +8,8 @@ import type { Faults } from '../testing/faults.ts';
 import { deliverAll, inMemoryWorker, specOf } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
-import { advisoryOf } from './advisory-arguments.ts';
 import { readContext } from './context/count-decisions.ts';
-import { listRules } from './manage-rules.ts';
+import { advisoryOf, listRules } from './manage-rules.ts';
 
 const engine = useTestEngine({ fresh: true });
 const policy = { rules: [{ match: {}, action: 'hold' }] };

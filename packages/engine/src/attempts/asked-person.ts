@@ -1,5 +1,5 @@
 import type { AnsweredQuestion, AskedPerson, ToolOutcome, Verdict } from '@holdpoint/contract';
-import { whyNotAnswerable } from '../approvals/park-question.ts';
+import { whyNotAnswerable } from '../approvals/request-approval.ts';
 import type { WorkerDeps } from '../deps.ts';
 import type { NewQuestion, RunState, StepState } from '../domain/index.ts';
 import { fromPayload, toPayload } from '../log/index.ts';

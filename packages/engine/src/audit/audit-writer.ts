@@ -5,8 +5,7 @@ import { activeIndex, pagesOf, pagesOfRuns } from '../log/index.ts';
 import { auditChannel, auditCursorsKey, auditEntriesKey, auditedKey, stateKey } from '../log/keys.ts';
 import { textOfValue } from '../records/audit-text.ts';
 import { type Chain, type ChainDeps, ChainMoved, openChain } from './open-chain.ts';
-import type { Sealable } from './record-line.ts';
-import { hasRecord, openProgress, type RunProgress, type SealDeps, sealRun } from './seal-run.ts';
+import { hasRecord, openProgress, type RunProgress, type Sealable, type SealDeps, sealRun } from './seal-run.ts';
 
 export type AuditDeps = ChainDeps & SealDeps;
 

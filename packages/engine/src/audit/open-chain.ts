@@ -3,8 +3,7 @@ import type { Redis } from 'ioredis';
 import { auditCursorsKey, auditEntriesKey } from '../log/keys.ts';
 import type { Logger } from '../ports/index.ts';
 import { type Batch, beginBatch, commitBatch, moveBatch, type Place, readChain, tokenOf } from './pending-batch.ts';
-import { RangeDigest, readStored } from './range-digest.ts';
-import { genesis, parseLine, type Sealable, sealLine } from './record-line.ts';
+import { genesis, parseLine, RangeDigest, readStored, type Sealable, sealLine } from './seal-run.ts';
 import { listSegments, readSegment, segmentName, sizeOfSegment, writeSegment } from './segments.ts';
 
 export interface ChainDeps {

@@ -5,8 +5,7 @@ import { z } from 'zod';
 import { runField } from '../domain/index.ts';
 import { pagesOfRuns } from '../log/index.ts';
 import { auditCursorsKey, auditEntriesKey, auditHeadKey, auditPendingKey, stateKey } from '../log/keys.ts';
-import { genesis, parseLine } from './record-line.ts';
-import { firstRecorded } from './seal-run.ts';
+import { firstRecorded, genesis, parseLine } from './seal-run.ts';
 import { readSegment } from './segments.ts';
 
 /** The last record, and the end of the record in the files. */

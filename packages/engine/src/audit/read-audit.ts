@@ -1,7 +1,7 @@
 import type { AuditBody, AuditHead } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { readChain } from './pending-batch.ts';
-import { genesis, parseLine } from './record-line.ts';
+import { genesis, parseLine } from './seal-run.ts';
 import { firstSeqOf, listSegments, readSegment, readSegmentBack } from './segments.ts';
 
 export interface AuditFilter {

@@ -1,12 +1,133 @@
-import type { AuditLog, RunEvent } from '@holdpoint/contract';
+import { createHash, type Hash, hash as hashOf } from 'node:crypto';
+import { type AuditBody, type AuditHead, type AuditLog, auditVersion, type RunEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { bodyOfEvent, isRecorded, learn } from '../events/record-of.ts';
+import { logKey } from '../log/keys.ts';
 import { recordedEvent } from '../log/recorded-event.ts';
 import type { Logger } from '../ports/index.ts';
 import type { Redact } from '../records/audit-text.ts';
 import { noFacts, type RunFacts } from '../records/run-facts.ts';
-import { RangeDigest, readStored, type StoredEvent } from './range-digest.ts';
-import type { Sealable } from './record-line.ts';
+
+/** The head of an empty chain. */
+export const genesis: AuditHead = { seq: 0, hash: '0'.repeat(64) };
+
+/** The sealed part of a record before its place in the chain is known. */
+export interface Sealable {
+  body: AuditBody;
+  time: string;
+  tenant: string;
+  log?: AuditLog;
+}
+
+/**
+ * The next line of the chain, with its line feed. `hash` is the last member and covers the exact bytes of the line before the member, so
+ * readers need no canonical form.
+ */
+export function sealLine(
+  { seq, hash: prev }: AuditHead,
+  { body, time, tenant, log }: Sealable,
+  sealedAt: string,
+): { line: string; head: AuditHead } {
+  const chain = { v: auditVersion, seq: seq + 1, prev, sealed_at: sealedAt, time, tenant };
+  const text = JSON.stringify({ ...chain, ...body, log });
+  const hash = sha256(text);
+  return { line: `${text.slice(0, -1)},"hash":"${hash}"}\n`, head: { seq: seq + 1, hash } };
+}
+
+/** A line of the files. `isSound`: the hash matches the bytes of the line. */
+export interface ParsedLine {
+  seq: number;
+  prev: string;
+  hash: string;
+  isSound: boolean;
+  record: Record<string, unknown>;
+}
+
+const tail = /^,"hash":"([0-9a-f]{64})"}$/;
+const tailBytes = ',"hash":""}'.length + 64;
+
+/** @param line without its line feed. @returns undefined when the line is no record at all */
+export function parseLine(line: Buffer): ParsedLine | undefined {
+  const at = line.byteLength - tailBytes;
+  if (at < 2) return undefined;
+  const [, hash] = tail.exec(line.subarray(at).toString('latin1')) ?? [];
+  const record = objectFrom(line.toString('utf8'));
+  if (hash === undefined || record === undefined) return undefined;
+  const { seq, prev } = record;
+  if (typeof seq !== 'number' || !Number.isSafeInteger(seq) || seq < 1 || typeof prev !== 'string') return undefined;
+  const isSound = createHash('sha256').update(line.subarray(0, at)).update('}').digest('hex') === hash;
+  return { seq, prev, hash, isSound, record };
+}
+
+function objectFrom(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export const sha256 = (content: string | Buffer): string => hashOf('sha256', content);
+
+/** An event as stored in Redis. */
+export interface StoredEvent {
+  /** `SEQ-0`. */
+  id: string;
+  seq: number;
+  /** Its JSON text, byte by byte. Undefined: the entry has other fields than every event has. */
+  text: Buffer | undefined;
+}
+
+/** Digests of events in their order, with marks for naming a changed event later. */
+export class RangeDigest {
+  private readonly hash: Hash = createHash('sha256');
+  private marks = '';
+  private count = 0;
+
+  add({ id, text = Buffer.from('\0') }: StoredEvent): void {
+    this.hash.update(`${id} `).update(text).update('\n');
+    this.count += 1;
+    if (this.count <= mostMarks) this.marks += markOf(text);
+  }
+
+  end(): Pick<AuditLog, 'digest' | 'marks'> {
+    const digest = this.hash.digest('hex');
+    return this.count > mostMarks ? { digest } : { digest, marks: this.marks };
+  }
+}
+
+/** A range has few events, unless a call connects to hundreds of places. */
+const mostMarks = 200;
+export const markLength = 8;
+export const markOf = (text: Buffer): string => hashOf('sha256', text).slice(0, markLength);
+
+const page = 50;
+
+/** The stored events from `from` to `to`, page by page, with any entries put between two sequence numbers. */
+export async function* readStored(
+  redis: Redis,
+  runId: string,
+  from: number,
+  to?: number,
+): AsyncGenerator<StoredEvent[]> {
+  // An id without its second half means the first entry as a start, and the last entry as an end.
+  let start = from <= 1 ? '-' : String(from);
+  const end = to === undefined ? '+' : String(to);
+  for (;;) {
+    const entries = await redis.xrangeBuffer(logKey(runId), start, end, 'COUNT', page);
+    const events = entries.map(([id, fields]) => toStored(id.toString(), fields));
+    if (events.length > 0) yield events;
+    if (events.length < page) return;
+    start = `(${events.at(-1)?.id}`;
+  }
+}
+
+function toStored(id: string, fields: Buffer[]): StoredEvent {
+  const [name, text] = fields;
+  const isEvent = fields.length === 2 && name?.toString() === 'e';
+  return { id, seq: Number(id.slice(0, id.indexOf('-'))), text: isEvent ? text : undefined };
+}
 
 export interface SealDeps {
   redis: Redis;

@@ -13,7 +13,7 @@ import { proveWith, testSite } from '../testing/prove-with.ts';
 import { createTestPasskey } from '../testing/test-passkey.ts';
 import { type AuditDeps, recordEntry } from './audit-writer.ts';
 import { openAudit, verifyAudit } from './open-audit.ts';
-import { sha256 } from './record-line.ts';
+import { sha256 } from './seal-run.ts';
 import { verifyAssertions } from './verify-assertions.ts';
 import { verifyExport } from './verify-export.ts';
 

@@ -1,6 +1,6 @@
 import * as contract from '@holdpoint/contract';
 import { challengeOf, whyUnproven } from '../passkeys/index.ts';
-import { parseLine } from './record-line.ts';
+import { parseLine } from './seal-run.ts';
 
 /** A line of the files, or of an export. */
 interface Line {

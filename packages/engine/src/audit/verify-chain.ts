@@ -1,7 +1,7 @@
 import { type AuditFinding, type AuditHead, type AuditLog, auditLogSchema } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { type Place, readChain, type StoredChain } from './pending-batch.ts';
-import { genesis, parseLine } from './record-line.ts';
+import { genesis, parseLine } from './seal-run.ts';
 import { firstSeqOf, listSegments, readSegment, type SegmentLine } from './segments.ts';
 
 /** A record with the same bytes as when sealed. */

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs';
 import { type AuditFinding, type AuditHead, type ExportReport, mostFindings } from '@holdpoint/contract';
-import { genesis, type ParsedLine, parseLine } from './record-line.ts';
+import { genesis, type ParsedLine, parseLine } from './seal-run.ts';
 import { verifyAssertions } from './verify-assertions.ts';
 
 /**

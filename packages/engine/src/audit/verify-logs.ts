@@ -3,8 +3,7 @@ import type { Redis } from 'ioredis';
 import { runField } from '../domain/index.ts';
 import { pagesOfRuns } from '../log/index.ts';
 import { logKey, stateKey } from '../log/keys.ts';
-import { markLength, markOf, RangeDigest, readStored } from './range-digest.ts';
-import { sha256 } from './record-line.ts';
+import { markLength, markOf, RangeDigest, readStored, sha256 } from './seal-run.ts';
 import { soundRecords } from './verify-chain.ts';
 
 export interface LogsCheck {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import * as contract from '@holdpoint/contract';
-import { refusedCommand } from '../approvals/judge-prepare.ts';
+import { refusedCommand } from '../approvals/judge-described.ts';
 import type { EngineDeps } from '../deps.ts';
 import { boundBy, createRun, EngineError, isAbandoned, withOpenHosts } from '../domain/index.ts';
 import { append, idempotencyKey, readRun, toPayload, trackRun } from '../log/index.ts';

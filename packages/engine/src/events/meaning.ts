@@ -2,7 +2,7 @@ import type { EventOf, EventType, RunEvent } from '@holdpoint/contract';
 import type { StateChanges } from '../domain/state-changes.ts';
 import type { StateFields } from '../domain/state-fields.ts';
 import type { Audit } from '../records/run-record.ts';
-import type { TraceState } from '../spans/trace-state.ts';
+import type { TraceState } from '../spans/ids.ts';
 
 export * from '@holdpoint/contract/names';
 export * from '../records/approval-facts.ts';

@@ -1,7 +1,7 @@
 import type { LoggedEvent, TraceSpan } from '@holdpoint/contract';
 import type { ContentRedactor } from '../spans/content.ts';
+import { emptyTrace, type TraceState } from '../spans/ids.ts';
 import { record } from '../spans/spans.ts';
-import { emptyTrace, type TraceState } from '../spans/trace-state.ts';
 import { meanings } from './index.ts';
 
 /**

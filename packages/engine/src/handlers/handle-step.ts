@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { expireStep } from '../approvals/expire-step.ts';
 import { parkAttempt } from '../approvals/hold-attempt.ts';
 import { awaitDecision } from '../approvals/index.ts';
-import { parkQuestion } from '../approvals/park-question.ts';
+import { parkQuestion } from '../approvals/request-approval.ts';
 import { dropResult, dueForPreview } from '../approvals/result-preview.ts';
 import { showResult } from '../approvals/show-result.ts';
 import * as attempts from '../attempts/index.ts';

@@ -8,5 +8,5 @@ export type * from './migrations/migration.ts';
 export * from './migrations/migrations.ts';
 export * from './record.ts';
 export * from './refuse-copy.ts';
-export type * from './sides.ts';
+export type * from './watch-history.ts';
 export * from './watch-history.ts';

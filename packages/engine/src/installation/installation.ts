@@ -5,7 +5,7 @@ import { InstallationError } from './error.ts';
 import * as record from './record.ts';
 import { readInstallation } from './record.ts';
 import { refuseCopy } from './refuse-copy.ts';
-import type { Sides } from './sides.ts';
+import type { Sides } from './watch-history.ts';
 
 /**
  * Ensures that a data directory and a Redis belong together and have the current format. Two new sides are bound and get the number of the

@@ -11,7 +11,7 @@ import { formatKey, installationKey, stateKey } from '../log/keys.ts';
 import { InstallationError } from './error.ts';
 import { makeDataDirectory } from './make-data-directory.ts';
 import { dataFormat } from './migrations/migrations.ts';
-import type { Sides } from './sides.ts';
+import type { Sides } from './watch-history.ts';
 
 /** The format of the data of a side. `migrating_to` is set while a migration changes the data. */
 const formatSchema = z.object({ data_format: z.int().min(1), migrating_to: z.int().min(1).optional() });

@@ -1,8 +1,8 @@
 import { readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { writeDurably } from '@holdpoint/process/durable-files';
+import type { Redis } from 'ioredis';
 import { highWaterKey } from '../log/keys.ts';
-import type { Sides } from './sides.ts';
 
 const fileOf = (dataDir: string): string => join(dataDir, 'high-water');
 
@@ -76,4 +76,13 @@ export function watchHistory(
       await current;
     },
   };
+}
+
+/**
+ * A data directory and a Redis belong together: the data directory has the files of a run, and Redis its log. Both carry the id of their
+ * installation and the number of their data format, so a program with the wrong pair refuses to work and deletes nothing.
+ */
+export interface Sides {
+  redis: Redis;
+  dataDir: string;
 }

@@ -4,8 +4,15 @@ import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OutputPage } from '@holdpoint/contract';
 import { syncPath } from '@holdpoint/process/durable-files';
-import { createFolder, type OutputStream, readPage, segmentName, writingMark } from './read-page.ts';
-import { isContinuation, mostContinuations } from './utf8.ts';
+import {
+  createFolder,
+  isContinuation,
+  mostContinuations,
+  type OutputStream,
+  readPage,
+  segmentName,
+  writingMark,
+} from './read-page.ts';
 
 export interface Bounds {
   headBytes: number;

@@ -1,6 +1,6 @@
 import { prepareSchema, type RunSpec } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import { refusedCommand } from '../approvals/judge-prepare.ts';
+import { refusedCommand } from '../approvals/judge-described.ts';
 import { requestCancel, requestResume, submitRun } from '../commands/index.ts';
 import { handleTurn } from '../handlers/handle-turn.ts';
 import { listSteps } from '../queries/index.ts';

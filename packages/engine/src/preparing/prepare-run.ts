@@ -7,7 +7,7 @@ import {
   type RunSpec,
 } from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
-import { hostsOf, lineOf, refusedCommand } from '../approvals/judge-prepare.ts';
+import { hostsOf, lineOf, refusedCommand } from '../approvals/judge-described.ts';
 import { secretWritten } from '../calls/capture-call.ts';
 import type { WorkerDeps } from '../deps.ts';
 import * as domain from '../domain/index.ts';

@@ -2,9 +2,8 @@ import { createServer } from 'node:net';
 import { type PlainRedis, startPlainRedis } from '@holdpoint/embedded-redis/testing';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { connect } from './connect.ts';
+import { connect, openRedis } from './connect.ts';
 import { probeWrite } from './judge-server.ts';
-import { openRedis } from './open-redis.ts';
 import { redisTrouble } from './trouble.ts';
 
 let servers: PlainRedis[];

@@ -1,3 +1,3 @@
 export * from './measure-folder.ts';
-export * from './space-limits.ts';
+export * from './watch-space.ts';
 export * from './watch-space.ts';

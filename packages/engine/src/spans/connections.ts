@@ -1,7 +1,6 @@
 import { attribute } from '@holdpoint/contract/names';
-import { spanKeys } from './ids.ts';
+import { spanKeys, type TraceState } from './ids.ts';
 import { count } from './spans.ts';
-import type { TraceState } from './trace-state.ts';
 
 interface Counted {
   verdict: 'allowed' | 'refused' | 'failed';

@@ -1,3 +1,3 @@
 export type * from './content.ts';
+export type * from './ids.ts';
 export * from './ids.ts';
-export type * from './trace-state.ts';

@@ -1,8 +1,7 @@
 import type { ModelUsage } from '@holdpoint/contract';
 import { attribute, genAi, genAiModel, genAiOperation, general, spanName } from '@holdpoint/contract/names';
-import { spanKeys } from './ids.ts';
+import { spanKeys, type TraceState } from './ids.ts';
 import { add, close, count } from './spans.ts';
-import type { TraceState } from './trace-state.ts';
 import { openTurn } from './turns.ts';
 
 /** Adds a turn that ended without an answer of the model. A plan asks no model, and a recorded turn had an answer. */

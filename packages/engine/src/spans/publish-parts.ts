@@ -1,7 +1,6 @@
 import { attribute, general, linkType, spanName } from '@holdpoint/contract/names';
-import { spanKeys } from './ids.ts';
+import { spanKeys, type TraceState } from './ids.ts';
 import { close, linkTo, open, type SpanEnd } from './spans.ts';
-import type { TraceState } from './trace-state.ts';
 
 /** A publish follows an ended run, perhaps days later. Its span is a sibling of the run's span, and links to the run. */
 export function beginPublish(trace: TraceState, number: number | undefined, snapshot: string): void {

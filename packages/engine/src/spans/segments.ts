@@ -1,8 +1,7 @@
 import { attribute, genAi, genAiOperation, linkType, spanName } from '@holdpoint/contract/names';
-import { spanKeys } from './ids.ts';
+import { type SegmentState, spanKeys, type TraceState } from './ids.ts';
 import { modelAttributes } from './model-requests.ts';
 import { attributesOf, close, linkTo, open, type SpanEnd } from './spans.ts';
-import type { SegmentState, TraceState } from './trace-state.ts';
 import { closeTurn, leaveTurn } from './turns.ts';
 
 /** A running segment ends after this many steps, between two turns: a long run is read and exported in parts. */

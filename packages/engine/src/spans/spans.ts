@@ -2,8 +2,7 @@ import type { TraceSpan } from '@holdpoint/contract';
 import { attribute, spanName } from '@holdpoint/contract/names';
 import { isoOf } from '../domain/iso-time.ts';
 import { contentNames } from './content.ts';
-import { spanIdOf, spanKeys } from './ids.ts';
-import type { OpenSpan, TraceState } from './trace-state.ts';
+import { type OpenSpan, spanIdOf, spanKeys, type TraceState } from './ids.ts';
 
 export type Attributes = TraceSpan['attributes'];
 type Given = Record<string, Attributes[string] | undefined>;

@@ -1,8 +1,7 @@
 import type { CapabilityReport } from '@holdpoint/contract';
 import { attribute, genAi, general, spanName } from '@holdpoint/contract/names';
-import { spanKeys } from './ids.ts';
+import { spanKeys, type TraceState } from './ids.ts';
 import { close, open, set } from './spans.ts';
-import type { TraceState } from './trace-state.ts';
 
 /** Closes the span of an undone step. Only an unsettled step has an open span. */
 export const stepIsUndone = (trace: TraceState, stepId: string): void =>

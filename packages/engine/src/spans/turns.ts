@@ -1,7 +1,6 @@
 import { attribute, genAi, linkType, spanName } from '@holdpoint/contract/names';
-import { spanKeys } from './ids.ts';
+import { spanKeys, type TraceState } from './ids.ts';
 import { close, link, linkTo, open } from './spans.ts';
-import type { TraceState } from './trace-state.ts';
 
 /**
  * Opens the span of a turn in the present segment, unless that span is open.

@@ -1,6 +1,6 @@
 import { attribute } from '@holdpoint/contract/names';
+import type { TraceState } from './ids.ts';
 import { close, type SpanEnd } from './spans.ts';
-import type { TraceState } from './trace-state.ts';
 
 /** @param end `status` is `error` by default */
 export const endPrepare = (trace: TraceState, end: SpanEnd): void =>

@@ -6,7 +6,7 @@ import { guardTree } from '../fencing/inspect-tree.ts';
 import { abortReason, HandBack, type JobContext, type JobEnd, readError } from '../jobs/index.ts';
 import { append, readRun, readSpec, readTasks, readTurnSteps } from '../log/index.ts';
 import { reconcile } from '../reconcile/reconcile.ts';
-import { findMerge, mergeFrozen } from '../tasks/merge.ts';
+import { findMerge, mergeFrozen } from '../tasks/task-handle.ts';
 
 /** Time to the next try while another writer has the tree. `turnMs`: while an earlier sub-agent merges. */
 const waitMs = 500;

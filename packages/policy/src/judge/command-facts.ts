@@ -1,6 +1,5 @@
 import type { Touches as Named } from '@holdpoint/contract';
-import { checkProgram } from '../command/check-program.ts';
-import { classifyCommand } from '../command/classify-command.ts';
+import { checkProgram, classifyCommand } from '../command/classify-command.ts';
 import { type ParseOptions, parseCommand } from '../command/parse-command.ts';
 import type { CommandPath, CommandWord, SimpleCommand } from '../command/simple-command.ts';
 import type { CommandTable } from '../command/table/command-table.ts';

@@ -3,9 +3,8 @@ import type { CallFacts } from '../match/call-facts.ts';
 import { regexBudget } from '../match/regex.ts';
 import { all, type Truth } from '../match/truth.ts';
 import type { ToolsetPolicy } from './compile-policy.ts';
-import type { CompiledRule, Condition } from './compile-rule.ts';
+import { type CompiledRule, type Condition, describePart, type Part, partsOf } from './compile-rule.ts';
 import { applies, type BoundPolicies, builtin, judge, type NamedPolicy, namesTool } from './judge.ts';
-import { describePart, type Part, partsOf } from './parts.ts';
 
 /** The relation of a rule to a part of the call. */
 export interface RuleExplanation {

@@ -5,8 +5,7 @@ import { type RegexBudget, regexBudget } from '../match/regex.ts';
 import { and, type Truth } from '../match/truth.ts';
 import { builtinPolicy } from './builtin.ts';
 import { type CompiledPolicy, compilePolicy, type ToolsetPolicy, toolsetPrefix } from './compile-policy.ts';
-import type { CompiledRule, Condition } from './compile-rule.ts';
-import { describePart, type Part, partsOf } from './parts.ts';
+import { type CompiledRule, type Condition, describePart, type Part, partsOf } from './compile-rule.ts';
 
 /** A policy under its name in verdicts: `run`, `operator`, or the name of a document. */
 export interface NamedPolicy {

@@ -1,7 +1,7 @@
 import type { CallFacts, CommandFact } from '../match/call-facts.ts';
 import { regexBudget } from '../match/regex.ts';
+import { type Part, partsOf } from './compile-rule.ts';
 import { type BoundPolicies, decide, type NamedPolicy } from './judge.ts';
-import { type Part, partsOf } from './parts.ts';
 
 /**
  * The programs of a call allowed because its commands only read: each of them only reads, and a rule about commands allowed each. Undefined

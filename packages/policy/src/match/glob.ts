@@ -1,5 +1,9 @@
-import { GlobError } from './glob-error.ts';
 import type { Truth } from './truth.ts';
+
+/** A glob without a meaning. The message continues "the glob …". */
+export class GlobError extends Error {
+  override name = 'GlobError';
+}
 
 const maxAlternatives = 64;
 

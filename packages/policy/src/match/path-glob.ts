@@ -1,6 +1,5 @@
 import { posix } from 'node:path';
-import { compileGlob, type Glob, type Pieces } from './glob.ts';
-import { GlobError } from './glob-error.ts';
+import { compileGlob, type Glob, GlobError, type Pieces } from './glob.ts';
 import { and, or, type Truth } from './truth.ts';
 
 /** A path of a call. */

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { commandFacts } from '../judge/command-facts.ts';
 import { facts } from '../testing/arbitrary.ts';
 import { bash, call } from '../testing/facts.ts';
-import { type Grants, narrow } from './grants.ts';
-import { type Permission, parsePermissions } from './permission.ts';
+import { type Grants, narrow, type Permission, parsePermissions } from './grants.ts';
 import { deniedByModes, permits, protectedPath } from './permits.ts';
 
 const parse = (...texts: string[]): Permission[] => {

@@ -1,8 +1,8 @@
 import { maxRules, type PolicyMatch, type PolicyRule, policySchema } from '@holdpoint/contract';
 import { checkRules } from '../document/check-rules.ts';
 import { type CompiledPolicy, compilePolicy } from '../judge/compile-policy.ts';
+import { type Part, partsOf, wordText } from '../judge/compile-rule.ts';
 import { type BoundPolicies, judge } from '../judge/judge.ts';
-import { type Part, partsOf, wordText } from '../judge/parts.ts';
 import type { CallFacts } from '../match/call-facts.ts';
 import { normalPath } from '../match/path-glob.ts';
 import { isRefused } from './attention.ts';

@@ -1,7 +1,6 @@
 import { startTestEngine, type TestEngine } from '@holdpoint/engine/testing';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { openModelGate } from './model-gate.ts';
-import type { ProviderRates } from './provider-rates.ts';
+import { openModelGate, type ProviderRates } from './model-gate.ts';
 
 let engine: TestEngine;
 beforeAll(async () => {

@@ -1,9 +1,18 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Problem } from '@holdpoint/contract';
-import { ModelError } from '@holdpoint/models';
+import { accountProviders, ModelError } from '@holdpoint/models';
 import type { Redis } from 'ioredis';
-import type { ProviderRates } from './provider-rates.ts';
+import { z } from 'zod';
+
+const rateSchema = z.strictObject({
+  per_minute: z.number().positive().max(1_000_000).optional(),
+  at_once: z.int().min(1).max(100_000).optional(),
+});
+
+/** The operator's limits on requests of all workers together, by provider. */
+export const providerRatesSchema = z.partialRecord(z.enum(accountProviders), rateSchema);
+export type ProviderRates = Partial<Record<string, z.infer<typeof rateSchema>>>;
 
 /** How a request ended. The outcome decides when later requests are sent. */
 export type Outcome =

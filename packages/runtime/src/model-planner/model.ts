@@ -13,8 +13,7 @@ import { type BuiltRequest, buildRequest } from './context/build-request.ts';
 import { compact } from './context/compact.ts';
 import { ContextFullError, learnFrom, type SentTokens } from './context/refused.ts';
 import { type InstructionSources, instruct } from './instructions/instruct.ts';
-import { dueNotices } from './notices/due-notices.ts';
-import { openTodos } from './notices/notice-table.ts';
+import { dueNotices, openTodos } from './notices/notice-table.ts';
 
 interface Deps extends InstructionSources, AskingDeps {
   secrets: Secrets;

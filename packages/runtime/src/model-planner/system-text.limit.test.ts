@@ -1,7 +1,7 @@
 import { tokensOf } from '@holdpoint/models';
 import { expect, test } from 'vitest';
 import { registry, specOfPrompt } from '../testing/planned-run.ts';
-import { systemText } from './system-text.ts';
+import { systemText } from './ask-model.ts';
 
 const scope = { tenant: 'default', secrets: [] };
 

@@ -4,7 +4,7 @@ import type { ModelMessage } from '@holdpoint/models';
 import { callHeading } from '@holdpoint/outside-agents';
 import type { Registry } from '@holdpoint/tools';
 import { turnMessages } from '../model-planner/conversation.ts';
-import { dueNotices } from '../model-planner/notices/due-notices.ts';
+import { dueNotices } from '../model-planner/notices/notice-table.ts';
 
 /** Holdpoint's text for an outside agent, before the prompt. */
 export function systemText({

@@ -3,12 +3,23 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { outputsFolder } from '@holdpoint/contract';
 import { isAlive, type ProcessIdentity } from '@holdpoint/process';
-import { freezeDescendants, thawDescendants } from '../process/index.ts';
-import type { Driver, ReadOnlyMount } from '../tree.ts';
+import { type CgroupLimits, type Cgroups, openCgroups } from '../cgroup/cgroups.ts';
+import {
+  type FreezeLocks,
+  freezeDescendants,
+  PipePool,
+  type ProcessRecords,
+  thawDescendants,
+} from '../process/index.ts';
+import { Starter } from '../starter/starter.ts';
+import { type Driver, type ReadOnlyMount, SandboxError } from '../tree.ts';
 import type { WalkUnreadable } from '../workspace-size/sizes.ts';
+import { findHostTools } from './host-tools.ts';
 import { type LaunchDeps, launch } from './launch.ts';
-import { holdpointDirectory } from './mounts.ts';
-import { findOrphans } from './orphans.ts';
+import { collectMounts, holdpointDirectory } from './mounts.ts';
+import { findOrphans } from './profile.ts';
+import { buildFilter } from './seccomp.ts';
+import { Spares, type SparesOptions } from './spares.ts';
 
 export function bubblewrapDriver(input: Omit<LaunchDeps, 'remapScript' | 'viewScript'>): Driver {
   const script = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8');
@@ -78,4 +89,69 @@ function walkUnreadableWith(tools: { bwrap: string }): WalkUnreadable {
         },
       );
     });
+}
+
+/** A driver before the boot check. */
+export interface Candidate {
+  driver: Driver;
+  /** Whether the driver runs programs behind a system call filter. */
+  hasFilter: boolean;
+  /** Returns a driver relying on these control group limits only. */
+  withOnly(limits: CgroupLimits): Promise<Driver>;
+}
+
+/** Settings and programs of the host for every driver. */
+export interface HostParts {
+  /** The worker's Node, ripgrep and search path. */
+  node: string;
+  ripgrep: string;
+  path: string;
+  toolchains: readonly string[];
+  /** Directory for this package alone. */
+  stateDir: string;
+  tmpBytes: number;
+  /** Whether the worker is root. */
+  root: boolean;
+}
+
+/** Throws `SandboxError` ESANDBOXMISSING when this host has no bubblewrap. */
+export function prepareBubblewrap(
+  host: HostParts & { records: ProcessRecords; freezeLocks: FreezeLocks },
+  options: {
+    bwrapCandidates: readonly string[];
+    unpackedBwrap: string | undefined;
+    unixSockets: boolean;
+    cgroups: boolean;
+    spares: SparesOptions;
+  },
+): Candidate {
+  if (process.platform !== 'linux') {
+    throw new SandboxError('ESANDBOXMISSING', `There is no bubblewrap for ${process.platform}.`, {
+      retryable: false,
+      next: 'Run the worker on Linux (a virtual machine or a container will do), or allow unsandboxed commands.',
+    });
+  }
+  const filter = buildFilter(process.arch, { unixSockets: options.unixSockets });
+  const tools = findHostTools({ ...options, path: host.path });
+  const starter = new Starter(tools);
+  const pipes = new PipePool({ mkfifo: tools.mkfifo, directory: host.stateDir, starter });
+  const mounts = collectMounts(host);
+  const all = options.cgroups ? openCgroups() : null;
+  const open = (cgroups: Cgroups | null, spares: SparesOptions) => {
+    const cgroupMemory = cgroups?.limits.memory ?? false;
+    const own = buildFilter(process.arch, { unixSockets: options.unixSockets, cgroupMemory });
+    return bubblewrapDriver({
+      ...{ ...host, tools, filter: own && pipes.lasting(own), starter, pipes, mounts, cgroups },
+      spares: new Spares(spares),
+    });
+  };
+  return {
+    // The boot check removes its workspace, and a spare would outlive the workspace.
+    driver: open(all, { most: 0, idleMs: 0 }),
+    hasFilter: filter !== null,
+    async withOnly(limits) {
+      await Promise.all([all?.settled(), pipes.settled()]);
+      return open(all?.withOnly(limits) ?? null, options.spares);
+    },
+  };
 }

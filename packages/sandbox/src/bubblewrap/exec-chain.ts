@@ -9,9 +9,8 @@ import type { HostTools } from './host-tools.ts';
 import { type MountRemap, planMountRemap } from './mount-remap.ts';
 import { planMountView } from './mount-view.ts';
 import { certificateFile, firstBin, holdpointDirectory, type Mounts, stdinFile } from './mounts.ts';
-import { bwrapArguments, inheritedFds, profile, quietBash, shownFiles } from './profile.ts';
+import { bwrapArguments, inheritedFds, profile, quietBash, shownFiles, sourceFolderPaths } from './profile.ts';
 import { proxyPort } from './proxy-port.ts';
-import { sourceFolderPaths } from './source-folders.ts';
 import { wallFiles } from './wall.ts';
 
 export interface ExecChainDeps {

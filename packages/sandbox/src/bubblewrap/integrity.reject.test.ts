@@ -14,8 +14,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { openTestHost } from '../testing/host.ts';
-import { findBwrap } from './find-bwrap.ts';
-import { openIntegrityCheck } from './host-tools.ts';
+import { findBwrap, openIntegrityCheck } from './host-tools.ts';
 
 let root: string;
 beforeEach(() => {

@@ -1,10 +1,9 @@
-import { readFileSync, realpathSync } from 'node:fs';
+import { readFileSync, realpathSync, statSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { unescapeOctal } from '@holdpoint/process/mountinfo';
 import type { ViewRequest } from '../starter/protocol.ts';
 import type { WorkspaceMount } from '../tree.ts';
 import type { HostTools } from './host-tools.ts';
-import { identityOf } from './identity-of.ts';
 import type { MountRemap } from './mount-remap.ts';
 import { quietBash, shownOfHost } from './profile.ts';
 import { isFilterArchitecture, syscallTables } from './syscall-table.ts';
@@ -152,4 +151,13 @@ function realPathOf(path: string): string[] {
   } catch {
     return []; // this host has no such path
   }
+}
+
+/**
+ * Device, inode and birth time of the file at a path. The kernel may reuse an inode number, but with another birth time. Null when the file
+ * is gone.
+ */
+export function identityOf(path: string): string | null {
+  const found = statSync(path, { bigint: true, throwIfNoEntry: false });
+  return found ? [found.dev, found.ino, found.birthtimeNs].join() : null;
 }

@@ -1,10 +1,73 @@
-import { lstatSync, readlinkSync } from 'node:fs';
-import { outputsFolder } from '@holdpoint/contract';
+import { closeSync, constants, fstatSync, lstatSync, openSync, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { outputsFolder, type SourceFolder } from '@holdpoint/contract';
+import { identify, type ProcessIdentity } from '@holdpoint/process';
 import { repositoryMounts } from '../repository.ts';
-import type { ReadOnlyMount, TreeRequest } from '../tree.ts';
+import { type ReadOnlyMount, SandboxError, type TreeRequest, type WorkspaceMount } from '../tree.ts';
 import { certificateFile, firstBin, holdpointDirectory, insideFiles, type Mounts, stdinFile } from './mounts.ts';
-import { sourceFolderOptions } from './source-folders.ts';
 import { wallOptions } from './wall.ts';
+
+/*
+ * Folders of the source, mounted read-only over empty folders of the tree. bubblewrap takes paths. During the set-up the source's owner can
+ * replace the folder, and a background command can replace a folder above the mount point. So the worker checks the finished sandbox before
+ * the command runs: each mount point must show the judged folder, and no part of its path may be a link.
+ */
+
+/**
+ * bubblewrap's options. bubblewrap mounts each folder with all mounts below, without devices and setuid programs. Throws `SandboxError`
+ * ESANDBOXSETUP when the tree has no folder to mount over: bubblewrap would make a folder, even behind a link.
+ */
+export function sourceFolderOptions(
+  { id, path: tree, sourceFolders = [] }: WorkspaceMount,
+  hostPath: (path: string) => string,
+): string[] {
+  return sourceFolders.flatMap(({ path, host }) => {
+    if (identityBelow(tree, path.split('/')) !== null) return ['--ro-bind', hostPath(host), `/workspace/${path}`];
+    throw new SandboxError('ESANDBOXSETUP', `The workspace of ${id} has no place for ${path} of its source any more.`, {
+      retryable: true,
+      next: 'Repeat the call: a command has just moved that place.',
+    });
+  });
+}
+
+/** Host paths of the folders, and of their mount points in the tree. */
+export const sourceFolderPaths = ({ path: tree, sourceFolders = [] }: WorkspaceMount): string[] =>
+  sourceFolders.flatMap(({ path, host }) => [host, `${tree}/${path}`]);
+
+/**
+ * Reason when a mount point in a sandbox does not show the judged folder; null when all mount points do. @param pid of a process in the
+ * sandbox
+ */
+export function misplacedFolder(pid: number, folders: readonly SourceFolder[]): string | null {
+  for (const { path, identity } of folders) {
+    if (identityBelow(`/proc/${pid}/root/workspace`, path.split('/')) === identity) continue;
+    return `${path} of the source, or a folder above its place in the workspace, was exchanged during the set-up`;
+  }
+  return null;
+}
+
+/** O_PATH of Linux. Node has no constant for O_PATH. */
+const O_PATH = 0o10000000;
+const asFolder = O_PATH | constants.O_DIRECTORY;
+
+/** Identity of a folder below `top`. Null when a part of the path is no folder, e.g. a link. */
+function identityBelow(top: string, names: readonly string[]): string | null {
+  const opened: number[] = [];
+  const open = (path: string, flags: number) => {
+    const fd = openSync(path, flags);
+    opened.push(fd);
+    return fd;
+  };
+  try {
+    let at = open(top, asFolder);
+    for (const name of names) at = open(`/proc/self/fd/${at}/${name}`, asFolder | constants.O_NOFOLLOW);
+    const { dev, ino, birthtimeNs } = fstatSync(at, { bigint: true });
+    return [dev, ino, birthtimeNs].join();
+  } catch {
+    return null;
+  } finally {
+    for (const fd of opened) closeSync(fd);
+  }
+}
 
 /** Numbers of the file descriptors inherited by bubblewrap, in addition to stdio. */
 export const inheritedFds = {
@@ -131,4 +194,41 @@ function showTopDirectory(path: string): string[] {
   const entry = lstatSync(path, { throwIfNoEntry: false });
   if (entry?.isSymbolicLink()) return ['--symlink', readlinkSync(path), path];
   return entry?.isDirectory() ? ['--ro-bind', path, path] : [];
+}
+
+/**
+ * Finds the first processes of sandboxes without their bubblewrap. When bubblewrap is killed just after making the namespaces, the first
+ * process has run no program and waits for bubblewrap for ever. An orphan is garbage, no matter which worker started the sandbox.
+ *
+ * @param uid owner of the processes. Root finds the orphans of all users: other users may end only their own processes
+ */
+export function findOrphans(uid = process.getuid?.() ?? 0): ProcessIdentity[] {
+  const found = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name) && isBubblewrap(name) && isOrphan(name, uid))
+    .map((name) => identify(Number(name)));
+  return found.filter((identity) => identity !== null);
+}
+
+function isOrphan(pid: string, uid: number): boolean {
+  const status = read(`/proc/${pid}/status`);
+  if (uid !== 0 && /^Uid:\t(\d+)/m.exec(status)?.[1] !== String(uid)) return false;
+  const parent = /^PPid:\t(\d+)$/m.exec(status)?.[1];
+  // The last number is the pid in the innermost namespace. A process of the worker's own namespace has a single number.
+  const isFirst = /^NSpid:(?:\t\d+)+\t1$/m.test(status);
+  // bubblewrap has no capabilities, the first process has some. When the worker died before sending the options, the sandbox has no pid
+  // namespace.
+  const hasCapabilities = /^CapEff:\t0*[1-9a-f]/m.test(status);
+  return (isFirst || hasCapabilities) && parent !== undefined && !isBubblewrap(parent);
+}
+
+function isBubblewrap(pid: string): boolean {
+  return isBwrapCommandLine(read(`/proc/${pid}/cmdline`));
+}
+
+function read(path: string): string {
+  try {
+    return readFileSync(path, 'latin1');
+  } catch {
+    return ''; // the process has ended
+  }
 }

@@ -6,8 +6,7 @@ import { childrenOf, killProcess, killProcesses, parentOf, signalOfExitCode } fr
 import * as processes from '../process/index.ts';
 import type { TreeEnd, TreeRequest } from '../tree.ts';
 import { endOf, type LaunchEvent, type LaunchFailure, type LaunchState, nextState } from './launch-state.ts';
-import { findOrphans } from './orphans.ts';
-import { misplacedFolder } from './source-folders.ts';
+import { findOrphans, misplacedFolder } from './profile.ts';
 import type { StartedChain } from './start-chain.ts';
 import { followStatus } from './status-lines.ts';
 

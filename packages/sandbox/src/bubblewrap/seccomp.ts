@@ -1,6 +1,20 @@
-import { allow, argument, assemble, equal, type Instruction, load, mask, oneOf, refuse, returns, test } from './bpf.ts';
 import { dockerAllows } from './docker-profile.ts';
-import { ownTable, reservation, uncountableCalls } from './refuse-uncountable.ts';
+import {
+  allow,
+  argument,
+  assemble,
+  equal,
+  type Instruction,
+  load,
+  mask,
+  oneOf,
+  ownTable,
+  refuse,
+  reservation,
+  returns,
+  test,
+  uncountableCalls,
+} from './refuse-uncountable.ts';
 import { isFilterArchitecture, syscallTables } from './syscall-table.ts';
 
 /** Offsets in struct seccomp_data. Arguments have 64 bits. For all arguments read by this filter, the kernel uses the low 32 bits. */

@@ -1,7 +1,7 @@
 import type { SpareCounts } from '../port.ts';
 import type { Driver, Tree, TreeRequest } from '../tree.ts';
 import type { ExecChain } from './exec-chain.ts';
-import { identityOf } from './identity-of.ts';
+import { identityOf } from './mount-view.ts';
 import type { SandboxProcess } from './sandbox-process.ts';
 
 /** A sandbox waiting for a command. */

@@ -1,8 +1,7 @@
 import { closeSync, mkdirSync, openSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProcessLimits } from '@holdpoint/contract';
-import type { CgroupDir } from './cgroup-dir.ts';
-import { attachFile, counters, settingsOf, type Usage } from './control-files.ts';
+import { attachFile, type CgroupDir, counters, settingsOf, type Usage } from './cgroup-dir.ts';
 
 /**
  * The control group of a command: a directory of the same name in each hierarchy. In the hierarchy with the cpu controller the directory

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { test as anyTest, expect, onTestFinished } from 'vitest';
 import { findHostTools } from '../bubblewrap/host-tools.ts';
-import { identityOf } from '../bubblewrap/identity-of.ts';
+import { identityOf } from '../bubblewrap/mount-view.ts';
 import { bwrapCandidates, isRoot, marker, processesWith, until } from '../testing/host.ts';
 import { isInUse, namespaceOf, openViews, starters } from '../testing/views.ts';
 import type { ViewRequest } from './protocol.ts';

@@ -1,5 +1,5 @@
 import type { Json } from '@holdpoint/contract';
-import { asZod } from '../input-schema/any-input.ts';
+import { asZod } from '../input-schema/from-json-schema.ts';
 import type { JsonSchema } from '../json-schema.ts';
 import { renderDefinitions } from '../registry/render-definitions.ts';
 import type { ToolDefinition } from '../tool-definition.ts';

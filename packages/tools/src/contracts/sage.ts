@@ -1,6 +1,6 @@
 import type { Json } from '@holdpoint/contract';
 import type { z } from 'zod';
-import { asZod } from '../input-schema/any-input.ts';
+import { asZod } from '../input-schema/from-json-schema.ts';
 import { type JsonSchema, toJsonSchema } from '../json-schema.ts';
 import type { Toolset } from '../toolset.ts';
 import { sage } from '../toolsets/sage/toolset.ts';

@@ -3,9 +3,8 @@ import { defineTool } from '../define-tool.ts';
 import { ToolsError } from '../errors.ts';
 import { createRegistry } from '../registry/registry.ts';
 import { defineToolset, type Toolset } from '../toolset.ts';
-import type { Definition } from './definition-shapes.ts';
 import { guardTool } from './guard-tool.ts';
-import { loadModule } from './load-module.ts';
+import { type Definition, loadModule } from './load-module.ts';
 
 /** The additions of a module: versions by toolset and tool, such as `office.stamp`. */
 export interface LoadedModule {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { z as z3 } from 'zod/v3';
 import { toJsonSchema } from '../json-schema.ts';
-import { type AnyInput, asZod } from './any-input.ts';
+import { type AnyInput, asZod } from './from-json-schema.ts';
 
 const zod4 = z.strictObject({ path: z.string().min(1), times: z.int().default(2) });
 const jsonSchema = {

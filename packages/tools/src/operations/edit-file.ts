@@ -1,7 +1,6 @@
 import { FileError, type Preview, type ToolOutcome } from '@holdpoint/contract';
-import type { EditedText } from '../text-work/edit-text.ts';
 import { maxPatch, shownPatch } from '../text-work/patch.ts';
-import type { Replacement } from '../text-work/replace-text.ts';
+import type { EditedText, Replacement } from '../text-work/replace-text.ts';
 import { maxTextFile } from '../text-work/text.ts';
 import type { ToolContext } from '../tool.ts';
 import { type Failure, failure } from './cut-short.ts';

@@ -4,13 +4,13 @@ import type { PageBody } from '../web/read-page.ts';
 import type { ResultsPage } from '../web/search/read-results.ts';
 import { applyHunks, type HunksInput } from './apply-hunks.ts';
 import { applyPatch, type PatchInput } from './apply-patch.ts';
-import { diffWritten, type EditInput, editText, type WrittenInput } from './edit-text.ts';
 import { type ExcerptInput, excerptOf } from './excerpt.ts';
 import { type LineRangeInput, lineRange } from './line-range.ts';
 import { longText } from './long-text.ts';
 import { findText } from './nearest-line.ts';
 import { nearestPaths } from './nearest-paths.ts';
 import { type NotebookInput, readNotebook } from './notebook.ts';
+import { diffWritten, type EditInput, editText, type WrittenInput } from './replace-text.ts';
 
 /** All work on texts of unknown size. The functions are pure: their input and output cross into a thread and back. */
 export const textTasks = {

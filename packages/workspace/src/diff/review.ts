@@ -4,12 +4,11 @@ import type { LeftOut } from '@holdpoint/contract';
 import type { Deps, DiffRequest } from '../deps.ts';
 import { fromPlain, fromText, isWithin, isWithinAny } from '../files/index.ts';
 import { changedPaths } from '../host-git/changed-paths.ts';
-import { changedRepositories } from '../left-out/changed-repositories.ts';
+import { changedRepositories, summarise } from '../left-out/changed-repositories.ts';
 import { findLeftOut, submoduleFolders } from '../left-out/find-left-out.ts';
-import { summarise } from '../left-out/summarise.ts';
 import { manifestOf } from '../read/read-file.ts';
 import * as folders from '../run-folder/index.ts';
-import { createSelection } from '../source/selection.ts';
+import { createSelection } from '../source/import-context.ts';
 import { applyChanges, type Change, createObjectWriter, type Folder } from '../store/objects/index.ts';
 import { assertSnapshot, loadSnapshot, readManifests } from '../tree/index.ts';
 

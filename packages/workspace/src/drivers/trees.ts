@@ -9,7 +9,7 @@ import { overlayDriver } from './overlay/overlay-driver.ts';
 import type { FillInput, MakeInput, NewTree, SharedFiles, TreeDriver, TreePath, UsedTree, Written } from './port.ts';
 
 export { isTreeLost } from './overlay/mounted-tree.ts';
-export { releaseTrees, removeTree, removeTrees, retireTree } from './overlay/remove-trees.ts';
+export { releaseTrees, removeTree, removeTrees, retireTree } from './overlay/mounts.ts';
 export { createSharing } from './overlay/sharing.ts';
 export { tidyLayers as tidyTrees } from './overlay/tidy-layers.ts';
 

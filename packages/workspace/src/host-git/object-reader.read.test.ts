@@ -6,8 +6,7 @@ import { gitBytes, initRepository } from '../testing/real-git.ts';
 import { findDamaged } from './find-damaged.ts';
 import { createGit } from './git.ts';
 import { withObjectReader } from './object-reader.ts';
-import { readRows } from './read-rows.ts';
-import { blobSizes, streamBlobs } from './stream-blobs.ts';
+import { blobSizes, readRows, streamBlobs } from './stream-blobs.ts';
 import { sizedTreeRows, treeRows } from './tree-rows.ts';
 
 type Reading = { git: ReturnType<typeof createGit> };

@@ -1,7 +1,6 @@
 import { WorkspaceError } from '../errors.ts';
 import type { ObjectQuery, ObjectReader } from './git.ts';
-import { mostRowBytes, mostRows, tooLong, tooMany } from './read-rows.ts';
-import { readInfo, readObjects } from './stream-blobs.ts';
+import { mostRowBytes, mostRows, readInfo, readObjects, tooLong, tooMany } from './stream-blobs.ts';
 
 interface Listed extends Pick<ObjectQuery, 'gitDir' | 'options' | 'signal'> {
   treeish: string;

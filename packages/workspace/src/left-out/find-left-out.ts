@@ -2,7 +2,7 @@ import type { LeftOut } from '@holdpoint/contract';
 import { type Deps, type RunFolder, WorkspaceError, type WorkspaceRecord } from '../deps.ts';
 import { type BytePath, fromText, isWithin, join } from '../files/index.ts';
 import { preparedSnapshot } from '../run-folder/index.ts';
-import { createSelection } from '../source/selection.ts';
+import { createSelection } from '../source/import-context.ts';
 import { type Change, type Folder, find, isFolder, isSame } from '../store/objects/index.ts';
 import { loadSnapshot } from '../tree/index.ts';
 import { type PathQuery, type SharedRules, shareRules } from './ignore-rules.ts';

@@ -5,7 +5,7 @@ import { type BytePath, join } from '../files/index.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
 import { plainBoolean, readPlainConfig } from '../source/git/plain-config.ts';
 import { openOrigin, type Repository, readGit } from '../source/git/repository.ts';
-import { createSelection, selectAll } from '../source/selection.ts';
+import { createSelection, selectAll } from '../source/import-context.ts';
 import { type Folder, find, isLeaf, modes } from '../store/objects/index.ts';
 import { loadTree } from '../tree/index.ts';
 

@@ -1,15 +1,24 @@
 import { Readable } from 'node:stream';
+import { type LfsPointers, mostAbsentPaths } from '@holdpoint/contract';
 import { type Deps, type Materialised, WorkspaceError } from '../deps.ts';
 import { toText } from '../files/index.ts';
 import type { Git } from '../host-git/git.ts';
-import { mostListed } from '../host-git/read-rows.ts';
+import { withObjectReader } from '../host-git/object-reader.ts';
+import { mostListed } from '../host-git/stream-blobs.ts';
 import { sizedTreeRows } from '../host-git/tree-rows.ts';
-import type { FoundSource } from '../source/git/found-source.ts';
 import { largestCommit, readNamedCommit } from '../source/git/named-commit.ts';
-import { asOwner, gitDirName, listGit, readGit, rethrowBroken } from '../source/git/repository.ts';
+import {
+  asOwner,
+  type FoundSource,
+  gitDirName,
+  listGit,
+  readGit,
+  readKept,
+  rethrowBroken,
+} from '../source/git/repository.ts';
 import { pipePack } from '../source/git/take-commit.ts';
-import { assertUsablePath, countBytes, countEntry, type ImportContext } from '../source/import-context.ts';
-import { selectTree } from '../source/selection.ts';
+import { assertUsablePath, countBytes, countEntry, type ImportContext, selectTree } from '../source/import-context.ts';
+import { isPointer, largestPointer } from '../source/lfs-pointer.ts';
 import { type Folder, leavesOf, modes, newPackPaths, objectsIn } from '../store/objects/index.ts';
 import { type Listing, readListing } from '../tree/index.ts';
 import { type Copied, newCopied } from './copy-directory.ts';
@@ -146,4 +155,56 @@ export function describeCommit({ root, listing }: Pick<Commit, 'root' | 'listing
     copied.bytes += size;
   }
   return copied;
+}
+
+const largestAttributes = 1024 * 1024;
+/** Pointers and attributes are small. Content of a commit beyond these bytes of either is not searched. */
+const mostBytes = 32 * 1024 * 1024;
+
+/** The pointer files of git-lfs in a commit. Only a commit with the filter in its attributes is read: a rare case. */
+export async function findLfsPointers(
+  deps: Pick<Deps, 'git'>,
+  input: { found: GitFound; root: Folder; listing: Pick<Listing, 'sizes'>; signal?: AbortSignal | undefined },
+): Promise<LfsPointers | undefined> {
+  const files: { path: string; oid: string; size: number }[] = [];
+  for (const { path, leaf } of leavesOf(input.root)) {
+    if (leaf.mode === modes.symlink) continue;
+    files.push({ path, oid: leaf.oid, size: input.listing.sizes.get(leaf.oid) ?? 0 });
+  }
+  const attributes = within(files.filter(({ path, size }) => isAttributes(path) && size <= largestAttributes));
+  if (attributes.length === 0) return undefined;
+  const texts = await contentsOf(deps, input, attributes);
+  if (!texts.some((text) => /\bfilter=lfs\b/.test(text.toString('latin1')))) return undefined;
+  const small = within(files.filter(({ size }) => size > 0 && size <= largestPointer));
+  const contents = await contentsOf(deps, input, small);
+  const pointers = small.filter((_, index) => isPointer(contents[index] ?? Buffer.alloc(0)));
+  if (pointers.length === 0) return undefined;
+  return { files: pointers.length, paths: pointers.slice(0, mostAbsentPaths).map(({ path }) => toText(path)) };
+}
+
+/** The first files, `mostBytes` together at most. */
+function within<File extends { size: number }>(files: readonly File[]): File[] {
+  let bytes = 0;
+  return files.filter(({ size }) => {
+    bytes += size;
+    return bytes <= mostBytes;
+  });
+}
+
+const isAttributes = (path: string): boolean => path === '.gitattributes' || path.endsWith('/.gitattributes');
+
+async function contentsOf(
+  deps: Pick<Deps, 'git'>,
+  { found, signal }: { found: GitFound; signal?: AbortSignal | undefined },
+  files: readonly { oid: string }[],
+): Promise<Buffer[]> {
+  if (files.length === 0) return [];
+  const contents: Buffer[] = [];
+  const { repository } = found;
+  await withObjectReader(deps, ({ git }) =>
+    readKept(git, repository, { names: files.map(({ oid }) => oid), type: 'blob', signal }, (_, content) => {
+      contents.push(content);
+    }),
+  ).catch(rethrowBroken(repository));
+  return contents;
 }

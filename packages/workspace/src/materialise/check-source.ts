@@ -6,11 +6,10 @@ import type { Git } from '../host-git/git.ts';
 import { accessTo, openRemote } from '../remote/remote-target.ts';
 import { detectFormat } from '../source/archive/extract-archive.ts';
 import { checkFolders } from '../source/folders/index.ts';
-import type { FoundSource } from '../source/git/found-source.ts';
 import { gitDirectoryOf } from '../source/git/layout.ts';
 import { readNamedCommit } from '../source/git/named-commit.ts';
-import { linkedWorkTree, openWatched, type Repository, readGit } from '../source/git/repository.ts';
-import { createSelection } from '../source/selection.ts';
+import { type FoundSource, linkedWorkTree, openWatched, type Repository, readGit } from '../source/git/repository.ts';
+import { createSelection } from '../source/import-context.ts';
 import { assertComplete } from './complete-source.ts';
 
 type CheckDeps = Pick<Deps, 'git' | 'bounds' | 'isRoot' | 'limits'>;

@@ -7,15 +7,13 @@ import { type Ancestry, commitsAsked, takeHistory } from '../repository/index.ts
 import type { Skipped } from '../run-folder/index.ts';
 import { extractArchive } from '../source/archive/extract-archive.ts';
 import { assertUnchanged } from '../source/git/repository.ts';
-import { bytesDone, fileDone, type ImportContext } from '../source/import-context.ts';
-import { createSelection, selectAll } from '../source/selection.ts';
+import { bytesDone, createSelection, fileDone, type ImportContext, selectAll } from '../source/import-context.ts';
 import { emptyFolders, hashTree } from '../store/objects/index.ts';
 import { compact, hashOnly } from '../tree/index.ts';
 import { createLearner } from '../tree/learner.ts';
-import { type Commit, describeCommit, type GitFound, readCommitTree, takeTree } from './check-out.ts';
+import { type Commit, describeCommit, findLfsPointers, type GitFound, readCommitTree, takeTree } from './check-out.ts';
 import { checkOutFiles } from './check-out-files.ts';
 import { type Copied, type Copy, copyDirectory } from './copy-directory.ts';
-import { findLfsPointers } from './find-lfs-pointers.ts';
 import type { ImportSettings } from './import/import-job.ts';
 import { Importer } from './import/importer.ts';
 import { type Fill, scanTree, scanUnstored } from './scan-unstored.ts';

@@ -6,7 +6,7 @@ import type { Source } from '@holdpoint/contract';
 import { expect } from 'vitest';
 import { z } from 'zod';
 import { createGit } from '../host-git/git.ts';
-import { readRows } from '../host-git/read-rows.ts';
+import { readRows } from '../host-git/stream-blobs.ts';
 import { rejects, test } from '../testing/fixture.ts';
 import { deepRepository, gitBomb } from '../testing/git-bomb.ts';
 import { git, runId, temporary, writeTree } from '../testing/index.ts';

@@ -7,7 +7,7 @@ import { baseCommitContent, createBaseObjects, createRepository } from '../repos
 import * as folders from '../run-folder/index.ts';
 import { commitTree } from '../snapshots/snapshot.ts';
 import { makeMountPoints, topOf } from '../source/folders/index.ts';
-import type { FoundSource } from '../source/git/found-source.ts';
+import type { FoundSource } from '../source/git/repository.ts';
 import { markShallow } from '../source/git/take-commit.ts';
 import { openSourcePool } from '../source/pool/source-pool.ts';
 import * as objectStore from '../store/objects/index.ts';

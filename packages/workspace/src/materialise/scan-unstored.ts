@@ -2,7 +2,7 @@ import type { Source } from '@holdpoint/contract';
 import type { Deps, ObjectWriter, Owner, Progress, RunFolder, SkippedPath } from '../deps.ts';
 import { openChain, openTop } from '../files/index.ts';
 import type { Skipped } from '../run-folder/index.ts';
-import type { FoundSource } from '../source/git/found-source.ts';
+import type { FoundSource } from '../source/git/repository.ts';
 import type { SourcePool } from '../source/pool/source-pool.ts';
 import { withEntry } from '../store/objects/index.ts';
 import { scanChildren, scanEntry, startScan } from '../tree/index.ts';

@@ -9,8 +9,7 @@ import { noteUse } from '../store/keyed/index.ts';
 import * as objects from '../store/objects/index.ts';
 import { kindOf, type LoadedSnapshot, loadSnapshot, loadTree, type Permissions, permissionsAt } from '../tree/index.ts';
 import { type Entry, entryFolder, packFile, preparedKind, removePrepared, soundEntry } from './entry.ts';
-import { placeFolders } from './place-folders.ts';
-import { readTimes } from './times.ts';
+import { placeFolders, readTimes } from './place-folders.ts';
 
 type Applied = Snapshot & { made_from?: PreparedFrom | undefined };
 

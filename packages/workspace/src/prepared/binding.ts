@@ -1,7 +1,7 @@
 import { type PreparedFrom, placeOf } from '@holdpoint/contract';
 import type { Deps, RunFolder, WorkspaceRecord } from '../deps.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
-import { createSelection } from '../source/selection.ts';
+import { createSelection } from '../source/import-context.ts';
 import { type Folder, isFolder, type Leaf } from '../store/objects/index.ts';
 import type { LoadedSnapshot } from '../tree/index.ts';
 

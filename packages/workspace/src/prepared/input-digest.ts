@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import type { Call, Deps } from '../deps.ts';
 import { streamBlobs } from '../host-git/stream-blobs.ts';
 import { requireRecord, runFolder, type WorkspaceRecord } from '../run-folder/index.ts';
-import { createSelection } from '../source/selection.ts';
+import { createSelection } from '../source/import-context.ts';
 import { loadSnapshot } from '../tree/index.ts';
 import { bindingOf, filesIn, installed, refOf, wellKnown } from './binding.ts';
 

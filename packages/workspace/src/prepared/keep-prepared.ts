@@ -10,7 +10,7 @@ import * as objects from '../store/objects/index.ts';
 import { type LoadedSnapshot, loadSnapshot } from '../tree/index.ts';
 import { bindingOf, madeFrom } from './binding.ts';
 import * as preparedEntry from './entry.ts';
-import { writeTimes } from './times.ts';
+import { writeTimes } from './place-folders.ts';
 
 /**
  * Keeps the differences between the source and the tree after `prepare`. When two processes keep the same key, the first wins.

@@ -1,8 +1,8 @@
 import type { LeftOut, PublishPlan } from '@holdpoint/contract';
 import type { Deps, ObjectWriter, SnapshotId } from '../deps.ts';
 import { isWithinAny, toText } from '../files/index.ts';
+import { summarise } from '../left-out/changed-repositories.ts';
 import { findLeftOut, type Scope } from '../left-out/find-left-out.ts';
-import { summarise } from '../left-out/summarise.ts';
 import { isSameSkip, type Skipped } from '../run-folder/index.ts';
 import { type Change, changesBetween, type Folder } from '../store/objects/index.ts';
 import { type LoadedSnapshot, loadSnapshot } from '../tree/index.ts';

@@ -7,10 +7,10 @@ import { removeFolder } from '../files/index.ts';
 import { requireRecord, runFolder, temporaryPath } from '../run-folder/index.ts';
 import { createShadow } from '../store/shadow.ts';
 import { createRunStates } from '../tree/index.ts';
+import { readJournal } from './directory/journal-step.ts';
 import { openTarget } from './directory/open-target.ts';
 import { planDirectory } from './directory/plan-directory.ts';
 import { publishDirectory, recoverPublish } from './directory/publish-directory.ts';
-import { readJournal } from './directory/publish-journal.ts';
 import { planGit } from './git/plan-git.ts';
 import { publishGit } from './git/publish-git.ts';
 

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { UnknownContent } from '@holdpoint/contract';
 import { type Call, type Deps, type FileEntry, type SnapshotId, WorkspaceError } from '../deps.ts';
 import { type BytePath, fromText, isWithin, isWithinAny, toText } from '../files/index.ts';
-import { readRows } from '../host-git/read-rows.ts';
+import { readRows } from '../host-git/stream-blobs.ts';
 import { isSameSkip, requireRecord, runFolder, type Skipped } from '../run-folder/index.ts';
 import { assertSnapshot, type Manifest, readManifests } from '../tree/index.ts';
 

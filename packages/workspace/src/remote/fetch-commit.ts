@@ -1,11 +1,13 @@
 import * as fs from 'node:fs';
+import { chownSync, mkdirSync, readdirSync } from 'node:fs';
 import { copyFile, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { type Deps, errnoOf, type Owner, type Progress, WorkspaceError } from '../deps.ts';
-import { type Directory, linkFile, openChain, openTop, syncPath, writeDurably } from '../files/index.ts';
+import { type Directory, linkFile, openChain, openTop, removeFolder, syncPath, writeDurably } from '../files/index.ts';
 import { bigFileFlags, pipeInput } from '../host-git/git.ts';
 import type { RemoteAccess } from '../port/remote-git.ts';
+import { temporaryPath } from '../run-folder/index.ts';
 import type { Repository } from '../source/git/repository.ts';
 import { beginEntry } from '../store/keyed/index.ts';
 import { isRefName, writeRef } from '../store/objects/index.ts';
@@ -13,7 +15,6 @@ import { createBare } from '../store/shadow.ts';
 import { assertDone } from './failure.ts';
 import * as fetched from './fetched.ts';
 import { readProgress } from './read-progress.ts';
-import { withStaging } from './staging.ts';
 
 interface Input {
   runId: string;
@@ -193,4 +194,38 @@ export async function findRemoteRef(
   const commit = name && (refs.get(`${name}^{}`) ?? refs.get(name));
   if (name === undefined || commit === undefined) throw none(ref === 'HEAD' ? ': the repository is empty' : '');
   return { name, commit };
+}
+
+/**
+ * Acts on a new bare repository with another user as a permitted writer. Removed afterwards; when the process dies, the next process removes it with
+ * other unfinished work. No git of this process runs inside once the other user could write.
+ * @param fill adds to the repository while the repository is still this process's own
+ */
+export async function withStaging<Result>(
+  deps: Deps,
+  runId: string,
+  act: (folder: string, owner: Owner) => Promise<Result>,
+  fill: (folder: string) => Promise<void> = () => Promise.resolve(),
+): Promise<Result> {
+  const path = temporaryPath(deps, runId);
+  mkdirSync(path, { recursive: true, mode: 0o711 });
+  try {
+    const folder = join(path, 'staging.git');
+    await createBare(folder);
+    await fill(folder);
+    const owner = await deps.allocateOwner(runId);
+    if (deps.isRoot) giveTo(folder, owner);
+    return await act(folder, owner);
+  } finally {
+    await removeFolder(path);
+  }
+}
+
+function giveTo(path: string, { uid, gid }: Owner): void {
+  chownSync(path, uid, gid);
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    if (entry.isDirectory()) giveTo(join(path, entry.name), { uid, gid });
+    // Packs may be shared with the cache, by a link.
+    else if (!/^pack-.*\.(pack|idx)$/.test(entry.name)) chownSync(join(path, entry.name), uid, gid);
+  }
 }

@@ -3,9 +3,8 @@ import type { RemoteTarget } from '../source/git/repository.ts';
 import { markShallow, pipePack } from '../source/git/take-commit.ts';
 import { writeRef } from '../store/objects/index.ts';
 import { assertDone, lastWords } from './failure.ts';
-import { listRefs, remoteGit } from './fetch-commit.ts';
+import { listRefs, remoteGit, withStaging } from './fetch-commit.ts';
 import { folderOf } from './fetched.ts';
-import { withStaging } from './staging.ts';
 
 interface Input {
   folder: RunFolder;

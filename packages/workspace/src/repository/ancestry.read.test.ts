@@ -5,7 +5,7 @@ import { createGit } from '../host-git/git.ts';
 import { withObjectReader } from '../host-git/object-reader.ts';
 import { temporary } from '../testing/index.ts';
 import { git, gitBytes } from '../testing/real-git.ts';
-import { readAncestry } from './ancestry.ts';
+import { readAncestry } from './history.ts';
 import { walkCommits } from './walk-commits.ts';
 
 test('the parents are those of the objects, in any history and encoding', async () => {

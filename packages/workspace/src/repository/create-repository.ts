@@ -5,8 +5,8 @@ import { openTop, setFileOwner, setFolderOwner, writeAll } from '../files/index.
 import type { Owner } from '../port/workspaces.ts';
 import { commitContent, type Folder, signature } from '../store/objects/index.ts';
 import { buildIndex } from '../tree/index-file.ts';
-import type { Ancestry } from './ancestry.ts';
-import { initialFiles, initialFolders } from './repository-files.ts';
+import { initialFiles, initialFolders } from './base-objects.ts';
+import type { Ancestry } from './history.ts';
 
 /** Creates the repository of a new tree: at its base commit, with a clean status. */
 export async function createRepository(input: {

@@ -3,7 +3,7 @@ import { type Call, type Deps, errnoOf, type Materialised, type SnapshotId, Work
 import { makeTree } from '../drivers/trees.ts';
 import { openTop, setFolderOwner, syncPath } from '../files/index.ts';
 import type { Git } from '../host-git/git.ts';
-import { readPieces } from '../host-git/read-rows.ts';
+import { readPieces } from '../host-git/stream-blobs.ts';
 import { createRunFolder } from '../materialise/create-run-folder.ts';
 import { describe } from '../materialise/materialise.ts';
 import { checkoutSnapshot, createBaseObjects, repositoryMounts, shareHistory } from '../repository/index.ts';

@@ -5,7 +5,7 @@ import { expect } from 'vitest';
 import type { Progress } from '../port/workspaces.ts';
 import { test } from '../testing/fixture.ts';
 import { git, initRepository, readTree, runId, type Temporary, temporary, writeTree } from '../testing/index.ts';
-import { createSelection } from './selection.ts';
+import { createSelection } from './import-context.ts';
 
 test.each([
   [{ exclude: ['node_modules'] }, ['a.ts', 'src/b.ts'], ['node_modules/x', 'src/node_modules/y/z']],

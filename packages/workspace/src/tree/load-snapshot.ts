@@ -1,11 +1,10 @@
 import type { Git } from '../host-git/git.ts';
 import { withObjectReader } from '../host-git/object-reader.ts';
-import { readRows } from '../host-git/read-rows.ts';
-import { readObjects } from '../host-git/stream-blobs.ts';
+import { readObjects, readRows } from '../host-git/stream-blobs.ts';
 import { treeRows } from '../host-git/tree-rows.ts';
 import { type SnapshotId, WorkspaceError } from '../port/workspaces.ts';
 import type { RunFolder } from '../run-folder/run-folder.ts';
-import { isSnapshot } from '../store/journal/snapshot-list.ts';
+import { isSnapshot } from '../store/journal/record.ts';
 import { type Folder, find, isFolder, readCommit, withEntry } from '../store/objects/index.ts';
 import { type Manifest, readManifest } from './manifest.ts';
 import { readListing } from './read-listing.ts';

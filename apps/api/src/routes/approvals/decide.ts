@@ -15,7 +15,7 @@ import { ApiProblem } from '../../errors/to-problem.ts';
 import { askAssertion, siteOf } from '../../passkeys/ask-assertion.ts';
 import { confirmWith } from '../../passkeys/confirm-with.ts';
 import { pointerErrors } from '../../schema/validate.ts';
-import { withComments } from '../runs/line-comments.ts';
+import { withComments } from '../runs/send-message.ts';
 import { toApproval } from './approval-view.ts';
 import { planOf } from './publish-plan.ts';
 

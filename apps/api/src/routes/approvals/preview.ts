@@ -1,7 +1,7 @@
 import { approvalSchema, idParamsSchema } from '@holdpoint/contract/wire';
 import { type ApprovalView, showsResult } from '@holdpoint/engine';
 import type { App } from '../../deps.ts';
-import { awaitRun } from '../../live/await-run.ts';
+import { awaitRun } from '../../live/stream.ts';
 import { toApproval } from './approval-view.ts';
 
 /** POST /v1/approvals/{id}/preview: run a held call on a throw-away fork, and show the result before the decision. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { withComments } from './line-comments.ts';
+import { withComments } from './send-message.ts';
 
 const most = 100_000;
 const snapshot = 'a'.repeat(40);

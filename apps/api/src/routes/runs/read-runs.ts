@@ -13,7 +13,7 @@ import { type Engine, EngineError, type PlannedTurn, type RunState } from '@hold
 import type { FastifyReply } from 'fastify';
 import type { ApiDeps, App } from '../../deps.ts';
 import { placeEngineError, showDamaged, showEach } from '../../errors/to-problem.ts';
-import { awaitRun } from '../../live/await-run.ts';
+import { awaitRun } from '../../live/stream.ts';
 import { toRun, toRunDetail } from './run-view.ts';
 
 /** Ids become parts of keys: an id of another form is not even looked up. @throws EngineError `run_not_found` */

@@ -4,7 +4,7 @@ import * as wire from '@holdpoint/contract/wire';
 import { EngineError, type RunState, type StepState, type WaitingCall } from '@holdpoint/engine';
 import type { FastifyReply } from 'fastify';
 import type { ApiDeps, App } from '../../deps.ts';
-import { readUntil } from '../../live/await-run.ts';
+import { readUntil } from '../../live/stream.ts';
 import { idempotencyKey } from '../../schema/idempotency-key.ts';
 import { readStepDetail, toStepDetail, toWaitingStep } from '../steps/step-view.ts';
 import { checkRunId, findRun } from './read-runs.ts';

@@ -3,7 +3,7 @@ import * as wire from '@holdpoint/contract/wire';
 import { EngineError, type RunState, type TaskState } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { showEach } from '../../errors/to-problem.ts';
-import { readUntil } from '../../live/await-run.ts';
+import { readUntil } from '../../live/stream.ts';
 import { findRun } from '../runs/read-runs.ts';
 
 export function tasksRoutes(app: App): void {

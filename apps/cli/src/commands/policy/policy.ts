@@ -3,8 +3,7 @@ import { policySchema } from '@holdpoint/contract';
 import { type BoundPolicies, compilePolicy, type Explanation, explain, policyDigest } from '@holdpoint/policy';
 import { Command } from 'commander';
 import { plain } from '../../output/index.ts';
-import { catalogPolicy, readPolicy } from '../../policy/catalog-tools.ts';
-import { type DescribedCall, describeCall } from '../../policy/describe-call.ts';
+import { catalogPolicy, type DescribedCall, describeCall, readPolicy } from '../../policy/catalog-tools.ts';
 import { explanationText } from '../../policy/explanation-text.ts';
 import { type ApiOptions, apiCommand, CliError, count, jsonObject, type Shell } from '../../shell/index.ts';
 

@@ -1,8 +1,7 @@
 import { Command } from 'commander';
 import type { Shell } from '../../shell/index.ts';
 import { diffRunCommand } from './diff.ts';
-import { downloadRunCommand } from './download.ts';
-import { listFilesCommand, listSnapshotsCommand, readFileCommand } from './files.ts';
+import { downloadRunCommand, listFilesCommand, listSnapshotsCommand, readFileCommand } from './files.ts';
 import { forkRunCommand } from './fork.ts';
 import { listRunsCommand, listStepsCommand, readValidationCommand, showRunCommand } from './inspect.ts';
 import { readInstructionsCommand } from './instructions.ts';

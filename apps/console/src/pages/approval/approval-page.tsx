@@ -14,7 +14,7 @@ import { ApprovalStatus, Risk } from '../../parts/status.tsx';
 import { wholeTime } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/use-title.ts';
 import { NotShown, useWhyNot } from '../../session/session.tsx';
-import { Viewers } from '../inbox/viewers.tsx';
+import { Viewers } from '../inbox/inbox-page.tsx';
 import { Missing } from '../missing/missing-page.tsx';
 import { CallArguments } from './call-arguments.tsx';
 import { DecidedBefore } from './decided-before.tsx';
@@ -26,9 +26,9 @@ import { Facts } from './facts.tsx';
 import { Later } from './later.tsx';
 import { LedHere } from './led-here.tsx';
 import { Pattern } from './pattern.tsx';
+import { Whole, WholeDesk } from './proposed-patch.tsx';
 import { SideBySide } from './side-by-side.tsx';
 import { Surroundings } from './surroundings.tsx';
-import { Whole, WholeDesk } from './whole.tsx';
 
 /** A request for a decision with everything that a person needs for it. */
 export function ApprovalPage({ id }: { id: string }) {

@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { Note } from '../../parts/note.tsx';
 import { Text } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
-import { EditFoot, type FormProps } from './form-parts.tsx';
+import { EditFoot, type FormProps } from './fields-form.tsx';
 import { isPlan } from './shown.ts';
 
 type Choice = 'run' | 'source' | 'run_lines' | 'source_lines';

@@ -11,15 +11,14 @@ import { Note } from '../../parts/note.tsx';
 import { ProblemNote, Text } from '../../parts/problem-note.tsx';
 import { ConflictForm } from './conflict-form.tsx';
 import { DecidedNote } from './decided-note.tsx';
-import { FieldsForm, isFlat } from './fields-form.tsx';
-import { CallLine, Foot, type FormProps } from './form-parts.tsx';
+import { CallLine, FieldsForm, Foot, type FormProps, isFlat } from './fields-form.tsx';
 import { JsonForm } from './json-form.tsx';
+import { useWholeDigest } from './proposed-patch.tsx';
 import { RejectForm } from './reject-form.tsx';
 import { defaultRemembering, Remember, type Remembering } from './remember.tsx';
 import { shownOf } from './shown.ts';
 import { SideBySide } from './side-by-side.tsx';
 import { useDecision } from './use-decision.ts';
-import { useWholeDigest } from './whole.tsx';
 
 export type Kind = Decide['decision'];
 

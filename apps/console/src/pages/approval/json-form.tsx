@@ -3,7 +3,7 @@ import { useId, useState } from 'react';
 import { parseJson } from '../../parts/json-text.ts';
 import { Note } from '../../parts/note.tsx';
 import { Text } from '../../parts/problem-note.tsx';
-import { EditFoot, type FormProps } from './form-parts.tsx';
+import { EditFoot, type FormProps } from './fields-form.tsx';
 import { lineOf } from './line-of.ts';
 
 interface Props extends FormProps {

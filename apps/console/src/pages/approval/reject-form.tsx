@@ -1,6 +1,6 @@
 import { type RefObject, useId, useState } from 'react';
 import { useRunComments } from '../../diff/comments/use-places.ts';
-import { CallLine, Foot, type FormProps } from './form-parts.tsx';
+import { CallLine, Foot, type FormProps } from './fields-form.tsx';
 import { defaultRemembering, Remember, type Remembering } from './remember.tsx';
 import { WithComments } from './with-comments.tsx';
 

@@ -2,6 +2,7 @@ import { memo, useState } from 'react';
 import { Link } from 'wouter';
 import { type ApprovalFilter, useApprovalCounts, useApprovalList } from '../../api/approvals.ts';
 import { approvals, idsOf, useApproval } from '../../api/entities.ts';
+import { usePresence } from '../../api/presence.ts';
 import { Choices } from '../../parts/choices.tsx';
 import { Empty } from '../../parts/empty.tsx';
 import { EntityList } from '../../parts/entity-list.tsx';
@@ -12,9 +13,9 @@ import { ApprovalStatus, Risk } from '../../parts/status.tsx';
 import { Ago, Until, useNow } from '../../parts/time.tsx';
 import { useFilters } from '../../parts/use-filters.ts';
 import { useTitle } from '../../parts/use-title.ts';
+import { useMe } from '../../session/session.tsx';
 import { Bulk, inOneLine } from './bulk.tsx';
 import { useSnoozed } from './snoozed.ts';
-import { Viewers } from './viewers.tsx';
 import { whyNotInBulk } from './why-not-in-bulk.ts';
 
 interface Props {
@@ -212,5 +213,23 @@ function Nothing({ show, snoozed }: { show: (typeof shows)[number]; snoozed: num
           : 'New requests appear here by themselves, the most urgent first.'}
       </p>
     </Empty>
+  );
+}
+
+/** Other callers who look at the approval now, so that two do not decide at once without knowing. */
+function useViewers(approvalId: string): string[] {
+  const { name: me } = useMe();
+  const { data } = usePresence();
+  const found = data?.data.find(({ approval_id }) => approval_id === approvalId);
+  return found?.viewers.flatMap(({ name }) => (name === me ? [] : [name])) ?? [];
+}
+
+export function Viewers({ approvalId }: { approvalId: string }) {
+  const names = useViewers(approvalId);
+  if (names.length === 0) return null;
+  return (
+    <Badge tone="info" icon="eye">
+      <Text most={80}>{names.join(', ')}</Text> {names.length === 1 ? 'looks' : 'look'} at it
+    </Badge>
   );
 }

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { useLocation } from 'wouter';
 import { ask } from '../../api/request.ts';
-import { LoginForm } from '../../session/login-form.tsx';
+import { LoginForm } from '../../session/session.tsx';
 
 /** `/login`, and `/login#code=…&to=…` of `holdpoint open`: the code leaves the address before it is exchanged, and works once. */
 export function LoginPage({ onDone }: { onDone: () => void }) {

@@ -13,7 +13,7 @@ import { Needs, useWhyNot } from '../../session/session.tsx';
 import { Missing } from '../missing/missing-page.tsx';
 import { Compared, type Said } from './compared.tsx';
 import { ServerState } from './server-state.tsx';
-import { acceptServer, lookAtServer, removeServer, useRereadServers, useServer } from './use-servers.ts';
+import { acceptServer, lookAtServer, removeServer, useRereadServers, useServer } from './servers-page.tsx';
 
 /** A server: what it says, what a person accepted, and the difference. */
 export function ServerPage({ name }: { name: string }) {

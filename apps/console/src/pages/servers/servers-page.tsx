@@ -1,6 +1,8 @@
 import type { McpServer } from '@holdpoint/contract/wire';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import { Link, useLocation } from 'wouter';
+import { ask } from '../../api/request.ts';
 import { AskDialog } from '../../parts/ask-dialog.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Choices } from '../../parts/choices.tsx';
@@ -12,7 +14,40 @@ import { useTitle } from '../../parts/use-title.ts';
 import { Needs, useWhyNot } from '../../session/session.tsx';
 import { type EntryKind, entryOf } from './entry-form.ts';
 import { ServerState } from './server-state.tsx';
-import { addServer, useRereadServers, useServerList } from './use-servers.ts';
+
+const queryKey = ['mcp-servers'];
+const at = (name: string, rest = ''): string => `/v1/mcp/servers/${encodeURIComponent(name)}${rest}`;
+
+export const useServerList = () =>
+  useQuery({
+    queryKey,
+    queryFn: ({ signal }) => ask<{ data: McpServer[] }>({ path: '/v1/mcp/servers', signal }),
+    staleTime: 0,
+  });
+
+export const useServer = (name: string) =>
+  useQuery({
+    queryKey: [...queryKey, name],
+    queryFn: ({ signal }) => ask<McpServer>({ path: at(name), signal }),
+    staleTime: 0,
+  });
+
+/** The servers are read again after a request, whatever its answer. */
+export function useRereadServers(): () => Promise<void> {
+  const queries = useQueryClient();
+  return () => queries.invalidateQueries({ queryKey });
+}
+
+export const addServer = (body: { name: string; server: object }): Promise<McpServer> =>
+  ask({ method: 'POST', path: '/v1/mcp/servers', body });
+
+export const lookAtServer = (name: string): Promise<McpServer> => ask({ method: 'POST', path: at(name, '/look') });
+
+/** @param digest of what the page shows */
+export const acceptServer = (name: string, digest: string): Promise<McpServer> =>
+  ask({ method: 'POST', path: at(name, '/accept'), body: { digest } });
+
+export const removeServer = (name: string): Promise<McpServer> => ask({ method: 'DELETE', path: at(name) });
 
 const kinds: readonly (readonly [EntryKind, string])[] = [
   ['address', 'An address'],

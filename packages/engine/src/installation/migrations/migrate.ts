@@ -3,7 +3,7 @@ import { checkFormat, checkNumbers } from '../check-format.ts';
 import { InstallationError } from '../error.ts';
 import { type Format, type InstallationState, readInstallation, writeFileRecord, writeRedisRecord } from '../record.ts';
 import { refuseCopy, refuseWhileConnected } from '../refuse-copy.ts';
-import type { Sides } from '../sides.ts';
+import type { Sides } from '../watch-history.ts';
 import type { Migration } from './migration.ts';
 import { migrations } from './migrations.ts';
 

@@ -1,4 +1,4 @@
-import type { Sides } from '../sides.ts';
+import type { Sides } from '../watch-history.ts';
 
 /** Changes data of a format into the next format. */
 export interface Migration {

@@ -10,8 +10,7 @@ import type { BuiltRequest } from './build-request.ts';
 import { readRecentFiles } from './recent-files.ts';
 import { areTooMany, SummariesFailedError } from './refused.ts';
 import { summarise, type TurnRequest } from './summarise.ts';
-import { readTreeState } from './tree-state.ts';
-import { addVerbatim, countVerbatim, summaryText } from './verbatim.ts';
+import { addVerbatim, countVerbatim, readTreeState, summaryText } from './verbatim.ts';
 
 interface Summarising {
   request: Pick<BuiltRequest, 'through' | 'scale'>;

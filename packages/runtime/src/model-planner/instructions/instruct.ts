@@ -3,8 +3,8 @@ import type { AgentKinds, FoundKinds, PlannerInput, WrittenInstructions } from '
 import { readablePaths } from '@holdpoint/policy';
 import type { Registry } from '@holdpoint/tools';
 import { WorkspaceError, type Workspaces } from '@holdpoint/workspace';
+import { systemText } from '../ask-model.ts';
 import { listedName } from '../quoted.ts';
-import { systemText } from '../system-text.ts';
 import { environmentOf } from './environment.ts';
 import { fenced, fencedList, readable } from './fenced.ts';
 import { type FoundFile, findFiles, type Reading } from './find-files.ts';

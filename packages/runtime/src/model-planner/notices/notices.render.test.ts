@@ -1,8 +1,7 @@
 import type { NewsOfTask } from '@holdpoint/engine/worker';
 import { expect, test } from 'vitest';
 import { registry } from '../../testing/planned-run.ts';
-import { dueNotices } from './due-notices.ts';
-import { type NoticeFacts, openTodos } from './notice-table.ts';
+import { dueNotices, type NoticeFacts, openTodos } from './notice-table.ts';
 
 const quiet: NoticeFacts = { news: [], budgets: [], turn: 20, fullness: 0.1, summaries: 0, waits: 'task_output' };
 const none = new Set<string>();

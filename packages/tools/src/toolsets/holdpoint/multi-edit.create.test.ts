@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { useWorkspace } from '../../testing/workspace.ts';
-import { editText } from '../../text-work/edit-text.ts';
+import { editText } from '../../text-work/replace-text.ts';
 
 const workspace = useWorkspace();
 const multiEdit = (path: string, ...edits: [old_string: string, new_string: string, replace_all?: boolean][]) =>

@@ -1,10 +1,11 @@
-import { existsSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { mountPointsIn } from '../../bounds/mounts.ts';
 import type { Deps } from '../../deps.ts';
-import { readJson } from '../../files/index.ts';
+import { errnoOf } from '../../errors.ts';
+import { readJson, removeFolder, type Yielder } from '../../files/index.ts';
 import { type Owner, WorkspaceError } from '../../port/workspaces.ts';
 import type { RunFolder } from '../../run-folder/run-folder.ts';
 import type { TreePath } from '../port.ts';
@@ -178,4 +179,46 @@ function unusedTrees(
 
 function usedAt(tree: string): number {
   return statSync(overlayFile(overlayOf({ tree })), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+}
+
+/** Removes a folder with possible trees of runs. */
+export async function removeTrees(path: string, maybeYield?: Yielder): Promise<void> {
+  await unmountIn(path);
+  await removeFolder(path, maybeYield);
+}
+
+/** Removes a tree in the making or out of use, with the run's writes. */
+export async function removeTree(tree: string): Promise<void> {
+  for (const path of [tree, pointOf(tree), overlayOf({ tree })]) await removeTrees(path);
+}
+
+/** The mount point of a tree in use: the mount point of its build cannot be renamed. */
+export const pointOf = (aside: string): string => `${aside}.point`;
+
+/** Takes away the mounts of trees below a path. */
+export const releaseTrees = (path: string): Promise<void> => unmountIn(path);
+
+/** Moves a tree out of use, with the run's writes. @returns false when another process was faster */
+export async function retireTree(tree: string, to: string): Promise<boolean> {
+  if (!(await renameTree(tree, to))) return false;
+  await renameTree(overlayOf({ tree }), overlayOf({ tree: to }));
+  return true;
+}
+
+const maxRounds = 10;
+
+/** Renames a tree after unmounting the tree: the kernel renames no mount point. Returns whether the tree existed. */
+async function renameTree(from: string, to: string): Promise<boolean> {
+  for (let round = 1; ; round++) {
+    await unmountIn(from);
+    try {
+      renameSync(from, to);
+      return true;
+    } catch (error) {
+      const errno = errnoOf(error);
+      if (errno === 'ENOENT') return false;
+      // Another process has mounted the tree once more.
+      if (errno !== 'EBUSY' || round === maxRounds) throw error;
+    }
+  }
 }

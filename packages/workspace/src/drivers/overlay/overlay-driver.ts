@@ -34,11 +34,12 @@ import {
   overlayFile,
   overlayOf,
   overlayText,
+  pointOf,
+  removeTrees,
   staysPlain,
   upperOf,
   workOf,
 } from './mounts.ts';
-import { pointOf, removeTrees } from './remove-trees.ts';
 import { scanOverlay } from './scan-overlay.ts';
 
 /**

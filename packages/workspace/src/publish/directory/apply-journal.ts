@@ -2,10 +2,10 @@ import type { Deps, RunFolder } from '../../deps.ts';
 import { openChain, openTop, removeIfEmpty, syncPath } from '../../files/index.ts';
 import { streamBlobs } from '../../host-git/stream-blobs.ts';
 import { clearAfterPublish } from './clear-aside.ts';
+import type { Journal } from './journal-step.ts';
 import * as journalStep from './journal-step.ts';
 import { createPlacer, type DueStep, makeParents, parentReplaced, swapIn } from './place-file.ts';
 import { findAside, putAside, removeName } from './private-name.ts';
-import type { Journal } from './publish-journal.ts';
 
 interface Input {
   folder: RunFolder;

@@ -4,9 +4,16 @@ import * as files from '../../files/index.ts';
 import type { BlobReceiver } from '../../host-git/stream-blobs.ts';
 import { modes } from '../../store/objects/index.ts';
 import { type AttributeCopier, createAttributeCopier } from './copy-attributes.ts';
-import { changedMeanwhile, checkStep, type Pass, type Step, type StepConflict, splitPath } from './journal-step.ts';
+import {
+  changedMeanwhile,
+  checkStep,
+  type JournalEntry,
+  type Pass,
+  type Step,
+  type StepConflict,
+  splitPath,
+} from './journal-step.ts';
 import { findAside, linkOrMove, privateName, putAside, removeName } from './private-name.ts';
-import type { JournalEntry } from './publish-journal.ts';
 
 export type DueStep = Step & { to: NonNullable<JournalEntry['new']> };
 

@@ -10,13 +10,13 @@ import { isPrivate, kindOf, permissionsAt } from '../../tree/index.ts';
 import { type ChangeSet, changeSet, leftOutOf, withMoves } from '../change-set.ts';
 import { createTextBudget, keepConflicts, largestText, readVersions, textOf, versionOf } from '../conflict-versions.ts';
 import { countHunks, type Versions } from '../merge/conflict-lines.ts';
-import { largestMerged } from '../merge/merge-file.ts';
+import { largestMerged } from '../merge/merge-folders.ts';
 import { toPlanFiles, withDigest } from '../plan-digest.ts';
 import { findUnexplained } from '../unexplained.ts';
 import { compareSource, type Outcome } from './compare-source.ts';
 import { ownershipOf, parentOf, type RunBits, readSource, storeSource, withOwnership } from './inspect-source.ts';
+import { type Journal, type JournalEntry, lastPublished } from './journal-step.ts';
 import { assertOutsideData } from './open-target.ts';
-import { type Journal, type JournalEntry, lastPublished } from './publish-journal.ts';
 
 export interface DirectoryInput extends PublishRequest {
   folder: RunFolder;

@@ -10,10 +10,16 @@ import { findDamaged } from '../../host-git/find-damaged.ts';
 import { changeSet, leftOutOf } from '../index.ts';
 import { applyJournal, passOf, stepsOf } from './apply-journal.ts';
 import { clearAfterRollback } from './clear-aside.ts';
-import type { StepConflict } from './journal-step.ts';
+import {
+  type Journal,
+  readJournal,
+  removeJournal,
+  type StepConflict,
+  writeJournal,
+  writeLastPublished,
+} from './journal-step.ts';
 import { openTarget } from './open-target.ts';
 import { type DirectoryInput, isPublished, planDirectory, requestId, scopeOf } from './plan-directory.ts';
-import { type Journal, readJournal, removeJournal, writeJournal, writeLastPublished } from './publish-journal.ts';
 
 const pollMs = 20;
 const longestMs = 120_000;

@@ -1,11 +1,11 @@
 import type { Conflict, LeftOut } from '@holdpoint/contract';
 import type { Deps, ObjectWriter, SnapshotId } from '../../deps.ts';
 import { isWithinAny, toText } from '../../files/index.ts';
-import { mostListed } from '../../host-git/read-rows.ts';
+import { mostListed } from '../../host-git/stream-blobs.ts';
 import { commitTree } from '../../snapshots/snapshot.ts';
 import { assertUnchanged, type Repository } from '../../source/git/repository.ts';
 import { takeCommit } from '../../source/git/take-commit.ts';
-import { createSelection } from '../../source/selection.ts';
+import { createSelection } from '../../source/import-context.ts';
 import * as objects from '../../store/objects/index.ts';
 import { applyChanges, type Change, type Folder, find, isFolder, modes } from '../../store/objects/index.ts';
 import { keepRecent, loadSnapshot, loadTree } from '../../tree/index.ts';

@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isRemote, placeOf } from '@holdpoint/contract';
 import { type Deps, errnoOf, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
-import { readRows } from '../../host-git/read-rows.ts';
+import { readRows } from '../../host-git/stream-blobs.ts';
 import { openRemoteTarget } from '../../remote/remote-target.ts';
 import { plainBoolean, readPlainConfig } from '../../source/git/plain-config.ts';
 import { holdsCommit } from '../../source/git/plain-object.ts';

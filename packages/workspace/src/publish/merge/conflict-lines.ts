@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import type { Conflict, HunkChoice, Resolution } from '@holdpoint/contract';
 import type { Deps } from '../../deps.ts';
 import { type Leaf, type Mode, modes } from '../../store/objects/index.ts';
-import { type BothHave, emptyFile, versionsOf, withVersions } from './merge-file.ts';
-import { pick, type ThreeWay } from './merge-folders.ts';
+import { type BothHave, emptyFile, pick, type ThreeWay, versionsOf, withVersions } from './merge-folders.ts';
 import { type Hunk, isHunk, type MergedPiece, splitMerge } from './split-merge.ts';
 
 /** The versions of a file in conflict. */

@@ -3,12 +3,19 @@ import type { Deps, ObjectWriter, RunFolder } from '../../deps.ts';
 import { toText } from '../../files/index.ts';
 import * as objects from '../../store/objects/index.ts';
 import { type Folder, find, isFolder, type Leaf, modes } from '../../store/objects/index.ts';
+import { type AttributeQuery, checkAttributes } from '../git/attributes/check-attributes.ts';
 import { createTextBudget, readVersions, resolveConflict } from '../index.ts';
 import { countHunks } from './conflict-lines.ts';
 import { findMoves } from './find-moves.ts';
-import { type MergeDriver, readMergeDrivers } from './merge-drivers.ts';
-import { mergeFile, withVersions } from './merge-file.ts';
-import { type BothChanged, mapThree, mergeFolders, type ThreeWay, type UnmergedPath } from './merge-folders.ts';
+import {
+  type BothChanged,
+  mapThree,
+  mergeFile,
+  mergeFolders,
+  type ThreeWay,
+  type UnmergedPath,
+  withVersions,
+} from './merge-folders.ts';
 
 /** Number of git processes at once. */
 const mostProcesses = 4;
@@ -193,4 +200,46 @@ function reasonOf({ sides, moves, drivers, ...trees }: Context, { path, base, so
   const driver = drivers.get(path);
   if (driver?.kind === 'none') return `${sides.source} and ${sides.run} changed this file. ${driver.detail}`;
   return `${sides.source} and ${sides.run} changed this file in conflicting ways.`;
+}
+
+/** The way to merge a file changed by both sides. */
+export type MergeDriver =
+  | { kind: 'text' | 'union' }
+  /** Not merged: a person decides. */
+  | { kind: 'none'; detail: string };
+
+/** The merge drivers by path, from the attribute `merge`. Paths with the default text merge are omitted. */
+export async function readMergeDrivers(
+  deps: Pick<Deps, 'git'>,
+  query: Omit<AttributeQuery, 'names'>,
+): Promise<Map<string, MergeDriver>> {
+  return driversOf(await checkAttributes(deps, { ...query, names: ['merge'] }));
+}
+
+/** @param found attributes by path, `merge` among them */
+export function driversOf(found: Awaited<ReturnType<typeof checkAttributes>>): Map<string, MergeDriver> {
+  const drivers = [...found].map(([path, of]): [string, MergeDriver] => [path, toDriver(of.get('merge') ?? '')]);
+  return new Map(drivers.filter(([, { kind }]) => kind !== 'text'));
+}
+
+function toDriver(value: string): MergeDriver {
+  switch (value) {
+    case '':
+    case 'set':
+    case 'text':
+    case 'unspecified':
+      return { kind: 'text' };
+    case 'union':
+      return { kind: 'union' };
+    case 'unset':
+    case 'binary':
+      return { kind: 'none', detail: '.gitattributes exclude it from merges (-merge or binary).' };
+    default: {
+      const name = JSON.stringify(value);
+      return {
+        kind: 'none',
+        detail: `.gitattributes set the merge driver ${name}, and drivers of the host are not run.`,
+      };
+    }
+  }
 }

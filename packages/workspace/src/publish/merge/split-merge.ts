@@ -1,6 +1,6 @@
 import type { Deps } from '../../deps.ts';
 import { createYielder, type Yielder } from '../../files/index.ts';
-import { type BothHave, mergeFile } from './merge-file.ts';
+import { type BothHave, mergeFile } from './merge-folders.ts';
 
 /** The bytes of both sides where their edits touch the same lines. */
 export interface Hunk {

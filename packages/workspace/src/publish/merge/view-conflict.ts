@@ -8,8 +8,7 @@ import { requireRecord, runFolder } from '../../run-folder/index.ts';
 import { canonicalMode, type Leaf } from '../../store/objects/index.ts';
 import { withBorrowedShadow } from '../publish.ts';
 import { applyChoices, bothHave, type Versions, versionsDigest, withPieces } from './conflict-lines.ts';
-import { type BothHave, emptyFile, versionsOf, withVersions } from './merge-file.ts';
-import { mapThree } from './merge-folders.ts';
+import { type BothHave, emptyFile, mapThree, versionsOf, withVersions } from './merge-folders.ts';
 import { countLines, type Hunk, isHunk, type MergedPiece } from './split-merge.ts';
 
 /** A page of the conflicting hunks of a file. */

@@ -4,8 +4,7 @@ import { type Source, sourceFoldersOf } from '@holdpoint/contract';
 import type { Deps } from '../../deps.ts';
 import { createYielder, fromPlain, isWithin, type Yielder } from '../../files/index.ts';
 import { errnoOf } from '../../port/workspaces.ts';
-import type { FoundSource } from '../git/found-source.ts';
-import { listGit } from '../git/repository.ts';
+import { type FoundSource, listGit } from '../git/repository.ts';
 import { type OpenFolder, openFolder, refuse } from './judge-folder.ts';
 
 interface Unusable {

@@ -1,2 +1,2 @@
 export * from './check-folders.ts';
-export * from './mount-points.ts';
+export * from './judge-folder.ts';

@@ -5,8 +5,7 @@ import { isRemote, placeOf } from '@holdpoint/contract';
 import type { Use } from '../../bounds/bounds.ts';
 import { type Deps, WorkspaceError, type WorkspaceRecord } from '../../deps.ts';
 import type { Git, GitOptions } from '../../host-git/git.ts';
-import { type RowsOptions, readRows } from '../../host-git/read-rows.ts';
-import { readObjects, type SmallQuery } from '../../host-git/stream-blobs.ts';
+import { type RowsOptions, readObjects, readRows, type SmallQuery } from '../../host-git/stream-blobs.ts';
 import type { RemoteAccess } from '../../port/remote-git.ts';
 import { findLayout, type Layout } from './layout.ts';
 
@@ -232,3 +231,11 @@ export async function openOrigin(
     },
   );
 }
+
+/** A found source: its real path, and the commit of a git source. */
+export type FoundSource =
+  | { type: 'empty' }
+  | { type: 'directory'; path: string }
+  | { type: 'archive'; path: string }
+  /** `content`: the commit object, when it was read already. */
+  | { type: 'git'; repository: Repository; commit: string; content?: Buffer };

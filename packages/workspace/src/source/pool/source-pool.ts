@@ -5,7 +5,7 @@ import type { Source } from '@holdpoint/contract';
 import { type Deps, errnoOf } from '../../deps.ts';
 import { linkFile } from '../../files/index.ts';
 import { beginEntry, folderOfKind, newestIn, noteUse } from '../../store/keyed/index.ts';
-import type { FoundSource } from '../git/found-source.ts';
+import type { FoundSource } from '../git/repository.ts';
 import { entryFile, entryText, evictSource, evictSources, packsOf, soundPacks, sourceKind } from './entry.ts';
 import { openSourceStats, type SourceStats } from './source-stats.ts';
 

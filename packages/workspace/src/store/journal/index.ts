@@ -1,3 +1,3 @@
 export * from './journal.ts';
-export * from './recover-snapshots.ts';
-export * from './snapshot-list.ts';
+export * from './journal.ts';
+export * from './record.ts';

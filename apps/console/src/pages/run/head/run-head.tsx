@@ -4,7 +4,7 @@ import { Text } from '../../../parts/problem-note.tsx';
 import { RunStatus } from '../../../parts/status.tsx';
 import { Ago, spanText } from '../../../parts/time.tsx';
 import type { ShownRun } from '../shown-run.ts';
-import { RunActions } from './run-actions.tsx';
+import { RunActions } from './action-dialog.tsx';
 
 interface Measure {
   name: string;

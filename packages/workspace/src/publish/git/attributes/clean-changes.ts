@@ -5,9 +5,8 @@ import type { Deps, ObjectWriter } from '../../../deps.ts';
 import { streamBlobs } from '../../../host-git/stream-blobs.ts';
 import { isPointer, largestPointer, pointerTo } from '../../../source/lfs-pointer.ts';
 import * as objects from '../../../store/objects/index.ts';
-import type { MergeDriver } from '../../merge/merge-drivers.ts';
-import { cleanText, isTextWithCrlf } from './clean-text.ts';
-import { type Attributes, readAttributes } from './read-attributes.ts';
+import type { MergeDriver } from '../../merge/merge-trees.ts';
+import { type Attributes, cleanText, isTextWithCrlf, readAttributes } from './clean-text.ts';
 
 /** A larger file is not converted, because the whole file would be in memory. Bytes. */
 const largestText = 64 * 1024 * 1024;

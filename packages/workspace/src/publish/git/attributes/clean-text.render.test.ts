@@ -6,8 +6,7 @@ import { expect, test } from 'vitest';
 import { createGit } from '../../../host-git/git.ts';
 import { git, gitBytes } from '../../../testing/index.ts';
 import { loadTree } from '../../../tree/index.ts';
-import { cleanText, isTextWithCrlf } from './clean-text.ts';
-import { readAttributes } from './read-attributes.ts';
+import { cleanText, isTextWithCrlf, readAttributes } from './clean-text.ts';
 
 const pieces = ['a', 'word ', '\r\n', '\r\n', '\n', '\r', '$Id$', '$Id: x $', '$Id: ', '$', '\0', '\x1a', '\x07', 'é'];
 const content = fc
