@@ -4,12 +4,12 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
-import { parseSync } from 'oxc-parser';
+import { isTest, listCode, measureFile } from './count-imports.ts';
 import pointing from './words/pointing.json' with { type: 'json' };
 import { countPointing, packageOf } from './words/pointing.ts';
 import { findBanned, listFiles, readProse } from './words/prose.ts';
 
-const files = listFiles('.').filter((file) => /\.(ts|mjs)$/.test(file) && !file.startsWith('examples/repos/'));
+const files = listCode();
 const source = files.filter((file) => !isTest(file)).map(measureFile);
 const tests = files.filter(isTest).map(measureFile);
 const lengths = source.map(({ lines }) => lines).sort((a, b) => a - b);
@@ -23,6 +23,10 @@ print(
   `${sum(source, 'imports')}, ${((100 * sum(source, 'imports')) / sum(source, 'lines')).toFixed(2)} % of source lines`,
 );
 print(
+  'import lines',
+  `${sum(source, 'importLines')}, ${((100 * sum(source, 'importLines')) / sum(source, 'lines')).toFixed(2)} % of source lines, re-exports too`,
+);
+print(
   'vague words',
   `${((1000 * sum(comments, 'banned')) / sum(comments, 'words')).toFixed(1)} per 1,000 of ${sum(comments, 'words')} comment words`,
 );
@@ -32,13 +36,6 @@ const { words, pointing: pointed } = countPointing(
 );
 print('pointing words', `${((1000 * pointed) / words).toFixed(1)} per 1,000 of ${words} comment words, tests left out`);
 for (const { name, entries } of listExports()) print(`exports of ${name}`, String(entries));
-
-function measureFile(file: string): { lines: number; imports: number } {
-  const text = readFileSync(file, 'utf8');
-  const { program } = parseSync(file, text);
-  const imports = program.body.filter(({ type }) => type === 'ImportDeclaration').length;
-  return { lines: text.split('\n').length - 1, imports };
-}
 
 function measureComments(file: string): { words: number; banned: number } {
   const text = readProse(file, ['comment']);
@@ -51,10 +48,6 @@ function listExports(): { name: string; entries: number }[] {
     const { exports = {} } = JSON.parse(readFileSync(file, 'utf8'));
     return { name: path.dirname(file), entries: typeof exports === 'string' ? 1 : Object.keys(exports).length };
   });
-}
-
-function isTest(file: string): boolean {
-  return /^tests\/|\.test\.ts$|\/(testing|fixtures)\//.test(file);
 }
 
 function quantile(share: number): number | undefined {
