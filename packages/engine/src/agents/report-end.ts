@@ -39,7 +39,7 @@ function outcomeOf(child: domain.RunState, spec: AgentSpec, { task, now }: { tas
     case 'succeeded':
       return { status: 'completed' as const, exit_code: null, ...message };
     case 'canceled':
-      // The run was canceled because of its pause (`fail-paused.ts`): the reason of the pause is the reason of the failure.
+      // The run was canceled because of its pause (`report-end.ts`): the reason of the pause is the reason of the failure.
       if (task.kill === undefined && isPauseFinal(child, spec, now)) {
         return { status: 'failed' as const, exit_code: 1, ...reason, ...message };
       }

@@ -74,7 +74,7 @@ const entryOf = (runId: string, entry: Entry): Promise<LoggedEvent | Damaged> =>
   readEntry(`${runId}:${seqOf(entry)}`, () => eventOf(runId, entry));
 const timeOf = (runId: string, entry: Entry): number => Date.parse(eventOf(runId, entry).time);
 
-/** The events as stored text (`stored-event.ts`), not parsed: for a search through all logs. */
+/** The events as stored text (`recorded-event.ts`), not parsed: for a search through all logs. */
 export async function* readRawLog(redis: Redis, runId: string): AsyncGenerator<string> {
   for await (const { text } of readRawLogEntries(redis, runId)) yield text;
 }

@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import { logKey } from './keys.ts';
 
-/** The events after sequence number `after` as stored text (`stored-event.ts`), oldest first, at most `limit`. */
+/** The events after sequence number `after` as stored text (`recorded-event.ts`), oldest first, at most `limit`. */
 export async function readTexts(
   redis: Redis,
   runId: string,

@@ -83,7 +83,7 @@ export interface Queues {
 }
 
 /**
- * All jobs have the same priority: the priority of a run decides when the run begins (`admission/rank.ts`), and runs in progress share the
+ * All jobs have the same priority: the priority of a run decides when the run begins (`admission/admission.ts`), and runs in progress share the
  * workers. A worker with no free slot gives smaller priorities to the jobs due next (`runtime/src/jobs/shared-slots.ts`). The priority is
  * not left out: BullMQ takes jobs without a priority first.
  */

@@ -5,7 +5,7 @@ import type { RunFolder } from '../run-folder/run-folder.ts';
 
 /**
  * Maps a file's status to its content, so a walk hashes only changed files. The entries describe files, not snapshots; losing them
- * costs time, never correctness. `trusted-stats.ts` decides which walks may read and write the cache.
+ * costs time, never correctness. `start-scan.ts` decides which walks may read and write the cache.
  *
  * A file changed within the clock tick of its hashing keeps its status ("racily clean"). So an entry counts only when the file's
  * ctime lies before `clock`, the file system's own time just before hashing began. A folder's times change with every name added or

@@ -165,7 +165,7 @@ export const settledTurns = 'settled_turns:';
 export const turnsAtOnce = 200;
 /** The first snapshot of a fork. */
 export const forkField = (child: string) => textCell(`fork:${child}`);
-/** The task of this run above a reserved sub-agent: a step beneath the task is about to start the sub-agent (`reserve-agent.ts`). */
+/** The task of this run above a reserved sub-agent: a step beneath the task is about to start the sub-agent (`tree-limits.ts`). */
 export const reservedField = (stepId: string) => textCell(`reserved:${stepId}`);
 /** The calls received by an open run with this number. */
 export const receivedField = (number: number) =>

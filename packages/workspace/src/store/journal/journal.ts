@@ -22,7 +22,7 @@ import {
 /**
  * A file of the shadow repository for the snapshots of a single process: an fsync makes a snapshot durable, objects and name together. Its
  * objects and its ref are also written as separate files without fsync (`show.ts`), for git. After a power cut only the journal counts
- * (`recover-snapshots.ts`).
+ * (`journal.ts`).
  */
 export interface Journal {
   readonly path: string;
