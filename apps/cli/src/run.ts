@@ -4,19 +4,10 @@ import { plain, plainJson } from '@holdpoint/readable';
 import { Command, CommanderError } from 'commander';
 import manifest from '../package.json' with { type: 'json' };
 import { findConnection } from './connection.ts';
-import {
-  type Config,
-  colorsFor,
-  commandName,
-  type ExitCode,
-  exitCodes,
-  readConfig,
-  type Shell,
-  type Terminal,
-} from './shell/index.ts';
+import * as cli from './shell/index.ts';
 
 /** The commands of the first level, in the order of the help. A command out of use loads nothing. */
-const commands: Readonly<Record<string, (shell: Shell) => Promise<Command>>> = {
+const commands: Readonly<Record<string, (shell: cli.Shell) => Promise<Command>>> = {
   up: async (shell) => (await import('./commands/up.ts')).upCommand(shell),
   down: async (shell) => (await import('./commands/down.ts')).downCommand(shell),
   api: async (shell) => (await import('./commands/foreground.ts')).apiProcessCommand(shell),
@@ -60,8 +51,8 @@ Exit codes: 0 ok, 1 failed, 2 usage, 3 canceled or expired, 4 not authorized, 5 
 8 conflict, 130 interrupted.`;
 
 /** @param first the first word of the command line: with the name of a command, the program has this command alone */
-export async function createProgram(shell: Shell, first: string | undefined): Promise<Command> {
-  const program = new Command(commandName)
+export async function createProgram(shell: cli.Shell, first: string | undefined): Promise<Command> {
+  const program = new Command(cli.commandName)
     .description(
       'Durable agent runs: every tool call is a job, risky calls wait for a person, changes are reviewed before they are published.',
     )
@@ -81,7 +72,7 @@ export async function createProgram(shell: Shell, first: string | undefined): Pr
 }
 
 /** All commands for help, for completion, and for the advice about an unknown word. */
-async function openCommands(shell: Shell, first: string | undefined): Promise<Command[]> {
+async function openCommands(shell: cli.Shell, first: string | undefined): Promise<Command[]> {
   if (first === '--version' || first === '-V') return [];
   const asked = first !== undefined && Object.hasOwn(commands, first) ? commands[first] : undefined;
   const open = asked === undefined ? Object.values(commands) : [asked];
@@ -89,19 +80,23 @@ async function openCommands(shell: Shell, first: string | undefined): Promise<Co
 }
 
 /** Commander throws instead of ending the process, and an option belongs to the command in front. */
-function configure(command: Command, shell: Shell): void {
+function configure(command: Command, shell: cli.Shell): void {
   command.exitOverride().enablePositionalOptions().showHelpAfterError('(add --help for its usage)');
   command.configureOutput({ writeOut: (text) => shell.write(text), writeErr: (text) => shell.say(text.trimEnd()) });
   for (const child of command.commands) configure(child, shell);
 }
 
 /** Runs the command once. */
-export async function run(input: { argv: string[]; env: NodeJS.ProcessEnv; terminal: Terminal }): Promise<ExitCode> {
+export async function run(input: {
+  argv: string[];
+  env: NodeJS.ProcessEnv;
+  terminal: cli.Terminal;
+}): Promise<cli.ExitCode> {
   const { argv, env, terminal } = input;
   let shell: ReturnType<typeof openShell> | undefined;
   endQuietlyWithoutReader(terminal, () => shell?.outlivesTerminal === true);
   try {
-    shell = openShell(readConfig(env, process.cwd()), terminal);
+    shell = openShell(cli.readConfig(env, process.cwd()), terminal);
   } catch (error) {
     const { describeError } = await import('./report-error.ts');
     const { message, next, exitCode } = describeError(error);
@@ -113,7 +108,7 @@ export async function run(input: { argv: string[]; env: NodeJS.ProcessEnv; termi
     await program.parseAsync(argv, { from: 'user' });
   } catch (error) {
     // Commander throws with exit code 0 after help and the version, already printed.
-    if (error instanceof CommanderError && error.exitCode === 0) return exitCodes.ok;
+    if (error instanceof CommanderError && error.exitCode === 0) return cli.exitCodes.ok;
     const { reportError } = await import('./report-error.ts');
     reportError(shell, error, argv.includes('--json'));
   } finally {
@@ -126,17 +121,17 @@ export async function run(input: { argv: string[]; env: NodeJS.ProcessEnv; termi
  * An early end of the reader (`holdpoint logs RUN | head`) is no error, and neither is a closed terminal. The command ends, except
  * `up`: `up` first ends its processes.
  */
-function endQuietlyWithoutReader({ stdout, stderr }: Terminal, outlives: () => boolean): void {
+function endQuietlyWithoutReader({ stdout, stderr }: cli.Terminal, outlives: () => boolean): void {
   const onError = (error: NodeJS.ErrnoException): void => {
     if (outlives()) return;
     if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error;
-    process.exit(exitCodes.ok);
+    process.exit(cli.exitCodes.ok);
   };
   stdout.on('error', onError);
   stderr.on('error', onError);
 }
 
-export function openShell(config: Config, terminal: Terminal): Shell {
+export function openShell(config: cli.Config, terminal: cli.Terminal): cli.Shell {
   const { stdout, stderr, stdin } = terminal;
   const clients: Client[] = [];
   let outlives = false;
@@ -150,8 +145,8 @@ export function openShell(config: Config, terminal: Terminal): Shell {
     redraws: stdout.isTTY === true && config.environment.TERM !== 'dumb',
     width,
     tableWidth: stdout.isTTY === true ? width : undefined,
-    colors: colorsFor(config.color ?? stdout.isTTY === true),
-    errColors: colorsFor(config.color ?? stderr.isTTY === true),
+    colors: cli.colorsFor(config.color ?? stdout.isTTY === true),
+    errColors: cli.colorsFor(config.color ?? stderr.isTTY === true),
     write: (text) => stdout.write(text),
     async pipe(bytes) {
       const decoder = stdout.isTTY === true ? new TextDecoder() : undefined;
@@ -177,7 +172,7 @@ export function openShell(config: Config, terminal: Terminal): Shell {
       for await (const chunk of stdin) text += chunk;
       return text;
     },
-    exitCode: exitCodes.ok,
+    exitCode: cli.exitCodes.ok,
     async connect(url, key) {
       const connection = findConnection(key === undefined ? config : { ...config, key }, url);
       // A lazy import: commands without a server start faster.

@@ -7,7 +7,6 @@ import { CallerError } from './errors.ts';
 import { firstKey, nameKey, pointerKey, recordKey, sessionKey, streamsKey } from './keys.ts';
 import { createKey, getKey, type KeyDeps, type KeyRequest, listKeys, revokeKey, rotateKey } from './manage-keys.ts';
 import * as passkeys from './passkeys.ts';
-import { checkPermit, createPermit } from './passkeys.ts';
 import { personOf, recordOlderPersons, recordPerson, rootName } from './persons.ts';
 import { effectiveLimits, type Holder, type KeyRecord, parseStored } from './record.ts';
 import { scriptOf, storeKey } from './script.ts';
@@ -18,7 +17,7 @@ import { signIn, takeOnce } from './sign-in.ts';
  * Makes sure of a record for the key in the key file: `admin`, a person of the tenant `default` with every scope and no limit, so the
  * operator can always act. A new text in the file replaces the text before, and is valid even when the text before was revoked.
  */
-export async function recordFirstKey(deps: Pick<KeyDeps, 'redis' | 'newId' | 'now'>, text: string): Promise<void> {
+async function recordFirstKey(deps: Pick<KeyDeps, 'redis' | 'newId' | 'now'>, text: string): Promise<void> {
   const { redis } = deps;
   const digest = digestOf(text);
   // Processes with a simultaneous start agree on the same id.
@@ -59,10 +58,7 @@ export interface OpenStream {
 }
 
 /** @throws CallerError `too_many_streams`, `unauthorized` */
-export async function openStream(
-  redis: Redis,
-  { keyId, digest, limits, session, scopes }: Holder,
-): Promise<OpenStream> {
+async function openStream(redis: Redis, { keyId, digest, limits, session, scopes }: Holder): Promise<OpenStream> {
   const id = randomUUID();
   const own = session === undefined ? [] : [sessionKey(session)];
   const keys = [streamsKey(keyId), pointerKey(digest), recordKey(keyId), ...own];
@@ -157,6 +153,6 @@ const passkeysIn = (redis: Redis) => ({
   openChallenge: on(redis, passkeys.openChallenge),
   readChallenge: on(redis, passkeys.readChallenge),
   use: on(redis, passkeys.usePasskey),
-  createPermit: on(redis, createPermit),
-  checkPermit: on(redis, checkPermit),
+  createPermit: on(redis, passkeys.createPermit),
+  checkPermit: on(redis, passkeys.checkPermit),
 });

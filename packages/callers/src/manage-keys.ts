@@ -20,7 +20,7 @@ interface Powers {
 }
 
 /** Whether a caller sees the keys of a tenant: its own tenant, or all tenants for the operator's caller. */
-export const seesTenant = ({ caller }: Pick<Holder, 'caller'>, tenant: Tenant): boolean =>
+const seesTenant = ({ caller }: Pick<Holder, 'caller'>, tenant: Tenant): boolean =>
   caller.tenant === tenant || caller.tenant === defaultTenant;
 
 /**
@@ -28,14 +28,14 @@ export const seesTenant = ({ caller }: Pick<Holder, 'caller'>, tenant: Tenant): 
  * rotation. The pointers fit the request to create a key.
  * @throws CallerError `key_not_allowed`
  */
-export function assertHolds(holder: Holder, asked: Powers): void {
+function assertHolds(holder: Holder, asked: Powers): void {
   const errors = refusals(holder, asked);
   const [first] = errors;
   if (first !== undefined) throw new CallerError('key_not_allowed', first.detail, errors);
 }
 
 /** Refuses scopes out of reach for any key of this kind and tenant. @throws CallerError `invalid_key` */
-export function assertHoldable(asked: Pick<Powers, 'kind' | 'tenant' | 'scopes'>): void {
+function assertHoldable(asked: Pick<Powers, 'kind' | 'tenant' | 'scopes'>): void {
   const errors = asked.scopes.flatMap((scope, index) => {
     const detail = whyNeverHeld(asked, scope);
     return detail === undefined ? [] : [{ pointer: `/scopes/${index}`, detail }];

@@ -11,7 +11,7 @@ import { scriptOf } from './script.ts';
 const store = scriptOf('challenge-store');
 
 /** A permit is used within an hour. */
-export const permitMs = 3_600_000;
+const permitMs = 3_600_000;
 
 const permitSchema = z.object({ digest: z.string(), tenant: tenantSchema, person: z.string() });
 

@@ -1,16 +1,7 @@
 import { EgressError } from './errors.ts';
 import { deadline, defaultFetchLimits, type FetchLimits, resolveLimits } from './limits.ts';
 import type { Body } from './read-body.ts';
-import {
-  type Hop,
-  type HopResponse,
-  type InjectedHeaders,
-  noHeaders,
-  parseRequest,
-  parseTarget,
-  type SendDeps,
-  sendRequest,
-} from './send-request.ts';
+import * as sending from './send-request.ts';
 
 /** Sent to another origin, too. Any other header may be a secret: authorization, cookie, x-api-key. */
 const crossOriginHeaders = ['accept', 'accept-language', 'user-agent', 'content-type'];
@@ -21,11 +12,11 @@ const crossOriginHeaders = ['accept', 'accept-language', 'user-agent', 'content-
  *
  * Throws `EgressError` EREDIRECTREFUSED.
  */
-export function followRedirect(
-  hop: Hop,
-  { status, headers }: Pick<HopResponse, 'status' | 'headers'>,
+function followRedirect(
+  hop: sending.Hop,
+  { status, headers }: Pick<sending.HopResponse, 'status' | 'headers'>,
   state: { followed: number; limit: number; mayFollow?: ((url: URL) => boolean) | undefined },
-): Hop | null {
+): sending.Hop | null {
   const [location] = [headers.location].flat();
   if (![301, 302, 303, 307, 308].includes(status) || location === undefined) return null;
   if (state.followed >= state.limit) {
@@ -51,16 +42,16 @@ export function followRedirect(
   return becomesGet ? { ...sent, method: 'GET', body: null } : { ...hop, ...sent };
 }
 
-function parseLocation(from: Hop, location: string): URL {
+function parseLocation(from: sending.Hop, location: string): URL {
   try {
-    return parseTarget(location, from.url);
+    return sending.parseTarget(location, from.url);
   } catch (error) {
     throw asRedirectError(from, error);
   }
 }
 
 /** A refused target of a redirect is the fault of the redirect, not of the caller. @param from null for the first hop */
-export function asRedirectError(from: Hop | null, error: unknown): unknown {
+function asRedirectError(from: sending.Hop | null, error: unknown): unknown {
   const refusals = ['EURLINVALID', 'ENETWORKOFF', 'EHOSTNOTALLOWED', 'EADDRESSREFUSED'];
   if (!from || !(error instanceof EgressError) || !refusals.includes(error.code)) return error;
   return refused(`${from.url.href} redirects to a refused target. ${error.message}`, error.next, error);
@@ -71,10 +62,10 @@ function refused(message: string, next: string, cause?: unknown): EgressError {
 }
 
 /** `onConnection` is called once for every connection, made or refused, at its end. The callback must not throw. */
-export interface GuardedFetchOptions extends Pick<SendDeps, 'guard' | 'onConnection'> {
+export interface GuardedFetchOptions extends Pick<sending.SendDeps, 'guard' | 'onConnection'> {
   limits?: Partial<FetchLimits>;
   /** @default none */
-  headers?: InjectedHeaders;
+  headers?: sending.InjectedHeaders;
   /** Certificates in PEM that are trusted in addition to public authorities. @default none */
   authorities?: readonly string[];
 }
@@ -88,14 +79,14 @@ export interface FetchRequest {
   body?: string | Buffer;
   limits?: Partial<FetchLimits>;
   /** Cut and mark a body over its limit, or fail with ETOOLARGE. @default 'truncate' */
-  tooLarge?: SendDeps['tooLarge'];
+  tooLarge?: sending.SendDeps['tooLarge'];
   /** Whether to follow a redirect to this URL, in addition to the guard's verdict. A refusal is EREDIRECTREFUSED. @default yes */
   mayFollow?: ((url: URL) => boolean) | undefined;
   signal: AbortSignal;
 }
 
 /** `url`, `status` and `headers` belong to the last hop, the body is decompressed. */
-interface FetchResult extends Pick<HopResponse, 'status' | 'headers'>, Body {
+interface FetchResult extends Pick<sending.HopResponse, 'status' | 'headers'>, Body {
   url: string;
   /** Every hop, the last included. */
   hops: readonly { url: string; status: number }[];
@@ -143,18 +134,18 @@ async function fetchFollowing(
   closing: AbortSignal,
 ): Promise<FetchResult> {
   const limits = resolveLimits(defaultFetchLimits, options.limits, request.limits);
-  const { headers = noHeaders, authorities = [] } = options;
+  const { headers = sending.noHeaders, authorities = [] } = options;
   const tooLarge = request.tooLarge ?? 'truncate';
-  const deps: SendDeps = { guard, onConnection, limits, headers, authorities, tooLarge };
+  const deps: sending.SendDeps = { guard, onConnection, limits, headers, authorities, tooLarge };
   using total = deadline(limits.total_ms, `${limits.total_ms} ms were not enough for the whole answer.`);
   const signal = AbortSignal.any([request.signal, closing, total.signal]);
   signal.throwIfAborted();
   const { mayFollow } = request;
   const hops: { url: string; status: number }[] = [];
-  let hop = parseRequest(request);
-  let from: Hop | null = null;
+  let hop = sending.parseRequest(request);
+  let from: sending.Hop | null = null;
   while (true) {
-    await using response = await sendRequest(deps, hop, signal).catch((error: unknown) => {
+    await using response = await sending.sendRequest(deps, hop, signal).catch((error: unknown) => {
       throw asRedirectError(from, error);
     });
     const { status, headers } = response;

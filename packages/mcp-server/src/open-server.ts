@@ -1,6 +1,5 @@
 import { plain } from '@holdpoint/readable';
 import * as mcp from '@modelcontextprotocol/server';
-import { createMcpHandler } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import type { z } from 'zod';
 import { cutText } from './bounds.ts';
@@ -13,7 +12,7 @@ import { tools } from './tools/index.ts';
 const most = 1024 * 1024;
 
 /** The patch and the files of a run, for clients that show or attach resources. */
-export function addResources(server: mcp.McpServer, { client }: ToolDeps): void {
+function addResources(server: mcp.McpServer, { client }: ToolDeps): void {
   server.registerResource(
     'run-diff',
     new mcp.ResourceTemplate('holdpoint://runs/{run_id}/diff', { list: undefined }),
@@ -58,10 +57,10 @@ interface Parts {
   tools: readonly ToolDefinition[];
   resources: boolean;
 }
-export const allParts: Parts = { tools, resources: true };
+const allParts: Parts = { tools, resources: true };
 
 /** The parts that a request over HTTP needs: a call needs its tool alone, and a request about a task none. */
-export function partsFor(request: unknown): Parts {
+function partsFor(request: unknown): Parts {
   const { method, params } = (request ?? {}) as { method?: unknown; params?: { name?: unknown } };
   if (typeof method === 'string' && method.startsWith('tasks/')) return { tools: [], resources: false };
   const called = method === 'tools/call' ? tools.find(({ name }) => name === params?.name) : undefined;
@@ -72,7 +71,7 @@ export function partsFor(request: unknown): Parts {
  * A server for a connection, or for a single request over HTTP. Both revisions of the protocol have the same tools.
  * @param era the revision of the caller: `modern` (from 2026-07-28 on) has the extension for tasks
  */
-export function openMcpServer(
+function openMcpServer(
   { version, ...deps }: McpServerDeps,
   { era }: Pick<mcp.McpRequestContext, 'era'>,
   parts: Parts,
@@ -144,12 +143,11 @@ function waitingOf({ mcpReq }: mcp.ServerContext): Waiting {
  * @param parsedBody the JSON of the request
  */
 export const answerMcp = (request: Request, parsedBody: unknown, deps: McpServerDeps): Promise<Response> =>
-  createMcpHandler((context) => openMcpServer(deps, context, partsFor(parsedBody)), { onerror: deps.onError }).fetch(
-    request,
-    {
+  mcp
+    .createMcpHandler((context) => openMcpServer(deps, context, partsFor(parsedBody)), { onerror: deps.onError })
+    .fetch(request, {
       parsedBody,
-    },
-  );
+    });
 
 /** Serves on standard input and output until the client closes them. Nothing else may write to standard output. */
 export const serveMcpOnStdio = (deps: McpServerDeps): { close(): Promise<void> } =>
@@ -162,7 +160,7 @@ type Convert = Standard['jsonSchema']['input'];
  * A schema for the library of the protocol, with its JSON Schema made once: the library asks for the JSON Schema in each request.
  * @param isOwn the values are Holdpoint's own, and of the schema's type: they are not parsed again
  */
-export function knownSchema<Schema extends z.ZodObject>(schema: Schema, { isOwn = false } = {}): Schema {
+function knownSchema<Schema extends z.ZodObject>(schema: Schema, { isOwn = false } = {}): Schema {
   const { validate, jsonSchema, ...standard } = schema['~standard'];
   const own: Standard['validate'] = (value) => ({ value: value as Record<string, unknown> });
   const known = {

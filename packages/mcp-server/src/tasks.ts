@@ -1,6 +1,5 @@
 import { ApiError, type Client, ConnectionError, type RunDetail } from '@holdpoint/client';
 import { plain } from '@holdpoint/readable';
-import type { CallToolResult } from '@modelcontextprotocol/server';
 import * as mcp from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { cutText, mostText } from './bounds.ts';
@@ -19,14 +18,14 @@ export const isRefusal = (error: unknown): error is Refusal =>
   error instanceof ApiError || error instanceof ConnectionError;
 
 /** A refusal of the API for a model: the event, the places in the arguments, and the next step. */
-export function refusalText(error: unknown): string {
+function refusalText(error: unknown): string {
   const lines = isRefusal(error)
     ? linesOf(error)
     : ['internal_error: the call went wrong. The log of the server says why.'];
   return cutText(plain(lines.join('\n')), 8192, 'cut');
 }
 
-export const refusal = (error: unknown): CallToolResult => ({
+export const refusal = (error: unknown): mcp.CallToolResult => ({
   isError: true,
   content: [{ type: 'text', text: refusalText(error) }],
 });

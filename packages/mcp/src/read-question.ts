@@ -1,5 +1,4 @@
 import * as contract from '@holdpoint/contract';
-import { type QuestionField, questionBounds } from '@holdpoint/contract';
 import type { InputRequiredResult, InputResponses } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { depthOf } from './bounds.ts';
@@ -39,15 +38,16 @@ const formSchema = z.object({
 type Read<Found> = Found | { problem: string };
 
 /** The values of a flat form, as the protocol allows it. @param message the words above the form */
-export function readFields(schema: unknown, message: string): Read<{ fields: QuestionField[] }> {
+function readFields(schema: unknown, message: string): Read<{ fields: contract.QuestionField[] }> {
   const form = formSchema.safeParse(schema);
   if (!form.success) return { problem: 'its schema is no object' };
   const { required } = form.data;
   const properties = Object.entries(form.data.properties);
-  if (properties.length > questionBounds.fields) return { problem: `more than ${questionBounds.fields} values` };
+  if (properties.length > contract.questionBounds.fields)
+    return { problem: `more than ${contract.questionBounds.fields} values` };
   const unknown = required.find((name) => !properties.some(([one]) => one === name));
   if (unknown !== undefined) return { problem: 'it requires a value that it does not describe' };
-  const fields: QuestionField[] = [];
+  const fields: contract.QuestionField[] = [];
   for (const [name, given] of properties) {
     const property = propertySchema.safeParse(given).data;
     const typed = property && typeOf(property);
@@ -62,7 +62,11 @@ export function readFields(schema: unknown, message: string): Read<{ fields: Que
 }
 
 /** A field without its name and its words. */
-type Typed = QuestionField extends infer Field ? (Field extends QuestionField ? Omit<Field, About> : never) : never;
+type Typed = contract.QuestionField extends infer Field
+  ? Field extends contract.QuestionField
+    ? Omit<Field, About>
+    : never
+  : never;
 type About = 'name' | 'title' | 'description' | 'required' | 'secret';
 
 function typeOf(property: Property): Typed | undefined {
@@ -91,7 +95,7 @@ const secretWords = /pass(?:word|phrase|code)|secret|credential|token|api[ _-]?k
 const looksSecret = (texts: readonly (string | undefined)[]): boolean =>
   texts.some((text) => text !== undefined && secretWords.test(text));
 
-const quoted = (name: string): string => JSON.stringify(name.slice(0, questionBounds.name));
+const quoted = (name: string): string => JSON.stringify(name.slice(0, contract.questionBounds.name));
 
 const requestSchema = z.object({
   method: z.string(),

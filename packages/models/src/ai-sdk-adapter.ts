@@ -1,4 +1,3 @@
-import type { LanguageModelMiddleware } from 'ai';
 import * as ai from 'ai';
 import { sentPrompt } from './conversation.ts';
 import { CutUsage } from './cut-usage.ts';
@@ -18,7 +17,7 @@ import { defaultStreamLimits, streamFetch, WholeAnswer } from './stream-fetch.ts
  * Asks for a stream and gives the same answer as a request without a stream. This middleware runs below all other readers of answers, so
  * ids, arguments and errors are treated in the same way. The answer of a server without streams is read whole.
  */
-export const streamed = (onDelta: (delta: ModelDelta) => void, used: CutUsage): LanguageModelMiddleware => ({
+const streamed = (onDelta: (delta: ModelDelta) => void, used: CutUsage): ai.LanguageModelMiddleware => ({
   specificationVersion: 'v4',
   // The raw events have the ids written by the provider.
   transformParams: async ({ params }) => ({ ...params, includeRawChunks: true }),

@@ -64,7 +64,7 @@ const isUsable = (id: string): boolean =>
   id.trim() !== '' && id.length <= longestId && !/\p{Cc}/u.test(id) && id.isWellFormed();
 
 /** Reserves a new id. Nine letters and digits: Mistral accepts no other ids, and every provider accepts these. */
-export function newCallId(used: Set<string>): string {
+function newCallId(used: Set<string>): string {
   for (let n = used.size + 1; ; n++) {
     const id = `call${String(n).padStart(5, '0')}`;
     if (used.has(id)) continue;
@@ -84,14 +84,14 @@ export interface JsonObject {
   [key: string]: Json;
 }
 
-export type CallArgs = { args: JsonObject; invalid?: undefined } | { args: Json; invalid: string };
+type CallArgs = { args: JsonObject; invalid?: undefined } | { args: Json; invalid: string };
 
 /**
  * Reads the arguments of a model's call. Never throws: unusable arguments are data for the planner.
  *
  * @param refused whether `input` is a text unparsable for the SDK
  */
-export function readCallArgs(input: unknown, refused: boolean): CallArgs {
+function readCallArgs(input: unknown, refused: boolean): CallArgs {
   // Models write no arguments for a tool without parameters.
   if (input === undefined || input === null || (typeof input === 'string' && input.trim() === '')) return { args: {} };
   if (typeof input === 'string' && refused) return { args: input, invalid: whyRefused(input) };

@@ -38,7 +38,7 @@ printf '%s\n' "\${#programs[@]}"`;
 const expected = '6\n';
 
 /** Runs a command behind the wall. @returns the reason for having no wall on this host; null when the wall holds */
-export async function probeWall(
+async function probeWall(
   deps: RunDeps,
   { workspace, signal }: { workspace: WorkspaceMount; signal: AbortSignal },
 ): Promise<string | null> {
@@ -50,7 +50,7 @@ export async function probeWall(
 }
 
 /** Adds a note to the report of a host without a wall. */
-export const withWall = (report: CapabilityReport, why: string | null): CapabilityReport =>
+const withWall = (report: CapabilityReport, why: string | null): CapabilityReport =>
   why === null
     ? report
     : { ...report, notes: [...report.notes, `Lines that only read run as others do, with snapshots: no wall. ${why}`] };

@@ -25,7 +25,7 @@ export function consoleFile(request: FastifyRequest): string | undefined {
   return takesPage ? 'index.html' : undefined;
 }
 
-export interface ConsoleFile {
+interface ConsoleFile {
   bytes: Buffer;
   type: string;
   /** Undefined: as it is. */
@@ -42,7 +42,7 @@ const compressed = [
  * Read at each request: the set-up may replace the folder while the API runs. Its build before lies in `.previous`: for the moment between
  * the two moves, and for open pages that load a part of it. @param name from `consoleFile`
  */
-export async function readConsoleFile(
+async function readConsoleFile(
   directory: string,
   name: string,
   acceptEncoding: string,

@@ -7,7 +7,6 @@ import { SecretError } from '@holdpoint/secrets';
 import { WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps } from '../deps.ts';
 import * as registry from './registry.ts';
-import { type ApiProblemCode, apiProblems } from './registry.ts';
 
 interface Details {
   errors?: readonly PointerError[];
@@ -20,16 +19,16 @@ interface Details {
 /** A refusal of a route, with a code of the registry. */
 export class ApiProblem extends Error {
   override readonly name = 'ApiProblem';
-  readonly code: ApiProblemCode;
+  readonly code: registry.ApiProblemCode;
   readonly next: string;
   readonly errors: readonly PointerError[] | undefined;
   readonly conflicts: readonly ConflictSummary[] | undefined;
   readonly approvalId: string | undefined;
 
-  constructor(code: ApiProblemCode, detail: string, { errors, conflicts, approval_id, next }: Details = {}) {
+  constructor(code: registry.ApiProblemCode, detail: string, { errors, conflicts, approval_id, next }: Details = {}) {
     super(detail);
     this.code = code;
-    this.next = next ?? apiProblems[code].next;
+    this.next = next ?? registry.apiProblems[code].next;
     this.errors = errors;
     this.conflicts = conflicts;
     this.approvalId = approval_id;

@@ -9,7 +9,7 @@ const end = '# holdpoint: end';
 const block = /\n?# holdpoint: begin\r?\n[\s\S]*?# holdpoint: end\r?\n/;
 
 /** Adds a table at the end of a TOML file, between two comments, so the user's own lines stay as they are. */
-export function tomlConfig(path: readonly string[], entryOf: (launch: Launch) => object): ConfigText {
+function tomlConfig(path: readonly string[], entryOf: (launch: Launch) => object): ConfigText {
   const nested = (launch: Launch): object =>
     path.reduceRight<object>((inner, name) => ({ [name]: inner }), entryOf(launch));
   const show = (launch: Launch): string => `${begin}\n${stringify(nested(launch)).trim()}\n${end}\n`;

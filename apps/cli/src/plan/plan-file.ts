@@ -1,6 +1,5 @@
 import { ApiError } from '@holdpoint/client';
 import * as contract from '@holdpoint/contract';
-import { fromPointer } from '@holdpoint/contract';
 import { z } from 'zod';
 import { CliError, type Shell } from '../shell/index.ts';
 import { mistakeText } from '../words-for-people.ts';
@@ -39,7 +38,7 @@ const headFor = (value: object): typeof headSchema => {
 
 export type PlanFile = Omit<z.infer<typeof headSchema>, 'groups'> & { plan?: contract.Plan };
 
-export interface PlanMistake {
+interface PlanMistake {
   path: PropertyKey[];
   /** The key is wrong, not its value. */
   key?: string;
@@ -47,7 +46,7 @@ export interface PlanMistake {
 }
 
 /** Checks everything possible without a server, and returns every mistake. */
-export function checkPlanFile(value: unknown): { ok: true; file: PlanFile } | { ok: false; mistakes: PlanMistake[] } {
+function checkPlanFile(value: unknown): { ok: true; file: PlanFile } | { ok: false; mistakes: PlanMistake[] } {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return { ok: false, mistakes: [{ path: [], message: 'a plan is a mapping with groups' }] };
   }
@@ -122,7 +121,7 @@ function describe({ path, key, message }: PlanMistake): string {
 export function placeInPlan(error: unknown, plan: ParsedPlan | undefined, fromFile: readonly string[]): unknown {
   if (!(error instanceof ApiError) || plan === undefined || error.errors.length === 0) return error;
   if (error.status !== 400 && error.status !== 422) return error;
-  const places = error.errors.map(({ pointer, detail }) => ({ path: fromPointer(pointer), detail }));
+  const places = error.errors.map(({ pointer, detail }) => ({ path: contract.fromPointer(pointer), detail }));
   if (places.some(({ path: [field] }) => field !== undefined && !fromFile.includes(field))) return error;
   const lines = places.map(({ path, detail }) => {
     const inFile = path[0] === 'plan' ? path.slice(1) : path;

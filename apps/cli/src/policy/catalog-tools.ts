@@ -1,18 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Modes, Settings } from '@holdpoint/contract';
 import * as contract from '@holdpoint/contract';
-import {
-  type CallFacts,
-  type CatalogTool,
-  checkRules,
-  describeTouches,
-  type PolicyProblem,
-  parsePolicy,
-  placeProblems,
-  type ToolsetPolicy,
-  toolsetPolicy,
-} from '@holdpoint/policy';
+import * as policy from '@holdpoint/policy';
 import type { LoadedModule, Registry } from '@holdpoint/tools';
 import { z } from 'zod';
 import { CliError, readGivenFile } from '../shell/index.ts';
@@ -39,19 +28,19 @@ export async function openCatalog(environment: Environment): Promise<{ registry:
 }
 
 /** The tools for rules to name. @throws CliError `bad_environment` */
-export const catalogTools = async (environment: Environment): Promise<CatalogTool[]> =>
+const catalogTools = async (environment: Environment): Promise<policy.CatalogTool[]> =>
   toolsOf((await openCatalog(environment)).registry);
 
-export const toolsOf = (registry: Registry): CatalogTool[] =>
+export const toolsOf = (registry: Registry): policy.CatalogTool[] =>
   registry.toolsets().flatMap((toolset) => registry.list(toolset).map((tool) => ({ ...tool, toolset })));
 
 /** A toolset's rules for its own calls in a run. @throws CliError `bad_environment` */
 export async function catalogPolicy(
   environment: Environment,
-  { toolset, settings, modes }: { toolset: string; settings?: Settings; modes?: Modes },
-): Promise<ToolsetPolicy | undefined> {
+  { toolset, settings, modes }: { toolset: string; settings?: contract.Settings; modes?: contract.Modes },
+): Promise<policy.ToolsetPolicy | undefined> {
   const { registry } = await openCatalog(environment);
-  return toolsetPolicy(toolset, registry.rules(toolset, settings, modes));
+  return policy.toolsetPolicy(toolset, registry.rules(toolset, settings, modes));
 }
 
 type AnySchema = typeof contract.policySchema | typeof contract.operatorPolicySchema;
@@ -76,17 +65,18 @@ export async function checkPolicyText(
   text: string,
   schema: AnySchema = contract.policySchema,
 ): Promise<z.output<AnySchema>> {
-  const parsed = parsePolicy(text, schema);
+  const parsed = policy.parsePolicy(text, schema);
   if (!parsed.ok) throw invalid(file, text, parsed.problems);
-  const problems = checkRules(parsed.document.rules, await catalogTools(environment));
+  const problems = policy.checkRules(parsed.document.rules, await catalogTools(environment));
   if (problems.length > 0) throw invalid(file, text, problems);
   return parsed.document;
 }
 
-const invalid = (file: string, text: string, problems: readonly PolicyProblem[]): CliError =>
+const invalid = (file: string, text: string, problems: readonly policy.PolicyProblem[]): CliError =>
   new CliError(
     'invalid_policy',
-    placeProblems(text, problems)
+    policy
+      .placeProblems(text, problems)
       .map(({ pointer, detail, line, column }) => `${file}:${line}:${column}: ${pointer || '/'}: ${detail}`)
       .join('\n'),
   );
@@ -123,7 +113,7 @@ const callSchema = z.strictObject({
 });
 
 /** A call in a run with these settings and modes. */
-export type DescribedCall = CallFacts & { settings?: contract.Settings; modes?: contract.Modes };
+export type DescribedCall = policy.CallFacts & { settings?: contract.Settings; modes?: contract.Modes };
 
 /**
  * The facts about a call for a policy, in the gate's description.
@@ -139,7 +129,7 @@ export async function describeCall(
   const call = { toolset, tool, args, labels, submitted_by, ...(settings && { settings }), ...(modes && { modes }) };
   const { effect, risk, touches } = given;
   if (effect !== undefined && risk !== undefined && touches !== undefined) {
-    return { ...call, effect, risk, touches: describeTouches(touches) };
+    return { ...call, effect, risk, touches: policy.describeTouches(touches) };
   }
   const { registry } = await openCatalog(environment);
   const tools = toolsOf(registry);
@@ -161,6 +151,6 @@ export async function describeCall(
     settings: checked.settings,
     effect: effect ?? described.effect,
     risk: risk ?? described.risk,
-    touches: describeTouches(touches ?? described.touches),
+    touches: policy.describeTouches(touches ?? described.touches),
   };
 }

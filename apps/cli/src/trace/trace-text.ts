@@ -7,7 +7,7 @@ import type { Colors } from '../shell/index.ts';
 import { type Row, spanRows } from './span-rows.ts';
 
 /** A person's further facts about a span, after its name and time. */
-export function spanNote(span: TraceSpan): string {
+function spanNote(span: TraceSpan): string {
   const { attributes: of, links, events } = span;
   const text = (name: string): string | undefined =>
     of[name] === undefined ? undefined : oneLine(String(of[name]), 60);

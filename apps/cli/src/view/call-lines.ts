@@ -11,7 +11,7 @@ import { counted, bytes as sizeText } from '../output/units.ts';
 import { type Colors, commandLine } from '../shell/index.ts';
 
 /** The work of a call, as far as its value shows: for a line, and the lines below. */
-export interface CallOutcome {
+interface CallOutcome {
   /** `exit 1`, `+3 -1`, `12 found` */
   summary: string;
   printed: string[];
@@ -34,7 +34,7 @@ const readSchema = z.looseObject({ total_lines: z.int() });
  * @param value of a tool of any toolset; missing facts are left out
  * @param args the arguments of the call: the content of a new file
  */
-export function callOutcome(value: Payload | undefined, args: Payload): CallOutcome {
+function callOutcome(value: Payload | undefined, args: Payload): CallOutcome {
   const nothing: CallOutcome = { summary: '', printed: [], patch: undefined };
   if (value === undefined) return nothing;
   const given = payloadValue(value);

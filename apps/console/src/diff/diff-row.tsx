@@ -6,7 +6,7 @@ import type { ChangedFile, DiffLine, DiffRow } from './diff-lines.ts';
 import type { Coloured, Token } from './highlight.ts';
 
 /** The text of a line with its colours, and the changed part marked. */
-export const DiffText = memo(function DiffText({ line, tokens }: { line: DiffLine; tokens: Token[] | undefined }) {
+const DiffText = memo(function DiffText({ line, tokens }: { line: DiffLine; tokens: Token[] | undefined }) {
   const plain = [{ text: line.text, className: '' }];
   // Colours belong to a version of the file: text that has moved on keeps none.
   const fits = tokens !== undefined && tokens.map(({ text }) => text).join('') === line.text;

@@ -23,7 +23,7 @@ import { useViewed } from './viewed.ts';
  * Holds a file in its place while lines of files above arrive: a chosen file until the person scrolls, otherwise the first row in sight.
  * @returns brings the head of a file to the top of the window
  */
-export function useInPlace(virtual: Virtualizer<Window, Element>, items: readonly DiffItem[]): (path: string) => void {
+function useInPlace(virtual: Virtualizer<Window, Element>, items: readonly DiffItem[]): (path: string) => void {
   const chosen = useRef<string>(undefined);
   const seen = useRef<{ items: readonly DiffItem[]; starts: ReadonlyMap<string, number> }>(undefined);
   const toChosen = () => {

@@ -9,7 +9,7 @@ type Said = { to: 'tabs'; message: FromHub } | { to: 'leader'; message: ToHub };
  * The tabs elect a leader by a Web Lock, which the browser hands on when the tab closes or crashes. The leader holds the streams and passes
  * their events to the others by a BroadcastChannel. The next leader continues where the last one stopped.
  */
-export function leadOrListen(onMessage: (message: FromHub) => void, wish: () => Watch): Connection {
+function leadOrListen(onMessage: (message: FromHub) => void, wish: () => Watch): Connection {
   const channel = new BroadcastChannel(name);
   const closing = new AbortController();
   let hub: Hub | undefined;

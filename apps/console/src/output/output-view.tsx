@@ -9,7 +9,7 @@ import { OutputRowView } from './output-row.tsx';
 const pieceSize = 512 * 1024;
 
 /** The rows of a text. A long text is read in pieces, with pauses for the page between them. */
-export function useRows(text: string): readonly OutputRow[] {
+function useRows(text: string): readonly OutputRow[] {
   const read = useRef({ lines: new OutputLines(), text: '' });
   const [, repaint] = useState(0);
   useEffect(() => {
@@ -35,7 +35,7 @@ const mostMatches = 10_000;
 const rowsAtOnce = 20_000;
 
 /** Finds the rows with the query. A long output is searched in parts, with pauses for the page between the parts. */
-export function useMatches(rows: readonly OutputRow[], query: string) {
+function useMatches(rows: readonly OutputRow[], query: string) {
   const [found, setFound] = useState<number[]>([]);
   const [at, setAt] = useState(-1);
   const needle = query.toLowerCase();

@@ -31,7 +31,7 @@ export function LoginForm({ onDone, problem }: { onDone: () => void; problem?: u
 }
 
 /** The way to the identity provider, where the operator names one. What the provider said comes back as a code in the address. */
-export function SignIn({ to, keepsPage = false }: { to: string; keepsPage?: boolean }) {
+function SignIn({ to, keepsPage = false }: { to: string; keepsPage?: boolean }) {
   const [refused] = useState(() => new URLSearchParams(location.hash.slice(1)).get('refused'));
   const options = useQuery({
     queryKey: ['sign-in'],
@@ -63,7 +63,7 @@ const reasons: Readonly<Record<string, string>> = {
 };
 
 /** The key goes to the API once and stays in no storage: the cookie of the answer is out of the reach of scripts. */
-export function KeyForm({ onDone }: { onDone: () => void }) {
+function KeyForm({ onDone }: { onDone: () => void }) {
   const id = useId();
   const [error, setError] = useState<unknown>();
   const [isSending, setSending] = useState(false);
@@ -180,7 +180,7 @@ export const NotShown = ({ whyNot, children }: { whyNot: string; children: React
 );
 
 /** Over the page of a session that ended. Another caller gets a fresh page: what was read belongs to the one before. */
-export function LoginAgain({ caller, onDone }: { caller: Me; onDone: () => void }) {
+function LoginAgain({ caller, onDone }: { caller: Me; onDone: () => void }) {
   const check = async () => {
     const me = await ask<Me>({ path: '/v1/me' });
     if (me.name !== caller.name || me.tenant !== caller.tenant) location.reload();

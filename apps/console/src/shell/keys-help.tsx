@@ -16,7 +16,7 @@ export const useLetters = (): boolean =>
     () => areOn,
   );
 
-export function setLetters(on: boolean): void {
+function setLetters(on: boolean): void {
   areOn = on;
   try {
     localStorage.setItem(place, on ? 'on' : 'off');

@@ -18,7 +18,7 @@ import { themes, useTheme } from './theme.ts';
 const key = ['pushes'];
 
 /** Turns notifications of approvals and ends of runs on and off, for this device. */
-export function PushSwitch() {
+function PushSwitch() {
   const id = useId();
   const queries = useQueryClient();
   const isOn = useQuery({ queryKey: key, queryFn: getsPushes, enabled: canGetPushes(), retry: false });
@@ -57,7 +57,7 @@ const morePlaces = [
 ] as const;
 
 /** Who is logged in, the colours, and the way out. */
-export function Account({ onClose }: { onClose: () => void }) {
+function Account({ onClose }: { onClose: () => void }) {
   const me = useMe();
   const queries = useQueryClient();
   const [theme, choose] = useTheme();
@@ -140,7 +140,7 @@ const more: readonly Named[] = [
   { to: '/sessions', below: '/sessions', icon: 'globe', name: 'Sessions' },
 ];
 
-export function Navigation() {
+function Navigation() {
   const [isOpen, setOpen] = useState(false);
   const me = useMe();
   return (
@@ -173,7 +173,7 @@ export function Navigation() {
   );
 }
 
-export const Brand = () => (
+const Brand = () => (
   <Link href="/approvals" className="brand">
     <img src="/icons/icon.svg" alt="" />
     Holdpoint

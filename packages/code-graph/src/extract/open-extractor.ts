@@ -6,14 +6,7 @@ import type { FileFacts } from '../facts.ts';
 import type { Grammar } from '../grammars/grammar.ts';
 import { grammarOf, type Language } from '../grammars/grammar-of.ts';
 import { collect } from './collect.ts';
-import {
-  type ExtractLimits,
-  type Extractor,
-  type KeyedError,
-  sourceText,
-  syntaxErrors,
-  type Unparsed,
-} from './extractor.ts';
+import * as extractor from './extractor.ts';
 import { factsOf } from './facts-of.ts';
 
 export type { Extractor } from './extractor.ts';
@@ -23,7 +16,7 @@ export type { Extractor } from './extractor.ts';
  *
  * @param options.grammars the folder with the grammars; by default the folder of the installed package
  */
-export async function openExtractor(options: { grammars?: string } = {}): Promise<Extractor> {
+export async function openExtractor(options: { grammars?: string } = {}): Promise<extractor.Extractor> {
   const library = await loadParser(options.grammars);
   const parser = new library.treeSitter.Parser();
   /** C and C++ share a grammar; its query takes 250 ms to compile. */
@@ -32,8 +25,8 @@ export async function openExtractor(options: { grammars?: string } = {}): Promis
   const withParser = async <Result>(
     file: { path: string; language: Language; bytes: Uint8Array },
     work: (known: { parser: Parser; language: Loaded; text: string }) => Result,
-  ): Promise<Result | Unparsed> => {
-    const source = sourceText(file);
+  ): Promise<Result | extractor.Unparsed> => {
+    const source = extractor.sourceText(file);
     if ('unparsed' in source) return source;
     const grammar = grammarOf(file.language);
     const known = loaded.get(grammar) ?? load(library, grammar);
@@ -78,7 +71,7 @@ const maxNodes = 500_000;
 
 type Known = { parser: Parser; language: Loaded; text: string };
 
-function parse(known: Known, { timeoutMs, maxFacts }: ExtractLimits): FileFacts | Unparsed {
+function parse(known: Known, { timeoutMs, maxFacts }: extractor.ExtractLimits): FileFacts | extractor.Unparsed {
   const { grammar, query } = known.language;
   const { text } = known;
   return withTree(known, timeoutMs, (root, deadline) => {
@@ -92,15 +85,15 @@ function parse(known: Known, { timeoutMs, maxFacts }: ExtractLimits): FileFacts 
 
 const findErrors = (
   known: Known,
-  { timeoutMs }: Pick<ExtractLimits, 'timeoutMs'>,
-): { errors: KeyedError[] } | Unparsed =>
-  withTree(known, timeoutMs, (root) => ({ errors: syntaxErrors(root, known.text) }));
+  { timeoutMs }: Pick<extractor.ExtractLimits, 'timeoutMs'>,
+): { errors: extractor.KeyedError[] } | extractor.Unparsed =>
+  withTree(known, timeoutMs, (root) => ({ errors: extractor.syntaxErrors(root, known.text) }));
 
 function withTree<Result>(
   { parser, language: { language }, text }: Known,
   timeoutMs: number,
-  work: (root: Node, deadline: Deadline) => Result | Unparsed,
-): Result | Unparsed {
+  work: (root: Node, deadline: Deadline) => Result | extractor.Unparsed,
+): Result | extractor.Unparsed {
   const deadline = startDeadline(timeoutMs);
   parser.setLanguage(language);
   const tree = parser.parse(text, null, { progressCallback: deadline.check });

@@ -4,7 +4,6 @@ import { type ImportFact, type ReferenceFact, referenceFactSchema, type SymbolFa
 import { languages } from '../grammars/grammar-of.ts';
 import { resolveReference } from '../resolve/resolve-reference.ts';
 import * as question from './define-question.ts';
-import { type Asked, defineQuestion, pageShape, type Row, type RowGroup } from './define-question.ts';
 import { definition } from './definition.ts';
 import { symbolRow, symbols } from './symbols.ts';
 import { unparsed, whyUnparsed } from './unparsed.ts';
@@ -17,10 +16,10 @@ const kinds: ReadonlySet<SymbolFact['kind']> = new Set([
 ]);
 
 /** The declarations of a snapshot, the ones that most other files use first. For the instructions of a model; no query of the tool. */
-export const map = defineQuestion(z.strictObject({ ...pageShape }), (asked) => ranked(asked));
+const map = question.defineQuestion(z.strictObject({ ...question.pageShape }), (asked) => ranked(asked));
 
 /** An empty group after each file: the walk stops there when its time is over. */
-function* ranked(asked: Asked): Iterable<RowGroup> {
+function* ranked(asked: question.Asked): Iterable<question.RowGroup> {
   const { view, isReadable } = asked;
   const ranks = new Map<string, Map<number, number>>();
   for (const path of view.paths) {
@@ -30,7 +29,7 @@ function* ranked(asked: Asked): Iterable<RowGroup> {
   yield { key: 'map', rows: () => rowsOf(asked, ranks) };
 }
 
-function countUses(asked: Asked, path: string, ranks: Map<string, Map<number, number>>): void {
+function countUses(asked: question.Asked, path: string, ranks: Map<string, Map<number, number>>): void {
   const { view, isReadable } = asked;
   const seen = new Set<string>();
   for (const reference of view.factsOf(path)?.references ?? []) {
@@ -50,7 +49,7 @@ function countUses(asked: Asked, path: string, ranks: Map<string, Map<number, nu
 
 const keyOf = ({ name, qualifier = '', kind }: ReferenceFact): string => `${name}\0${qualifier}\0${kind}`;
 
-function rowsOf({ view }: Asked, ranks: ReadonlyMap<string, ReadonlyMap<number, number>>): Row[] {
+function rowsOf({ view }: question.Asked, ranks: ReadonlyMap<string, ReadonlyMap<number, number>>): question.Row[] {
   const found = [...ranks].flatMap(([path, uses]) =>
     [...uses].flatMap(([index, rank]) => {
       const symbol = view.factsOf(path)?.symbols[index];

@@ -15,7 +15,7 @@ const byPriority = { high: -30 * minute, normal: 0, low: 30 * minute };
 const begunMs = 24 * 60 * minute;
 
 /** How long after its time a run stands in line: the longer its plan, and the lower its priority. Milliseconds. */
-export function behindOf({ goal, priority }: Pick<RunSpec, 'goal' | 'priority'>): number {
+function behindOf({ goal, priority }: Pick<RunSpec, 'goal' | 'priority'>): number {
   return perCallMs * Math.min(mostCalls, callsOf(goal)) + byPriority[priority ?? 'normal'];
 }
 
@@ -23,14 +23,14 @@ export function behindOf({ goal, priority }: Pick<RunSpec, 'goal' | 'priority'>)
  * The order of runs in line, smallest first. The rank is fixed when a run comes, so time alone moves every run to the front: a run of low
  * priority stands behind the normal runs of the next half hour, and before all later runs.
  */
-export const rankOf = (createdAt: number, behind: number, hasBegun: boolean): number =>
+const rankOf = (createdAt: number, behind: number, hasBegun: boolean): number =>
   createdAt + behind - (hasBegun ? begunMs : 0);
 
 /** A plan of so few calls is over soon. */
 const callsOfShort = 3;
 
 /** Whether a run may have a place reserved for short runs. */
-export const isShort = ({ goal, priority, prepare }: Pick<RunSpec, 'goal' | 'priority' | 'prepare'>): boolean =>
+const isShort = ({ goal, priority, prepare }: Pick<RunSpec, 'goal' | 'priority' | 'prepare'>): boolean =>
   goal.planner === 'scripted' && priority !== 'low' && prepare === undefined && callsOf(goal) <= callsOfShort;
 
 const callsOf = (goal: RunSpec['goal']): number => {

@@ -1,7 +1,6 @@
 import { type AgentSpec, type GivenLimits, isTaskOver } from '@holdpoint/contract';
 import type { EngineDeps, WorkerDeps } from '../deps.ts';
 import * as domain from '../domain/index.ts';
-import { budgetReached, cancelRun, pausedByHand, type RunState, type TaskState } from '../domain/index.ts';
 import { append, controlChannel, fromPayload, readRun, readTask, retryWhileContended } from '../log/index.ts';
 
 /** Records the end of a sub-agent's run in the log of the run above. @returns whether the log changed */
@@ -53,36 +52,36 @@ function outcomeOf(child: domain.RunState, spec: AgentSpec, { task, now }: { tas
  * Whether a pause ends this sub-agent. A pause by hand does not, because the person also resumes. Any other pause does with `on_pause:
  * fail`, and so does a reached limit of the sub-agent's kind. Such a pause needs no person, and the run above reads its reason.
  */
-export function isPauseFinal(child: RunState, { on_pause, kind }: AgentSpec, now: number): boolean {
+function isPauseFinal(child: domain.RunState, { on_pause, kind }: AgentSpec, now: number): boolean {
   const { reason } = child;
-  if (reason === undefined || reason.code === pausedByHand) return false;
+  if (reason === undefined || reason.code === domain.pausedByHand) return false;
   return on_pause === 'fail' || isLimitOfKind(child, reason.code, kind?.limits, now);
 }
 
 /** Whether the kind's limit is reached. A limit of a run above has the same code. */
-function isLimitOfKind(child: RunState, code: string, limits: GivenLimits | undefined, now: number): boolean {
+function isLimitOfKind(child: domain.RunState, code: string, limits: GivenLimits | undefined, now: number): boolean {
   if (limits === undefined || !Object.hasOwn(limits, code)) return false;
   if (code === 'max_turns') return true;
-  return budgetReached(child, limits, now)?.code === code;
+  return domain.budgetReached(child, limits, now)?.code === code;
 }
 
 /**
  * Ends a paused sub-agent that no person resumes: its run is canceled and keeps the reason of the pause. Its task fails with this reason.
  * @returns whether the run changed
  */
-export async function failPaused(deps: WorkerDeps, child: RunState): Promise<boolean> {
+export async function failPaused(deps: WorkerDeps, child: domain.RunState): Promise<boolean> {
   const { parent, reason } = child;
   if (parent === undefined || reason === undefined) return false;
   const task = await readTask(deps.redis, parent.run_id, parent.task_id);
   if (task === undefined || isTaskOver(task.status)) return false;
   if (!isPauseFinal(child, await agentSpecOf(deps, task), deps.now())) return false;
-  const appended = await append(deps, child.id, cancelRun(child, parent.run_id, reason.message));
+  const appended = await append(deps, child.id, domain.cancelRun(child, parent.run_id, reason.message));
   if (appended.ok) await deps.redis.publish(controlChannel, JSON.stringify({ kind: 'cancel', run_id: child.id }));
   return true;
 }
 
 /** The spec of a sub-agent's task. */
-export async function agentSpecOf({ blobs }: Pick<EngineDeps, 'blobs'>, task: TaskState): Promise<AgentSpec> {
+async function agentSpecOf({ blobs }: Pick<EngineDeps, 'blobs'>, task: domain.TaskState): Promise<AgentSpec> {
   const spec = await fromPayload(blobs, task.about.spec);
   if (!('goal' in spec)) throw new TypeError(`the task ${task.id} has no goal`);
   return spec;

@@ -1,14 +1,5 @@
 import { createHash } from 'node:crypto';
 import * as contract from '@holdpoint/contract';
-import {
-  type CallerKind,
-  canonicalJson,
-  type DecisionKind,
-  type DecisionToConfirm,
-  type Json,
-  type PasskeyAssertion,
-  type Payload,
-} from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, type Transition } from '../domain/index.ts';
 import { fromPayload } from '../log/index.ts';
@@ -18,8 +9,8 @@ import type { ApprovalView, StepApproval } from './view-approval.ts';
 
 /** The full content of an approval, and its digest. A decision names the digest to prove that the caller read the content. */
 export interface ApprovalContent {
-  args: Json;
-  preview: Json;
+  args: contract.Json;
+  preview: contract.Json;
   content_digest: string;
 }
 
@@ -37,9 +28,9 @@ export const cutParts = ({ step, approval }: StepApproval): CutParts => {
 
 export async function readContent(deps: Pick<EngineDeps, 'blobs'>, view: StepApproval): Promise<ApprovalContent> {
   const { preview: stored } = view.approval.request;
-  const preview = stored === undefined ? null : ((await fromPayload(deps.blobs, stored)) as Json);
+  const preview = stored === undefined ? null : ((await fromPayload(deps.blobs, stored)) as contract.Json);
   const { args } = view;
-  const text = canonicalJson([args, preview]);
+  const text = contract.canonicalJson([args, preview]);
   return { args, preview, content_digest: `sha256:${createHash('sha256').update(text).digest('hex')}` };
 }
 
@@ -62,7 +53,7 @@ export async function assertOpened(
   throw new EngineError('not_opened', message);
 }
 
-const lengthIfLarge = (payload: Payload<unknown>): number | undefined =>
+const lengthIfLarge = (payload: contract.Payload<unknown>): number | undefined =>
   'sha256' in payload ? payload.bytes : undefined;
 
 interface Releasing {
@@ -125,10 +116,10 @@ export interface Remember {
 }
 
 export interface DecisionRequest {
-  decision: DecisionKind;
+  decision: contract.DecisionKind;
   action_digest: string;
   /** With `edit`: the arguments of a call, or `{resolutions: […]}` of a publish. */
-  args?: Record<string, Json> | undefined;
+  args?: Record<string, contract.Json> | undefined;
   /**
    * With `edit`: invalid new arguments settle the call with their error. @default invalid arguments are refused, and the approval stays
    * open
@@ -141,13 +132,13 @@ export interface DecisionRequest {
   content_digest?: string | undefined;
   by: string;
   /** @default person */
-  kind?: CallerKind;
+  kind?: contract.CallerKind;
   /** Gives the proof of a passkey for exactly this decision. Called once all else is checked, and again after a contended append. */
   confirm?: Confirm | undefined;
 }
 
 /** @throws EngineError `passkey_refused` */
-export type Confirm = (decision: DecisionToConfirm) => Promise<PasskeyAssertion>;
+export type Confirm = (decision: contract.DecisionToConfirm) => Promise<contract.PasskeyAssertion>;
 
 /** A transition, or nothing to do because the caller has voted before. */
 export type Checked = Transition | 'already voted';

@@ -1,16 +1,6 @@
-import {
-  type CallDescription,
-  defaultTenant,
-  type Json,
-  type Problem,
-  personsKey,
-  readAnswers,
-  type Verdict,
-  type Vote,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import * as domain from '../domain/index.ts';
-import { asPlanned, type Panel, type RunState } from '../domain/index.ts';
 import { fromPayload, readSpec, toPayload } from '../log/index.ts';
 import { chooseRule, decisionOf } from './choose-rule.ts';
 import { type Checked, confirmDecision, type DecisionRequest } from './confirm-decision.ts';
@@ -114,7 +104,7 @@ function addVote(
   { approval, digest }: StepApproval,
   panel: domain.Panel,
   { caller, message }: { caller: domain.Decider; message: string | undefined },
-): { before: Vote[]; own: Vote; isPartial: boolean } | 'already voted' {
+): { before: contract.Vote[]; own: contract.Vote; isPartial: boolean } | 'already voted' {
   const before = domain.votesOn(approval.votes, digest);
   if (before.some(({ by }) => by === caller.name)) return 'already voted';
   const same = before.find(({ by }) => domain.isSamePerson(panel, by, caller.name));
@@ -139,7 +129,7 @@ async function answersIn(
   said: string,
 ): Promise<domain.Decision['answers']> {
   if (step.asked === undefined || !domain.isOutsideQuestion(step, approval)) return undefined;
-  const read = readAnswers(await fromPayload(blobs, step.asked.question), said);
+  const read = contract.readAnswers(await fromPayload(blobs, step.asked.question), said);
   if (!read.ok) throw new domain.EngineError('invalid_decision', `this does not answer the question: ${read.problem}`);
   return toPayload(blobs, read.value);
 }
@@ -160,8 +150,10 @@ async function answerTo(
 async function checkEdited(
   deps: EngineDeps,
   view: StepApproval,
-  args: Json,
-): Promise<(NonNullable<domain.Decision['edited']> & Pick<Verdict, 'confirm'>) | { invalid: Problem }> {
+  args: contract.Json,
+): Promise<
+  (NonNullable<domain.Decision['edited']> & Pick<contract.Verdict, 'confirm'>) | { invalid: contract.Problem }
+> {
   const { run, step } = view;
   const described = await describeEdit(deps, view, args);
   if (!described.ok) return { invalid: described.error };
@@ -186,18 +178,22 @@ async function checkEdited(
 export async function describeEdit(
   deps: Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>,
   { run, step }: StepApproval,
-  args: Json,
-): Promise<CallDescription> {
-  return describeCall(deps, asPlanned(await readSpec(deps, run), step.call), { run, tool: step.call.tool, args });
+  args: contract.Json,
+): Promise<contract.CallDescription> {
+  return describeCall(deps, domain.asPlanned(await readSpec(deps, run), step.call), {
+    run,
+    tool: step.call.tool,
+    args,
+  });
 }
 
 /** The persons who have held keys with these names in the tenant of a run. */
 export async function readPersons(
   { redis }: Pick<EngineDeps, 'redis'>,
-  { tenant = defaultTenant }: Pick<RunState, 'tenant'>,
+  { tenant = contract.defaultTenant }: Pick<domain.RunState, 'tenant'>,
   names: readonly string[],
-): Promise<NonNullable<Panel['persons']>> {
+): Promise<NonNullable<domain.Panel['persons']>> {
   const wanted = [...new Set(names)];
-  const found = await Promise.all(wanted.map((name) => redis.smembers(personsKey(tenant, name))));
+  const found = await Promise.all(wanted.map((name) => redis.smembers(contract.personsKey(tenant, name))));
   return new Map(wanted.flatMap((name, at) => (found[at]?.length ? [[name, found[at]] as const] : [])));
 }

@@ -1,7 +1,6 @@
 import type { Verdict } from '@holdpoint/contract';
 import type { WorkerDeps } from '../deps.ts';
 import * as domain from '../domain/index.ts';
-import { editorsOf, holdAttempt, type RunState, type StepState } from '../domain/index.ts';
 import { fromPayload, readApproval, readStep, retryWhileContended } from '../log/index.ts';
 import { chooseRule, decisionOf } from './choose-rule.ts';
 import { readPersons } from './decide-step.ts';
@@ -17,8 +16,8 @@ import { submittersOf } from './submitters.ts';
  */
 export async function parkAttempt(
   deps: WorkerDeps,
-  { id: runId }: RunState,
-  step: StepState,
+  { id: runId }: domain.RunState,
+  step: domain.StepState,
   verdict: Verdict,
   signal: AbortSignal,
 ): Promise<void> {
@@ -32,7 +31,7 @@ export async function parkAttempt(
     const answer = await findAnswer(deps, run, found.step, { verdict, shown }, signal);
     const edited_by = await editorsBefore(deps, run, found.step);
     return requestApproval(deps, run, async (open) =>
-      holdAttempt(
+      domain.holdAttempt(
         run,
         found.step,
         answer === undefined
@@ -43,9 +42,9 @@ export async function parkAttempt(
   });
 }
 
-async function editorsBefore({ redis }: WorkerDeps, run: RunState, { approval }: StepState) {
+async function editorsBefore({ redis }: WorkerDeps, run: domain.RunState, { approval }: domain.StepState) {
   const before = approval === undefined ? undefined : await readApproval(redis, run.id, approval);
-  return before && editorsOf(before);
+  return before && domain.editorsOf(before);
 }
 
 /**

@@ -1,7 +1,5 @@
 import * as contract from '@holdpoint/contract';
-import { hasNetwork, longestLine, policySchema, type RunSpec, toolsOfPrepare, type Verdict } from '@holdpoint/contract';
 import * as policy from '@holdpoint/policy';
-import { openHosts } from '@holdpoint/policy';
 import type { EngineDeps } from '../deps.ts';
 import { judgeCall, judgeGrants, policiesInForce, policiesOf } from '../domain/index.ts';
 import type { ToolCatalog } from '../ports/index.ts';
@@ -91,11 +89,11 @@ export interface RefusedCommand {
   message: string;
 }
 
-const allowed = policySchema.parse({ rules: [{ match: {}, action: 'allow' }] });
+const allowed = contract.policySchema.parse({ rules: [{ match: {}, action: 'allow' }] });
 
 /** Tools whose rules bind a command of `prepare`: otherwise `prepare` would be a way around a rule that denies the toolset's shell. */
-const judgedAs = ({ catalog }: Pick<EngineDeps, 'catalog'>, { toolset }: RunSpec): readonly string[] => [
-  ...new Set([...toolsOfPrepare, ...catalog.grants(toolset).shells]),
+const judgedAs = ({ catalog }: Pick<EngineDeps, 'catalog'>, { toolset }: contract.RunSpec): readonly string[] => [
+  ...new Set([...contract.toolsOfPrepare, ...catalog.grants(toolset).shells]),
 ];
 
 /**
@@ -105,7 +103,7 @@ const judgedAs = ({ catalog }: Pick<EngineDeps, 'catalog'>, { toolset }: RunSpec
  */
 export function refusedCommand(
   deps: Pick<EngineDeps, 'operatorPolicy' | 'catalog'>,
-  spec: RunSpec,
+  spec: contract.RunSpec,
 ): RefusedCommand | undefined {
   const { prepare } = spec;
   if (prepare === undefined) return undefined;
@@ -115,7 +113,7 @@ export function refusedCommand(
   const unheld = { ...spec, policy: allowed };
   for (const [index, { command }] of prepare.commands.entries()) {
     for (const tool of tools) {
-      const effect = hasNetwork(network) ? 'external' : 'workspace';
+      const effect = contract.hasNetwork(network) ? 'external' : 'workspace';
       const touches = { paths: [], command, cwd: '.', hosts: [] };
       const facts = factsOf(spec, { tool, args: { command }, described: { effect, risk: 'medium', touches } });
       const verdict =
@@ -128,13 +126,14 @@ export function refusedCommand(
   return undefined;
 }
 
-const denial = (verdict: Verdict): Verdict | undefined => (verdict.action === 'deny' ? verdict : undefined);
+const denial = (verdict: contract.Verdict): contract.Verdict | undefined =>
+  verdict.action === 'deny' ? verdict : undefined;
 
 /** The hosts of `prepare` that permissions and modes leave open. */
-export const hostsOf = (spec: RunSpec): { allow: string[] } => ({
-  allow: [...openHosts(spec, spec.prepare?.network.allow ?? [])],
+export const hostsOf = (spec: contract.RunSpec): { allow: string[] } => ({
+  allow: [...policy.openHosts(spec, spec.prepare?.network.allow ?? [])],
 });
 
 /** The text of a command in an event. */
 export const lineOf = (command: string): string =>
-  command.length <= longestLine ? command : `${command.slice(0, longestLine)}…`;
+  command.length <= contract.longestLine ? command : `${command.slice(0, contract.longestLine)}…`;

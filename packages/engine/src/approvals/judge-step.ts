@@ -2,16 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { CallDescription, Json, RunSpec, Touches, Verdict } from '@holdpoint/contract';
 import { modelOfRun } from '../agents/model-of-run.ts';
 import type { EngineDeps, WorkerDeps } from '../deps.ts';
-import {
-  addUp,
-  asPlanned,
-  policiesInForce,
-  type RunState,
-  type StepState,
-  scopeOf,
-  stricter,
-  withCurrent,
-} from '../domain/index.ts';
+import * as domain from '../domain/index.ts';
 import { fromPayload, readApproval, readSpec } from '../log/index.ts';
 import { openPast } from '../queries/past-calls.ts';
 import { describeCall } from './describe-call.ts';
@@ -21,12 +12,12 @@ import { judgeDescribed, toolsetPolicyOf } from './judge-described.ts';
  * Judges a call on its real paths: a symbolic link in the workspace may lead to another path than its name. The stricter verdict counts,
  * and where both hold, the terms of both.
  */
-export async function judgeResolved(
+async function judgeResolved(
   deps: WorkerDeps,
-  input: { run: RunState; spec: RunSpec; step: StepState; verdict: Verdict; signal: AbortSignal },
+  input: { run: domain.RunState; spec: RunSpec; step: domain.StepState; verdict: Verdict; signal: AbortSignal },
 ): Promise<Verdict> {
   const { run, step, verdict } = input;
-  const spec = asPlanned(input.spec, step.call);
+  const spec = domain.asPlanned(input.spec, step.call);
   const { tool } = step.call;
   const args = await fromPayload(deps.blobs, step.args);
   const described = describeCall(deps, spec, { run, tool, args });
@@ -38,7 +29,7 @@ export async function judgeResolved(
   if (paths.length === 0) return verdict;
   const led = { ...described, touches: { paths, hosts: [] } };
   const judged = judgeDescribed(deps, spec, { tool, args, described: led }).verdict;
-  return addUp(verdict, { ...judged, reason: `through a link: ${judged.reason}` });
+  return domain.addUp(verdict, { ...judged, reason: `through a link: ${judged.reason}` });
 }
 
 /** Whether any rule, permission or protected path is about paths. The built-in rules are about deletions only. */
@@ -47,7 +38,7 @@ const dependsOnPaths = (
   { permissions, protected: closed, policy, toolset, settings, modes, ...bound }: RunSpec,
 ) => {
   if (permissions !== undefined || closed.length > 0) return true;
-  const ofOperator = withCurrent(bound, operatorPolicy?.()).map(({ document }) => document);
+  const ofOperator = domain.withCurrent(bound, operatorPolicy?.()).map(({ document }) => document);
   const all = [policy, ...ofOperator, catalog.rules(toolset, settings, modes)];
   return all.some(({ rules }) => rules.some(({ match }) => match.paths));
 };
@@ -55,7 +46,7 @@ const dependsOnPaths = (
 /** The paths whose links lead elsewhere. */
 async function resolved(
   deps: WorkerDeps,
-  { run, signal }: { run: RunState; signal: AbortSignal },
+  { run, signal }: { run: domain.RunState; signal: AbortSignal },
   touched: Touches['paths'],
 ): Promise<Touches['paths']> {
   const input = { runId: run.id, epoch: run.lease, signal };
@@ -73,11 +64,16 @@ async function resolved(
  * The current verdict on a step. The recorded verdict counts while its policies are in force. After a change of policies the call is judged
  * again, and the stricter verdict counts.
  */
-export async function judgeStep(deps: WorkerDeps, run: RunState, read: RunSpec, step: StepState): Promise<Verdict> {
-  const spec = asPlanned(read, step.call);
+export async function judgeStep(
+  deps: WorkerDeps,
+  run: domain.RunState,
+  read: RunSpec,
+  step: domain.StepState,
+): Promise<Verdict> {
+  const spec = domain.asPlanned(read, step.call);
   const { verdict, policies, tool, gate } = step.call;
   const isEdited = step.approval !== undefined;
-  const inForce = policiesInForce(spec, deps.operatorPolicy?.(), toolsetPolicyOf(deps.catalog, spec));
+  const inForce = domain.policiesInForce(spec, deps.operatorPolicy?.(), toolsetPolicyOf(deps.catalog, spec));
   if (verdict !== undefined && !isEdited && policies === inForce) return verdict;
   const describe = (given: Json): CallDescription => describeCall(deps, spec, { run, tool, args: given });
   const checked = await fromPayload(deps.blobs, step.args);
@@ -86,13 +82,13 @@ export async function judgeStep(deps: WorkerDeps, run: RunState, read: RunSpec, 
   // A tool that is gone: the run pauses for the change of its tools, or the call fails.
   const known = described.ok ? described : { effect: step.effect, risk: step.call.risk, gate };
   const judged = judgeDescribed(deps, spec, { tool, args, described: known }).verdict;
-  return verdict === undefined || isEdited ? judged : stricter(judged, verdict);
+  return verdict === undefined || isEdited ? judged : domain.stricter(judged, verdict);
 }
 
 /** The arguments that a policy judges: the planner's original arguments, or the arguments of an edit. */
 async function asWritten(
   { blobs }: Pick<EngineDeps, 'blobs'>,
-  { call: { written }, approval }: StepState,
+  { call: { written }, approval }: domain.StepState,
   { checked, describe }: { checked: Json; describe: (args: Json) => CallDescription },
 ): Promise<Json> {
   if (written === undefined) return checked;
@@ -103,7 +99,12 @@ async function asWritten(
 }
 
 /** Like `judgeStep`. Also judges the real paths of arguments that lead through links in the workspace. */
-async function judgeOnTree(deps: WorkerDeps, run: RunState, step: StepState, signal: AbortSignal): Promise<Verdict> {
+async function judgeOnTree(
+  deps: WorkerDeps,
+  run: domain.RunState,
+  step: domain.StepState,
+  signal: AbortSignal,
+): Promise<Verdict> {
   const spec = await readSpec(deps, run);
   const verdict = await judgeStep(deps, run, spec, step);
   return verdict.action === 'deny' ? verdict : judgeResolved(deps, { run, spec, step, verdict, signal });
@@ -112,8 +113,8 @@ async function judgeOnTree(deps: WorkerDeps, run: RunState, step: StepState, sig
 /** Like `judgeOnTree`, with a question from the tool: a tool may look at the workspace and hold a call that the policy allows. */
 export async function judgeInPlace(
   deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
+  run: domain.RunState,
+  step: domain.StepState,
   signal: AbortSignal,
 ): Promise<Verdict> {
   const verdict = await judgeOnTree(deps, run, step, signal);
@@ -129,8 +130,8 @@ export async function judgeInPlace(
  */
 export async function judgeBegun(
   deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
+  run: domain.RunState,
+  step: domain.StepState,
   signal: AbortSignal,
 ): Promise<Verdict> {
   const isDecided = await hasDecision(deps, run, step);
@@ -150,7 +151,11 @@ export async function judgeBegun(
 }
 
 /** When the submitter may not decide, an edit makes its author a submitter: another person confirms the edited call. */
-async function editToConfirm({ redis }: WorkerDeps, run: RunState, step: StepState): Promise<Verdict | undefined> {
+async function editToConfirm(
+  { redis }: WorkerDeps,
+  run: domain.RunState,
+  step: domain.StepState,
+): Promise<Verdict | undefined> {
   if (step.approval === undefined) return undefined;
   const { request, decision } = (await readApproval(redis, run.id, step.approval)) ?? {};
   if (decision?.decision !== 'edit' || !request?.deciders?.some(({ not_submitter }) => not_submitter)) return undefined;
@@ -160,13 +165,17 @@ async function editToConfirm({ redis }: WorkerDeps, run: RunState, step: StepSta
 }
 
 /** Whether everyone who released the call proved it with a passkey. */
-async function hasProof({ redis }: WorkerDeps, run: RunState, { approval }: StepState): Promise<boolean> {
+async function hasProof({ redis }: WorkerDeps, run: domain.RunState, { approval }: domain.StepState): Promise<boolean> {
   const { decision } = (approval === undefined ? undefined : await readApproval(redis, run.id, approval)) ?? {};
   return (decision?.votes ?? [decision]).every((one) => one?.assertion !== undefined);
 }
 
 /** Whether a rule or the policy decided, so that no person saw this call. */
-async function isUnseen({ redis }: WorkerDeps, run: RunState, { call, approval }: StepState): Promise<boolean> {
+async function isUnseen(
+  { redis }: WorkerDeps,
+  run: domain.RunState,
+  { call, approval }: domain.StepState,
+): Promise<boolean> {
   if (call.looks === undefined || approval === undefined) return false;
   const { decision } = (await readApproval(redis, run.id, approval)) ?? {};
   return decision?.rule_id !== undefined || decision?.expired !== undefined;
@@ -175,8 +184,8 @@ async function isUnseen({ redis }: WorkerDeps, run: RunState, { call, approval }
 /** The reason why the tool wants a person's decision before the call, in the present workspace; undefined when the tool has no question. */
 export async function askTool(
   deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
+  run: domain.RunState,
+  step: domain.StepState,
   signal: AbortSignal,
 ): Promise<string | undefined> {
   if (step.call.looks === undefined) return undefined;
@@ -184,7 +193,7 @@ export async function askTool(
   const spec = await readSpec(deps, run);
   const { network, settings } = spec;
   const call = { toolset: run.header.toolset, tool: step.call.tool, args };
-  const scope = scopeOf(run, spec);
+  const scope = domain.scopeOf(run, spec);
   const past = openPast(deps, run, step);
   const model = modelOfRun(deps, run, spec);
   return deps.executor.asks(call, { runId: run.id, epoch: run.lease, model, network, past, scope, settings, signal });
@@ -193,8 +202,8 @@ export async function askTool(
 /** Whether a person decided on the call itself. An answer to a question of the server is no decision on the call. */
 export async function hasDecision(
   { redis }: Pick<WorkerDeps, 'redis'>,
-  run: RunState,
-  { approval, asked }: StepState,
+  run: domain.RunState,
+  { approval, asked }: domain.StepState,
 ): Promise<boolean> {
   if (approval === undefined || asked === undefined || asked.decided) return approval !== undefined;
   return (await readApproval(redis, run.id, approval))?.request.kind !== 'input';

@@ -2,7 +2,6 @@ import { type ApprovalStatus, approvalStatusSchema, defaultTenant, type Tenant }
 import type { EngineDeps } from '../deps.ts';
 import { cursorAt, cursorFrom, EngineError, earlierOf, laterOf } from '../domain/index.ts';
 import * as runLog from '../log/index.ts';
-import { deciderList, historyIndexOf, statusList } from '../log/index.ts';
 import type { Page } from '../queries/index.ts';
 import { type ApprovalView, viewApproval } from './view-approval.ts';
 
@@ -101,7 +100,7 @@ function walkOf(filter: OfTenant): runLog.Walk {
 }
 
 /** The names of the lists of a filter. The lists of a group are alternatives. */
-export function facetNamesOf({ run_id, run_ids, tool, rule, label }: ApprovalFilter): string[][] {
+function facetNamesOf({ run_id, run_ids, tool, rule, label }: ApprovalFilter): string[][] {
   const runs = run_ids ?? (run_id === undefined ? undefined : [run_id]);
   return [
     ...(runs === undefined ? [] : [runs.map((id) => `run:${id}`)]),
@@ -170,10 +169,10 @@ export async function countApprovals(
   { redis }: Pick<EngineDeps, 'redis'>,
   { tenant = defaultTenant, ...filter }: CountFilter & { tenant?: Tenant | undefined },
 ): Promise<ApprovalCounts> {
-  const ways = waysOf(filter).map((names) => names.map((name) => historyIndexOf(tenant, name)));
+  const ways = waysOf(filter).map((names) => names.map((name) => runLog.historyIndexOf(tenant, name)));
   const byStatus = await Promise.all(
     approvalStatusSchema.options.map(async (status) => {
-      const list = historyIndexOf(tenant, statusList(status));
+      const list = runLog.historyIndexOf(tenant, runLog.statusList(status));
       if (ways.length === 1 && ways[0]?.length === 0) return { status, count: await redis.zcard(list), isOver: false };
       const counts = await Promise.all(
         ways.map((lists) => redis.zintercard(lists.length + 1, list, ...lists, 'LIMIT', mostCounted)),
@@ -190,7 +189,7 @@ export async function countApprovals(
 
 /** The lists that an approval has to be in, once per run: an approval has one run. */
 function waysOf({ by, run_ids: runs, ...rest }: CountFilter): string[][] {
-  const names = [...facetNamesOf(rest).flat(), ...(by === undefined ? [] : [deciderList(by)])];
+  const names = [...facetNamesOf(rest).flat(), ...(by === undefined ? [] : [runLog.deciderList(by)])];
   if (runs === undefined) return [names];
   return [...new Set(runs)].map((id) => [...names, ...facetNamesOf({ run_ids: [id] }).flat()]);
 }

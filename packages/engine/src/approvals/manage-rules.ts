@@ -1,31 +1,8 @@
 import { defaultTenant, isIdOf, type Json, type RememberedRule, type Tenant } from '@holdpoint/contract';
 import { describeTouches, onlyReads } from '@holdpoint/policy';
 import type { EngineDeps } from '../deps.ts';
-import {
-  callDigest,
-  coveringDigests,
-  type Decider,
-  decidesAlone,
-  EngineError,
-  isAbandoned,
-  type Panel,
-  type RuleState,
-  type RunState,
-  revokeRule as revoke,
-  type Transition,
-} from '../domain/index.ts';
-import {
-  append,
-  claimOwner,
-  Damaged,
-  ownerOf,
-  readEntry,
-  readRule,
-  ruleIndexOf,
-  splitDamaged,
-  tenantOf,
-  toPayload,
-} from '../log/index.ts';
+import * as domain from '../domain/index.ts';
+import * as runLog from '../log/index.ts';
 import type { ToolCatalog } from '../ports/index.ts';
 import type { Page } from '../queries/index.ts';
 import type { DecisionRequest, Remember } from './confirm-decision.ts';
@@ -35,30 +12,38 @@ import type { StepApproval } from './view-approval.ts';
 const entryOf = (callDigest: string, ruleId: string): string => `${callDigest} ${ruleId}`;
 
 /** The rules that a decision makes. */
-export const madeBy = ({ events }: Transition) =>
+export const madeBy = ({ events }: domain.Transition) =>
   events.flatMap((event) => (event.type === 'rule.remembered' ? [event.data] : []));
 
 /** Runs before the append that makes a rule, so that every rule in a log can be found. */
-export async function listRule({ redis }: EngineDeps, run: RunState, transition: Transition): Promise<void> {
+export async function listRule(
+  { redis }: EngineDeps,
+  run: domain.RunState,
+  transition: domain.Transition,
+): Promise<void> {
   for (const { rule_id, call_digest } of madeBy(transition)) {
-    await claimOwner(redis, run.id, [rule_id]);
-    await redis.zadd(ruleIndexOf(run.tenant ?? defaultTenant), 0, entryOf(call_digest, rule_id));
+    await runLog.claimOwner(redis, run.id, [rule_id]);
+    await redis.zadd(runLog.ruleIndexOf(run.tenant ?? defaultTenant), 0, entryOf(call_digest, rule_id));
   }
 }
 
-export async function unlistRule({ redis }: EngineDeps, run: RunState, transition: Transition): Promise<void> {
+export async function unlistRule(
+  { redis }: EngineDeps,
+  run: domain.RunState,
+  transition: domain.Transition,
+): Promise<void> {
   for (const { rule_id, call_digest } of madeBy(transition)) {
-    await redis.zrem(ruleIndexOf(run.tenant ?? defaultTenant), entryOf(call_digest, rule_id));
+    await redis.zrem(runLog.ruleIndexOf(run.tenant ?? defaultTenant), entryOf(call_digest, rule_id));
   }
 }
 
 /** Rules with one of these digests that are in force for the run. */
 export async function rulesFor(
   deps: Pick<EngineDeps, 'redis' | 'now'>,
-  run: RunState,
+  run: domain.RunState,
   callDigests: readonly string[],
-): Promise<{ rule: RuleState; runId: string }[]> {
-  const index = ruleIndexOf(run.tenant ?? defaultTenant);
+): Promise<{ rule: domain.RuleState; runId: string }[]> {
+  const index = runLog.ruleIndexOf(run.tenant ?? defaultTenant);
   // "!" is the character after the blank.
   const entriesOf = (digest: string) => deps.redis.zrangebylex(index, `[${digest} `, `(${digest}!`);
   const entries = (await Promise.all(callDigests.map(entriesOf))).flat();
@@ -68,25 +53,25 @@ export async function rulesFor(
     .filter(({ rule, runId }) => isInForce(rule, deps.now()) && (rule.made.scope === 'policy' || runId === run.id));
 }
 
-export const isInForce = ({ status, made }: RuleState, now: number): boolean =>
+const isInForce = ({ status, made }: domain.RuleState, now: number): boolean =>
   status === 'made' && Date.parse(made.expires_at) > now;
 
 /** The rule of an entry, and the run with the rule. Undefined when the append of the rule is missing. */
-export async function readListed(
+async function readListed(
   { redis }: Pick<EngineDeps, 'redis'>,
   entry: string,
-): Promise<{ rule: RuleState; runId: string } | undefined> {
+): Promise<{ rule: domain.RuleState; runId: string } | undefined> {
   const id = idOf(entry);
-  const runId = await ownerOf(redis, id);
-  const rule = runId === null ? undefined : await readRule(redis, runId, id);
+  const runId = await runLog.ownerOf(redis, id);
+  const rule = runId === null ? undefined : await runLog.readRule(redis, runId, id);
   return rule && runId !== null ? { rule, runId } : undefined;
 }
 
-export const idOf = (entry: string): string => entry.slice(entry.indexOf(' ') + 1);
+const idOf = (entry: string): string => entry.slice(entry.indexOf(' ') + 1);
 
 /** A remembered rule, and the run in which a decision made the rule. */
 export interface ListedRule {
-  rule: RuleState;
+  rule: domain.RuleState;
   runId: string;
   /** Neither revoked nor expired. */
   isInForce: boolean;
@@ -98,25 +83,26 @@ export async function listRules(
   { tenant = defaultTenant, run_id }: { tenant?: Tenant; run_id?: string | undefined },
   { limit, cursor }: { limit: number; cursor?: string | undefined },
 ): Promise<Page<ListedRule>> {
-  const indexed = await deps.redis.zrange(ruleIndexOf(tenant), '0', '-1');
+  const indexed = await deps.redis.zrange(runLog.ruleIndexOf(tenant), '0', '-1');
   const newestFirst = indexed
     .filter((entry) => cursor === undefined || idOf(entry) < cursor)
     .sort((one, other) => (idOf(one) < idOf(other) ? 1 : -1));
-  const entries: (ListedRule | Damaged)[] = [];
+  const entries: (ListedRule | runLog.Damaged)[] = [];
   for (const entry of newestFirst) {
-    const listed = await readEntry(idOf(entry), () => readListed(deps, entry));
-    if (!(listed instanceof Damaged)) {
+    const listed = await runLog.readEntry(idOf(entry), () => readListed(deps, entry));
+    if (!(listed instanceof runLog.Damaged)) {
       if (listed === undefined || !isInForce(listed.rule, deps.now())) continue;
       if (run_id !== undefined && listed.runId !== run_id) continue;
     }
     const last = entries.at(-1);
-    if (entries.length === limit && last) return { ...splitDamaged(entries), next: idOfListed(last) };
-    entries.push(listed instanceof Damaged ? listed : { ...listed, isInForce: true });
+    if (entries.length === limit && last) return { ...runLog.splitDamaged(entries), next: idOfListed(last) };
+    entries.push(listed instanceof runLog.Damaged ? listed : { ...listed, isInForce: true });
   }
-  return splitDamaged(entries);
+  return runLog.splitDamaged(entries);
 }
 
-const idOfListed = (entry: ListedRule | Damaged): string => (entry instanceof Damaged ? entry.id : entry.rule.id);
+const idOfListed = (entry: ListedRule | runLog.Damaged): string =>
+  entry instanceof runLog.Damaged ? entry.id : entry.rule.id;
 
 /** @throws EngineError `rule_not_found`, also for a rule of another tenant */
 export async function getRule(
@@ -124,11 +110,11 @@ export async function getRule(
   id: string,
   tenant: Tenant,
 ): Promise<ListedRule> {
-  const runId = isIdOf('rule', id) ? await ownerOf(deps.redis, id) : null;
-  const isMine = (await tenantOf(deps.redis, runId ?? id)) === tenant;
-  const rule = runId === null || !isMine ? undefined : await readRule(deps.redis, runId, id);
+  const runId = isIdOf('rule', id) ? await runLog.ownerOf(deps.redis, id) : null;
+  const isMine = (await runLog.tenantOf(deps.redis, runId ?? id)) === tenant;
+  const rule = runId === null || !isMine ? undefined : await runLog.readRule(deps.redis, runId, id);
   if (rule === undefined || runId === null)
-    throw new EngineError('rule_not_found', `there is no remembered rule ${id}`);
+    throw new domain.EngineError('rule_not_found', `there is no remembered rule ${id}`);
   return { rule, runId, isInForce: isInForce(rule, deps.now()) };
 }
 
@@ -140,8 +126,8 @@ export async function revokeRule(
 ): Promise<ListedRule> {
   const { rule, runId } = await getRule(deps, id, tenant);
   // Only the append counts: an index entry that outlives a failed removal finds a revoked rule.
-  await append(deps, runId, revoke(id, by));
-  await deps.redis.zrem(ruleIndexOf(tenant), `${rule.made.call_digest} ${id}`);
+  await runLog.append(deps, runId, domain.revokeRule(id, by));
+  await deps.redis.zrem(runLog.ruleIndexOf(tenant), `${rule.made.call_digest} ${id}`);
   return getRule(deps, id, tenant);
 }
 
@@ -149,8 +135,9 @@ export async function revokeRule(
 export async function dropRules(deps: EngineDeps, tenant: Tenant, entries: readonly string[]): Promise<void> {
   for (const entry of entries) {
     const listed = await readListed(deps, entry);
-    const isOver = listed === undefined ? isAbandoned(idOf(entry), deps.now()) : !isInForce(listed.rule, deps.now());
-    if (isOver) await deps.redis.zrem(ruleIndexOf(tenant), entry);
+    const isOver =
+      listed === undefined ? domain.isAbandoned(idOf(entry), deps.now()) : !isInForce(listed.rule, deps.now());
+    if (isOver) await deps.redis.zrem(runLog.ruleIndexOf(tenant), entry);
   }
 }
 
@@ -165,12 +152,12 @@ export const longestRuleSeconds = 365 * day;
 export function proposedRule({ catalog }: Pick<EngineDeps, 'catalog'>, view: StepApproval) {
   const call = callOf(view);
   const leaves_out = advisoryOf(catalog, call);
-  return { ...call, leaves_out, call_digest: callDigest(call, leaves_out) };
+  return { ...call, leaves_out, call_digest: domain.callDigest(call, leaves_out) };
 }
 
 /** The rules in force about the call of an approval. */
 export const rulesAbout = (deps: Pick<EngineDeps, 'redis' | 'catalog' | 'now'>, view: StepApproval) =>
-  rulesFor(deps, view.run, coveringDigests(callOf(view), advisoryOf(deps.catalog, callOf(view))));
+  rulesFor(deps, view.run, domain.coveringDigests(callOf(view), advisoryOf(deps.catalog, callOf(view))));
 
 const callOf = ({ run, step, args, effect, approval }: StepApproval) => ({
   toolset: run.header.toolset,
@@ -186,8 +173,8 @@ export function whyNotRemembered({ approval, step }: StepApproval): string | und
 }
 
 interface Asked {
-  panel: Panel;
-  caller: Decider;
+  panel: domain.Panel;
+  caller: domain.Decider;
   request: Pick<DecisionRequest, 'decision' | 'message'>;
   remember: Remember;
 }
@@ -201,16 +188,16 @@ export async function newRule(
   const { scope, expires_s: seconds = defaultRuleSeconds, external } = remember;
   const isRejected = request.decision === 'reject';
   const reason = whyNotRemembered(view);
-  if (reason !== undefined) throw new EngineError('invalid_decision', reason);
+  if (reason !== undefined) throw new domain.EngineError('invalid_decision', reason);
   if (!isRejected && view.approval.request.confirm === 'passkey') {
-    throw new EngineError('invalid_decision', 'each such call needs a passkey, and a remembered rule has none');
+    throw new domain.EngineError('invalid_decision', 'each such call needs a passkey, and a remembered rule has none');
   }
-  if (!isRejected && !decidesAlone(panel, caller)) {
+  if (!isRejected && !domain.decidesAlone(panel, caller)) {
     const message = 'a call on which several callers decide cannot be remembered by one of them';
-    throw new EngineError('invalid_decision', message);
+    throw new domain.EngineError('invalid_decision', message);
   }
   if (seconds < 1 || seconds > longestRuleSeconds) {
-    throw new EngineError(
+    throw new domain.EngineError(
       'invalid_decision',
       `expires_s is ${seconds}: a remembered rule lives for 1 to ${longestRuleSeconds} seconds (a year)`,
     );
@@ -219,13 +206,13 @@ export async function newRule(
   if (!isRejected && call.effect === 'external' && external !== true) {
     const message =
       'the call has effects outside the workspace, and such a call is remembered only with external: true';
-    throw new EngineError('invalid_decision', message);
+    throw new domain.EngineError('invalid_decision', message);
   }
   return {
     ...call,
     ...{ rule_id: deps.newId('rule'), scope, by: caller.name, kind: caller.kind },
     ...(isRejected && { decision: 'reject', message: request.message }),
-    args: await toPayload(deps.blobs, args),
+    args: await runLog.toPayload(deps.blobs, args),
     leaves_out: leaves_out.length === 0 ? undefined : leaves_out,
     expires_at: new Date(deps.now() + seconds * 1000).toISOString(),
   };

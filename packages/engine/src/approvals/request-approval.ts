@@ -1,20 +1,9 @@
 import { createHash } from 'node:crypto';
 import * as contract from '@holdpoint/contract';
-import { type ApprovalTerms, defaultTenant, type EventOf, type NewEvent } from '@holdpoint/contract';
 import type { EngineDeps, WorkerDeps } from '../deps.ts';
 import * as domain from '../domain/index.ts';
-import { type ApprovalState, nextNotice, type RunState, type Transition } from '../domain/index.ts';
 import type { JobEnd } from '../jobs/index.ts';
 import * as runLog from '../log/index.ts';
-import {
-  append,
-  fromPayload,
-  readApproval,
-  readStep,
-  retryWhileContended,
-  toPayload,
-  untrackApproval,
-} from '../log/index.ts';
 import { hasDecision } from './judge-step.ts';
 
 interface NewApproval {
@@ -24,7 +13,7 @@ interface NewApproval {
 
 /** Returns the id and the deadline of one approval. `answered`: the same append decides the approval, and no inbox has the approval. */
 export type Open = (
-  terms?: Pick<ApprovalTerms, 'expires_s' | 'remind_after_s' | 'escalate'>,
+  terms?: Pick<contract.ApprovalTerms, 'expires_s' | 'remind_after_s' | 'escalate'>,
   state?: 'asked' | 'answered',
 ) => Promise<NewApproval>;
 
@@ -36,8 +25,8 @@ export type Open = (
  */
 export async function requestApproval(
   deps: WorkerDeps,
-  run: RunState,
-  build: (open: Open) => Promise<Transition>,
+  run: domain.RunState,
+  build: (open: Open) => Promise<domain.Transition>,
 ): Promise<boolean> {
   const { policy } = await runLog.readSpec(deps, run);
   const opened: string[] = [];
@@ -50,7 +39,7 @@ export async function requestApproval(
         await runLog.trackApproval(deps.redis, approvalId, run.id);
         answered.push(approvalId);
       } else {
-        await runLog.trackApproval(deps.redis, approvalId, run.id, nextNotice(terms, { asked: now }));
+        await runLog.trackApproval(deps.redis, approvalId, run.id, domain.nextNotice(terms, { asked: now }));
         opened.push(approvalId);
       }
       return { approvalId, expiresAt: new Date(now + seconds * 1000).toISOString() };
@@ -61,22 +50,24 @@ export async function requestApproval(
   const { ok } = await runLog.append(deps, run.id, transition);
   const { redis } = deps;
   if (!ok)
-    await Promise.all([...opened, ...answered].map((id) => runLog.unlistAsked(redis, run.tenant ?? defaultTenant, id)));
+    await Promise.all(
+      [...opened, ...answered].map((id) => runLog.unlistAsked(redis, run.tenant ?? contract.defaultTenant, id)),
+    );
   await Promise.all([...(ok ? [] : opened), ...answered].map((id) => runLog.untrackApproval(redis, id)));
   return ok;
 }
 
 async function listByFacets(
   { redis }: EngineDeps,
-  run: RunState,
-  { events, opened }: Pick<Transition, 'events'> & { opened: readonly string[] },
+  run: domain.RunState,
+  { events, opened }: Pick<domain.Transition, 'events'> & { opened: readonly string[] },
 ): Promise<void> {
   for (const event of events) {
     if (event.type !== 'approval.requested') continue;
     const { approval_id: id, rule, expires_at, risk } = event.data;
     const [step] = event.step_id === undefined ? [] : await runLog.readSteps(redis, run.id, [event.step_id]);
     const about = { run: run.id, tool: step?.call.tool, rule: rule?.name, labels: run.header.labels };
-    const tenant = run.tenant ?? defaultTenant;
+    const tenant = run.tenant ?? contract.defaultTenant;
     const facets = { ...about, expiresAt: Date.parse(expires_at), risk };
     await runLog.listAsked(redis, tenant, { id, facets });
     if (opened.includes(id)) await runLog.listFacets(redis, tenant, { id, facets });
@@ -86,28 +77,28 @@ async function listByFacets(
 /** The approval of a parked step or publication while it is pending. */
 export async function pendingApproval(
   { redis }: Pick<EngineDeps, 'redis'>,
-  run: RunState,
+  run: domain.RunState,
   id: string | undefined,
-): Promise<(ApprovalState & { expiresAt: number }) | undefined> {
+): Promise<(domain.ApprovalState & { expiresAt: number }) | undefined> {
   const approval = id === undefined ? undefined : await runLog.readApproval(redis, run.id, id);
   if (approval?.status !== 'pending') return undefined;
   return { ...approval, expiresAt: Date.parse(approval.request.expires_at) };
 }
 
-type Files = NonNullable<EventOf<'approval.requested'>['data']['files']>;
+type Files = NonNullable<contract.EventOf<'approval.requested'>['data']['files']>;
 
 /**
  * Records with each question about a call the files that a person cannot see, so that no reader of a list has to open the workspace. For an
  * unreadable workspace nothing is recorded: the API then reads the workspace and reports the problem.
  * @param asked.opened ids of the approvals that wait for a person
  */
-export async function withHiddenFiles(
+async function withHiddenFiles(
   deps: WorkerDeps,
-  run: RunState,
-  { transition, opened }: { transition: Transition; opened: readonly string[] },
-): Promise<Transition> {
+  run: domain.RunState,
+  { transition, opened }: { transition: domain.Transition; opened: readonly string[] },
+): Promise<domain.Transition> {
   const seen = new Map<string, Files | undefined>();
-  const events: NewEvent[] = [];
+  const events: contract.NewEvent[] = [];
   for (const event of transition.events) {
     const isAsked = event.type === 'approval.requested' && opened.includes(event.data.approval_id);
     if (!isAsked || event.step_id === undefined) {
@@ -121,12 +112,12 @@ export async function withHiddenFiles(
   return { ...transition, events };
 }
 
-async function filesAt(deps: WorkerDeps, { id: runId, base: since }: RunState, snapshot: string) {
+async function filesAt(deps: WorkerDeps, { id: runId, base: since }: domain.RunState, snapshot: string) {
   if (since === undefined || snapshot === '') return undefined;
   try {
     const hidden = await deps.workspaces.hiddenFiles({ runId, since, snapshot });
     const isEmpty = hidden.unknown.length + hidden.repositories.length === 0;
-    return { snapshot, since, hidden: isEmpty ? undefined : await toPayload(deps.blobs, hidden) };
+    return { snapshot, since, hidden: isEmpty ? undefined : await runLog.toPayload(deps.blobs, hidden) };
   } catch (error) {
     deps.logger.warn({ run_id: runId, snapshot, err: error }, 'the files of a held call could not be looked at');
     return undefined;
@@ -140,16 +131,16 @@ async function filesAt(deps: WorkerDeps, { id: runId, base: since }: RunState, s
  */
 export async function awaitDecision(
   deps: EngineDeps,
-  run: RunState,
+  run: domain.RunState,
   approvalId: string | undefined,
-  expire: (approval: ApprovalState) => Transition | Promise<Transition>,
+  expire: (approval: domain.ApprovalState) => domain.Transition | Promise<domain.Transition>,
 ): Promise<JobEnd | 'again'> {
   const approval = await pendingApproval(deps, run, approvalId);
   if (approval === undefined) return 'again';
   const { expiresAt } = approval;
   if (expiresAt > deps.now()) return { kind: 'sleep', until: expiresAt };
-  const appended = await append(deps, run.id, await expire(approval));
-  if (appended.ok) await untrackApproval(deps.redis, approval.id);
+  const appended = await runLog.append(deps, run.id, await expire(approval));
+  if (appended.ok) await runLog.untrackApproval(deps.redis, approval.id);
   return 'again';
 }
 
@@ -163,15 +154,15 @@ export async function parkQuestion(
   step: domain.StepState,
   { verdict, ...asked }: domain.NewQuestion & { verdict: contract.Verdict },
 ): Promise<void> {
-  const question = await fromPayload(deps.blobs, asked.question);
-  await retryWhileContended(step.id, async () => {
-    const found = await readStep(deps.redis, runId, step.id);
+  const question = await runLog.fromPayload(deps.blobs, asked.question);
+  await runLog.retryWhileContended(step.id, async () => {
+    const found = await runLog.readStep(deps.redis, runId, step.id);
     if (found?.step.status !== 'running' || found.step.attempt !== step.attempt) return true;
     const { run } = found;
     // A canceled run settles the attempt like any other attempt.
     if (run.status === 'canceling') return true;
     const round = domain.nextRound(found.step);
-    const preview = await toPayload(deps.blobs, shown(question, round));
+    const preview = await runLog.toPayload(deps.blobs, shown(question, round));
     const terms = await termsFor(deps, run, found.step, verdict);
     const decided = await hasDecision(deps, run, found.step);
     const uses = `question ${createHash('sha256')
@@ -215,7 +206,7 @@ async function termsFor(
   { approval, call }: domain.StepState,
   verdict: contract.Verdict,
 ): Promise<contract.ApprovalTerms> {
-  const before = approval === undefined ? undefined : await readApproval(redis, run.id, approval);
+  const before = approval === undefined ? undefined : await runLog.readApproval(redis, run.id, approval);
   return questionTerms(before?.request ?? (verdict.rule === undefined ? call.verdict : verdict) ?? {});
 }
 

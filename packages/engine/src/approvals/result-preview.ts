@@ -11,7 +11,7 @@ import type { ExecutionContext } from '../ports/index.ts';
 import { openPast } from '../queries/past-calls.ts';
 
 /** The first word of a `uses` value that binds an approval to a result. */
-export const resultWord = 'result';
+const resultWord = 'result';
 
 export const isResult = (uses: string | undefined): uses is string => uses?.startsWith(`${resultWord} `) === true;
 

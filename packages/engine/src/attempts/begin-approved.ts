@@ -4,15 +4,14 @@ import { type Open, previewCall, requestApproval } from '../approvals/index.ts';
 import { dropShown, showsResult } from '../approvals/result-preview.ts';
 import type { WorkerDeps } from '../deps.ts';
 import * as domain from '../domain/index.ts';
-import { askAgain, asksOutside, distrustTree, type RunState, type StepState, scopeOf } from '../domain/index.ts';
 import { type JobContext, pauseOrRetry } from '../jobs/index.ts';
 import { append, readApproval, readSpec, readStep } from '../log/index.ts';
 import type { Difference } from '../ports/index.ts';
 import { appendWithTask } from '../tasks/begin-task.ts';
 
 /** Whether a person approved the call on files that were shown. A call that only reads changes nothing, and runs on the current files. */
-export const isBound = (step: StepState): boolean =>
-  step.effect !== 'read' && step.approved_snapshot !== undefined && !asksOutside(step);
+export const isBound = (step: domain.StepState): boolean =>
+  step.effect !== 'read' && step.approved_snapshot !== undefined && !domain.asksOutside(step);
 
 /**
  * Runs an approved call while the run's background commands are frozen, from the comparison of the files until outcome and snapshot are
@@ -21,7 +20,7 @@ export const isBound = (step: StepState): boolean =>
  */
 export async function whileFrozen<Result>(
   deps: WorkerDeps,
-  run: RunState,
+  run: domain.RunState,
   context: JobContext,
   act: () => Promise<Result>,
 ): Promise<Result | 'lost'> {
@@ -47,8 +46,8 @@ export async function whileFrozen<Result>(
  */
 export async function confirmFiles(
   deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
+  run: domain.RunState,
+  step: domain.StepState,
   context: JobContext,
 ): Promise<'same' | 'again' | 'lost'> {
   const { approved_snapshot: decided } = step;
@@ -63,14 +62,14 @@ export async function confirmFiles(
     found = await deps.workspaces.differenceFrom({
       runId: run.id,
       epoch: run.lease,
-      ...{ parent, decided, scope: scopeOf(run, spec) },
+      ...{ parent, decided, scope: domain.scopeOf(run, spec) },
       message: `before ${step.call.tool} (${step.id})`,
       forbids: forbiddenPaths(spec),
     });
   } catch (error) {
     if (!(error instanceof ForbiddenChange)) return pauseOrRetry(deps, run, error, context);
     // A background command changed protected files. The command ends with its tree, and none of its changes remain.
-    await append(deps, run.id, distrustTree(run, { reason: 'forbidden_change', detail: error.message }));
+    await append(deps, run.id, domain.distrustTree(run, { reason: 'forbidden_change', detail: error.message }));
     return 'lost';
   }
   if (found === undefined) return confirmUse(deps, run, step, context);
@@ -88,8 +87,8 @@ const hasOwnTools = ({ goal }: RunSpec): boolean =>
  */
 async function confirmUse(
   deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
+  run: domain.RunState,
+  step: domain.StepState,
   context: JobContext,
 ): Promise<'same' | 'again' | 'lost'> {
   if (run.agents === 0 || step.approval === undefined) return 'same';
@@ -111,8 +110,8 @@ async function confirmUse(
 
 async function parkAgain(
   deps: WorkerDeps,
-  run: RunState,
-  step: StepState,
+  run: domain.RunState,
+  step: domain.StepState,
   found: Difference & { uses?: string },
   { signal }: JobContext,
 ): Promise<void> {
@@ -129,7 +128,8 @@ async function parkAgain(
           signal,
           showsResult(decided) ? 'run' : undefined,
         );
-  const build = async (open: Open) => askAgain(run, step, { decided, found, shown, ...(await open(decided.request)) });
+  const build = async (open: Open) =>
+    domain.askAgain(run, step, { decided, found, shown, ...(await open(decided.request)) });
   if (!(await requestApproval(deps, run, build))) return;
   if (showsResult(decided)) await dropShown(deps, run, decided);
   const fields = { run_id: run.id, step_id: step.id, files_changed: found.files_changed };

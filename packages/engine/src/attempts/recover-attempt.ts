@@ -2,16 +2,7 @@ import type { Problem } from '@holdpoint/contract';
 import { requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import * as domain from '../domain/index.ts';
-import { settleCanceled } from '../domain/index.ts';
-import {
-  append,
-  fromPayload,
-  readApproval,
-  readStep,
-  readWholeLog,
-  retryWhileContended,
-  toPayload,
-} from '../log/index.ts';
+import * as runLog from '../log/index.ts';
 
 /** An attempt that ended without an outcome, with the reason. */
 export interface Interruption {
@@ -46,13 +37,13 @@ export async function recoverAttempt(
   const exhausted =
     interruption.lastTry || interruption.retryable === false || (step.interruptions + 1) % attemptsPerRound === 0;
   const pause = exhausted && (run.status === 'running' || run.status === 'waiting');
-  const { ok } = await append(deps, run.id, domain.retryAttempt(run, step, interruption.reason, { pause }));
+  const { ok } = await runLog.append(deps, run.id, domain.retryAttempt(run, step, interruption.reason, { pause }));
   if (!ok) await endCanceled(deps, run.id, step);
 }
 
 async function park(deps: WorkerDeps, run: domain.RunState, step: domain.StepState, reason: Problem): Promise<void> {
-  const preview = await toPayload(deps.blobs, await everythingKnown(deps, run, step, reason));
-  const before = step.approval === undefined ? undefined : await readApproval(deps.redis, run.id, step.approval);
+  const preview = await runLog.toPayload(deps.blobs, await everythingKnown(deps, run, step, reason));
+  const before = step.approval === undefined ? undefined : await runLog.readApproval(deps.redis, run.id, step.approval);
   const deciders = before?.request.deciders ?? step.call.verdict?.deciders;
   const confirm = before?.request.confirm ?? step.call.verdict?.confirm;
   await requestApproval(deps, run, async (open) => {
@@ -66,7 +57,7 @@ async function park(deps: WorkerDeps, run: domain.RunState, step: domain.StepSta
 async function everythingKnown(deps: WorkerDeps, run: domain.RunState, step: domain.StepState, reason: Problem) {
   const connections = [];
   let started: { worker: string; at: string } | undefined;
-  for await (const event of readWholeLog(deps.redis, run.id)) {
+  for await (const event of runLog.readWholeLog(deps.redis, run.id)) {
     if (!('step_id' in event) || event.step_id !== step.id) continue;
     if (event.type === 'step.started' && event.data.attempt === step.attempt) {
       started = { worker: event.data.worker, at: event.time };
@@ -82,7 +73,7 @@ async function everythingKnown(deps: WorkerDeps, run: domain.RunState, step: dom
   return {
     kind: 'indeterminate',
     tool: step.call.tool,
-    args: await fromPayload(deps.blobs, step.args),
+    args: await runLog.fromPayload(deps.blobs, step.args),
     attempt: step.attempt,
     idempotency_key: step.id,
     worker: started?.worker ?? null,
@@ -105,15 +96,15 @@ export async function endCanceled(
   { id, attempt }: { id: string; attempt: number },
 ): Promise<boolean> {
   let isEnded = false;
-  await retryWhileContended(id, async () => {
-    const found = await readStep(deps.redis, runId, id);
+  await runLog.retryWhileContended(id, async () => {
+    const found = await runLog.readStep(deps.redis, runId, id);
     const { step, run } = found ?? {};
     if (run === undefined || step?.cancel === undefined || step.status !== 'running' || step.attempt !== attempt) {
       return true;
     }
     // A run that is being canceled settles its steps as canceled.
     if (run.status === 'canceling') return true;
-    isEnded = (await append(deps, runId, settleCanceled(run, step))).ok;
+    isEnded = (await runLog.append(deps, runId, domain.settleCanceled(run, step))).ok;
     return isEnded;
   });
   return isEnded;

@@ -1,12 +1,4 @@
-import {
-  type AuditEntry,
-  type AuditFinding,
-  type AuditHead,
-  type AuditRecord,
-  type AuditReport,
-  auditRecordSchema,
-  mostFindings,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import type { Page } from '../queries/list-runs.ts';
 import { recordEntry, recordEntryOnce } from './audit-writer.ts';
@@ -18,26 +10,30 @@ import { verifyLogs } from './verify-logs.ts';
 /** The audit log, for programs reading the log or recording a change outside of runs. */
 export interface Audit {
   /** @param order `desc`: the last record first */
-  list(filter: AuditFilter, limit: number, order?: 'asc' | 'desc'): Promise<Omit<Page<AuditRecord>, 'damaged'>>;
+  list(
+    filter: AuditFilter,
+    limit: number,
+    order?: 'asc' | 'desc',
+  ): Promise<Omit<Page<contract.AuditRecord>, 'damaged'>>;
   /** The lines as the files have them, without line feeds. */
   lines(filter: AuditFilter): AsyncGenerator<string>;
-  head(): Promise<AuditHead>;
+  head(): Promise<contract.AuditHead>;
   /** @param kept a head kept in another place */
-  verify(options?: { kept?: AuditHead | undefined; signal?: AbortSignal }): ReturnType<typeof verifyAudit>;
+  verify(options?: { kept?: contract.AuditHead | undefined; signal?: AbortSignal }): ReturnType<typeof verifyAudit>;
   /** Records a change of a policy, a key, a secret. A worker seals the change soon. */
-  record(entry: AuditEntry): Promise<void>;
+  record(entry: contract.AuditEntry): Promise<void>;
   /** The same, unless an entry with this id was recorded before. */
-  recordOnce(entry: AuditEntry): Promise<void>;
+  recordOnce(entry: contract.AuditEntry): Promise<void>;
 }
 
 export function openAudit({ redis, dataDir }: { redis: Redis; dataDir: string }): Audit {
   return {
     async list(filter, limit, order = 'asc') {
-      const items: AuditRecord[] = [];
+      const items: contract.AuditRecord[] = [];
       for await (const { text } of (order === 'asc' ? readAudit : readAuditBack)(dataDir, filter)) {
         const last = items.at(-1);
         if (items.length === limit && last) return { items, next: String(last.seq) };
-        items.push(auditRecordSchema.parse(JSON.parse(text)));
+        items.push(contract.auditRecordSchema.parse(JSON.parse(text)));
       }
       return { items };
     },
@@ -55,7 +51,7 @@ interface Input {
   redis: Redis;
   dataDir: string;
   /** A head kept in another place: shows when all files and Redis were replaced together. */
-  kept?: AuditHead | undefined;
+  kept?: contract.AuditHead | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -63,12 +59,12 @@ interface Input {
  * Finds any changed, removed, moved or doubled record of the audit log, and any event in a log different from its sealed form. Reads every
  * record and every sealed event, while the system may run. Also finds decisions that no passkey proves and that needed one.
  */
-export async function verifyAudit({ redis, dataDir, kept, signal }: Input): Promise<AuditReport> {
-  const findings: AuditFinding[] = [];
+export async function verifyAudit({ redis, dataDir, kept, signal }: Input): Promise<contract.AuditReport> {
+  const findings: contract.AuditFinding[] = [];
   let total = 0;
-  const report = (finding: AuditFinding): void => {
+  const report = (finding: contract.AuditFinding): void => {
     total += 1;
-    if (findings.length < mostFindings) findings.push(finding);
+    if (findings.length < contract.mostFindings) findings.push(finding);
   };
   const { head, records, isWhole } = await verifyChain({ redis, dataDir, report, kept });
   const { runs, sealed, unsealed, removed } = await verifyLogs({
@@ -78,6 +74,6 @@ export async function verifyAudit({ redis, dataDir, kept, signal }: Input): Prom
   return {
     ok: total === 0,
     ...{ head, records, runs, events: { sealed, unsealed }, findings, findings_total: total },
-    ...{ removed: removed.slice(0, mostFindings), removed_total: removed.length },
+    ...{ removed: removed.slice(0, contract.mostFindings), removed_total: removed.length },
   };
 }

@@ -142,14 +142,14 @@ async function removeSealedEntries(redis: Redis, sealed: ReadonlySet<string>): P
   }
 }
 
-export type SealedRange = AuditLog & { tenant: string };
+type SealedRange = AuditLog & { tenant: string };
 
 /**
  * Compares the sealed events of each run with Redis, after Redis went back to an earlier time.
  * @param ranges the sealed ranges that Redis does not know as sealed
  * @returns a record per run with lost events, and where sealing continues
  */
-export async function findLosses(
+async function findLosses(
   { redis, now }: { redis: Redis; now: () => number },
   ranges: readonly SealedRange[],
 ): Promise<{ losses: Sealable[]; cursors: Record<string, number> }> {

@@ -5,9 +5,9 @@ import { syncPath, writeDurably } from '@holdpoint/process/durable-files';
 import { EngineError } from '../domain/errors.ts';
 
 /** Blobs that no log refers to wait here for a concurrent put and for a restored log. `get` reads from here, too. */
-export const trash = 'trash';
+const trash = 'trash';
 
-export interface Collected {
+interface Collected {
   removed: number;
   bytes: number;
 }
@@ -25,7 +25,7 @@ interface Input {
  * back. A put after the move finds no file and writes the blob again. Blobs from earlier collections are checked the same way, and removed
  * after their time in the trash.
  */
-export async function collectBlobs(directory: string, input: Input): Promise<Collected> {
+async function collectBlobs(directory: string, input: Input): Promise<Collected> {
   const collected: Collected = { removed: 0, bytes: 0 };
   const folder = join(directory, trash);
   await mkdir(folder, { recursive: true, mode: 0o700 });

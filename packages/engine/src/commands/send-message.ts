@@ -14,7 +14,7 @@ import { idempotencySpace } from './submit-run.ts';
  * @returns false when another writer changed the run: look again
  * @throws EngineError `run_not_wakeable`, `tools_changed`, `too_many_runs`
  */
-export async function wakeSucceeded(
+async function wakeSucceeded(
   deps: EngineDeps,
   run: RunState,
   message: { messageId: string; text: string; by: string },

@@ -2,7 +2,6 @@ import { isDeepStrictEqual } from 'node:util';
 import { isTerminal, messageOfTitle, type PublishOptions } from '@holdpoint/contract';
 import { notifyParent } from '../agents/index.ts';
 import type { EngineDeps } from '../deps.ts';
-import type { RunState } from '../domain/index.ts';
 import * as domain from '../domain/index.ts';
 import * as runLog from '../log/index.ts';
 import { resumeTree } from './resume-tree.ts';
@@ -216,7 +215,7 @@ async function recordRequest(deps: EngineDeps, run: domain.RunState, transition:
  */
 export async function releaseModelWait(
   { queues, logger }: Pick<EngineDeps, 'queues' | 'logger'>,
-  run: Pick<RunState, 'id' | 'turn' | 'model_wait'>,
+  run: Pick<domain.RunState, 'id' | 'turn' | 'model_wait'>,
 ): Promise<void> {
   if (run.model_wait === undefined) return;
   await queues.releaseTurn(run.id, run.turn + 1).catch((error: unknown) => {

@@ -3,7 +3,6 @@ import { isAtHome } from '@holdpoint/process/home';
 import { checkFormat } from './check-format.ts';
 import { InstallationError } from './error.ts';
 import * as record from './record.ts';
-import { readInstallation } from './record.ts';
 import { refuseCopy } from './refuse-copy.ts';
 import type { Sides } from './watch-history.ts';
 
@@ -16,7 +15,7 @@ import type { Sides } from './watch-history.ts';
  */
 export async function bindInstallation(sides: Sides): Promise<string> {
   const { redis, dataDir } = sides;
-  const found = await readInstallation(sides);
+  const found = await record.readInstallation(sides);
   const { dataDir: here, redis: there } = found;
   refuseCopy(dataDir);
   checkFormat(found);
@@ -49,7 +48,7 @@ const recordHome = (dataDir: string, id: string): Promise<void> =>
  * @throws InstallationError when either side has another format or none, or the data directory is a copy
  */
 export async function adoptInstallation(sides: Sides): Promise<string> {
-  const found = await readInstallation(sides);
+  const found = await record.readInstallation(sides);
   refuseCopy(sides.dataDir);
   checkFormat(found);
   const { dataDir: here, redis: there } = found;

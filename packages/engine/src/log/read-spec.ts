@@ -1,14 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  inlineLimit,
-  type LoggedEvent,
-  type Payload,
-  payloadSchema,
-  type RunSpec,
-  resultLimit,
-  runSpecSchema,
-  settlesStep,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import type { BlobStore } from '../blobs/blob-store.ts';
 import { type Ceilings, cutAtCeilings } from '../domain/ceilings.ts';
@@ -20,18 +11,18 @@ const previewLength = 512;
 const resultPreviewLength = 200;
 
 /** The form of a JSON value in the log: a small value is in the log, a large value is a blob and a preview. `undefined` becomes null. */
-export const toPayload = <Value>(blobs: BlobStore, value: Value): Promise<Payload<Value>> =>
-  store(blobs, value, { limit: inlineLimit, shown: previewLength });
+export const toPayload = <Value>(blobs: BlobStore, value: Value): Promise<contract.Payload<Value>> =>
+  store(blobs, value, { limit: contract.inlineLimit, shown: previewLength });
 
 /** The same for the result of a call. */
-export const toResult = <Value>(blobs: BlobStore, value: Value): Promise<Payload<Value>> =>
-  store(blobs, value, { limit: resultLimit, shown: resultPreviewLength });
+export const toResult = <Value>(blobs: BlobStore, value: Value): Promise<contract.Payload<Value>> =>
+  store(blobs, value, { limit: contract.resultLimit, shown: resultPreviewLength });
 
 async function store<Value>(
   blobs: BlobStore,
   value: Value,
   { limit, shown }: { limit: number; shown: number },
-): Promise<Payload<Value>> {
+): Promise<contract.Payload<Value>> {
   const text = JSON.stringify(value ?? null);
   const content = Buffer.from(text);
   if (content.byteLength <= limit) return { json: JSON.parse(text) };
@@ -39,26 +30,26 @@ async function store<Value>(
 }
 
 /** An event for readers, with its result in place. A result stays a blob when arguments of the same size would be a blob, too. */
-export async function withResult(blobs: BlobStore, event: LoggedEvent): Promise<LoggedEvent> {
-  if (!settlesStep(event)) return event;
+export async function withResult(blobs: BlobStore, event: contract.LoggedEvent): Promise<contract.LoggedEvent> {
+  if (!contract.settlesStep(event)) return event;
   const { value } = event.data;
-  if (value === undefined || 'json' in value || value.bytes > inlineLimit) return event;
+  if (value === undefined || 'json' in value || value.bytes > contract.inlineLimit) return event;
   // Without its blob, the event still has the beginning.
   const json = await fromPayload(blobs, value).catch(() => undefined);
   return json === undefined ? event : { ...event, data: { ...event.data, value: { json } } };
 }
 
 /** The same form, to be shown only: nothing is stored. */
-export function shownPayload<Value>(value: Value): Payload<Value> {
+export function shownPayload<Value>(value: Value): contract.Payload<Value> {
   const text = JSON.stringify(value);
   const content = Buffer.from(text);
-  if (content.byteLength <= inlineLimit) return { json: JSON.parse(text) };
+  if (content.byteLength <= contract.inlineLimit) return { json: JSON.parse(text) };
   const sha256 = createHash('sha256').update(content).digest('hex');
   return { sha256, bytes: content.byteLength, preview: text.slice(0, previewLength) };
 }
 
 /** Reads back a value written by `toPayload`. */
-export async function fromPayload<Value>(blobs: BlobStore, payload: Payload<Value>): Promise<Value> {
+export async function fromPayload<Value>(blobs: BlobStore, payload: contract.Payload<Value>): Promise<Value> {
   if ('json' in payload) return payload.json as Value;
   return JSON.parse((await blobs.get(payload.sha256)).toString('utf8'));
 }
@@ -70,9 +61,9 @@ interface Deps {
 }
 
 interface Known {
-  spec: RunSpec;
+  spec: contract.RunSpec;
   /** The spec after its last cut. */
-  cut?: { at: Ceilings; spec: RunSpec };
+  cut?: { at: Ceilings; spec: contract.RunSpec };
 }
 
 /** A spec never changes and every step reads its spec: a plan of 500 groups is parsed once per process, not per step. */
@@ -89,13 +80,13 @@ interface SpecOf {
  * The job description of a run, with its limits cut at the operator's current ceilings. Without an approved plan, plan mode is on in a run that
  * began in it.
  */
-export async function readSpec(deps: Deps, run: SpecOf): Promise<RunSpec> {
+export async function readSpec(deps: Deps, run: SpecOf): Promise<contract.RunSpec> {
   const spec = await readCut(deps, run);
   if (spec.modes.plan !== true || run.plan_approved === undefined) return spec;
   return { ...spec, modes: { ...spec.modes, plan: false } };
 }
 
-async function readCut(deps: Deps, run: { id: string }): Promise<RunSpec> {
+async function readCut(deps: Deps, run: { id: string }): Promise<contract.RunSpec> {
   const known = await readSubmitted(deps, run);
   const { ceilings } = deps;
   if (ceilings === undefined || Object.keys(ceilings).length === 0) return known.spec;
@@ -116,7 +107,7 @@ async function readSubmitted(deps: Deps, { id }: { id: string }): Promise<Known>
   return spec;
 }
 
-async function readStored({ redis, blobs }: Deps, id: string): Promise<RunSpec> {
+async function readStored({ redis, blobs }: Deps, id: string): Promise<contract.RunSpec> {
   const text = await redis.hget(stateKey(id), specField.name);
-  return runSpecSchema.parse(await fromPayload(blobs, payloadSchema.parse(JSON.parse(text ?? ''))));
+  return contract.runSpecSchema.parse(await fromPayload(blobs, contract.payloadSchema.parse(JSON.parse(text ?? ''))));
 }

@@ -4,15 +4,7 @@ import { mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { OutputPage } from '@holdpoint/contract';
 import { syncPath } from '@holdpoint/process/durable-files';
-import {
-  createFolder,
-  isContinuation,
-  mostContinuations,
-  type OutputStream,
-  readPage,
-  segmentName,
-  writingMark,
-} from './read-page.ts';
+import * as outputPages from './read-page.ts';
 
 export interface Bounds {
   headBytes: number;
@@ -23,7 +15,7 @@ export interface Bounds {
 /** Writes the files of a stream. A stream has a single writer. */
 export class StreamWriter {
   readonly #folder: string;
-  readonly #stream: OutputStream;
+  readonly #stream: outputPages.OutputStream;
   readonly #bounds: Bounds;
   #total = 0;
   #file: number | undefined;
@@ -32,7 +24,7 @@ export class StreamWriter {
   /** Where the files of the tail begin, oldest first. */
   readonly #tail: number[] = [];
 
-  constructor(folder: string, stream: OutputStream, bounds: Bounds) {
+  constructor(folder: string, stream: outputPages.OutputStream, bounds: Bounds) {
     this.#folder = folder;
     this.#stream = stream;
     this.#bounds = bounds;
@@ -57,7 +49,7 @@ export class StreamWriter {
     if (this.#file !== undefined && this.#fitting(data) > 0) return this.#file;
     this.close();
     this.#start = this.#total;
-    this.#file = openSync(join(this.#folder, segmentName(this.#stream, this.#start)), 'wx', 0o600);
+    this.#file = openSync(join(this.#folder, outputPages.segmentName(this.#stream, this.#start)), 'wx', 0o600);
     this.#trim();
     return this.#file;
   }
@@ -66,7 +58,7 @@ export class StreamWriter {
   #fitting(data: Buffer): number {
     const left = this.#start + this.#bounds.segmentBytes - this.#total;
     let bytes = Math.min(Math.max(left, 0), data.length);
-    while (bytes < left + mostContinuations && isContinuation(data[bytes])) bytes++;
+    while (bytes < left + outputPages.mostContinuations && outputPages.isContinuation(data[bytes])) bytes++;
     return bytes;
   }
 
@@ -77,7 +69,7 @@ export class StreamWriter {
     for (;;) {
       const [oldest = 0, next] = this.#tail;
       if (next === undefined || this.#total - next < this.#bounds.tailBytes) return;
-      rmSync(join(this.#folder, segmentName(this.#stream, oldest)), { force: true });
+      rmSync(join(this.#folder, outputPages.segmentName(this.#stream, oldest)), { force: true });
       this.#tail.shift();
     }
   }
@@ -88,7 +80,7 @@ export interface OutputWriter {
    * Synchronous: once `write` returns, the chunk survives the death of the process. Throws when the chunk cannot be written, or a new
    * writer was opened.
    */
-  write(stream: OutputStream, chunk: Buffer): void;
+  write(stream: outputPages.OutputStream, chunk: Buffer): void;
   close(): Promise<void>;
 }
 
@@ -105,7 +97,7 @@ export interface OutputStore {
    *
    * @param at.maxBytes a page may always have four bytes, for one character; with 0 the page has only the total
    */
-  read(taskId: string, at: { stream: OutputStream; from: number; maxBytes: number }): Promise<OutputPage>;
+  read(taskId: string, at: { stream: outputPages.OutputStream; from: number; maxBytes: number }): Promise<OutputPage>;
   remove(taskId: string): Promise<void>;
   /** For the output of a task unknown to every log. */
   moveToTrash(taskId: string): Promise<void>;
@@ -136,9 +128,9 @@ export function openOutputStore(folder: string, options: OutputStoreOptions = {}
     return join(folder, taskId);
   };
   return {
-    open: (taskId) => openWriter(createFolder(folderOf(taskId)), { headBytes, tailBytes, segmentBytes }),
+    open: (taskId) => openWriter(outputPages.createFolder(folderOf(taskId)), { headBytes, tailBytes, segmentBytes }),
     async read(taskId, at) {
-      return readPage({ taskFolder: folderOf(taskId), now }, at);
+      return outputPages.readPage({ taskFolder: folderOf(taskId), now }, at);
     },
     async remove(taskId) {
       await rm(folderOf(taskId), { recursive: true, force: true });
@@ -178,7 +170,7 @@ function namesIn(folder: string): Promise<string[]> {
 }
 
 function openWriter(folder: string, bounds: Bounds): OutputWriter {
-  const mark = join(folder, writingMark);
+  const mark = join(folder, outputPages.writingMark);
   writeFileSync(mark, '', { mode: 0o600 });
   const streams = {
     stdout: new StreamWriter(folder, 'stdout', bounds),

@@ -1,15 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readSync,
-  rmSync,
-  statSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { OutputPage } from '@holdpoint/contract';
 
@@ -21,7 +11,7 @@ export function isContinuation(byte: number | undefined): boolean {
 }
 
 /** @returns how many bytes at the end belong to an incomplete character; 0 to 3 */
-export function incompleteBytes(data: Buffer): number {
+function incompleteBytes(data: Buffer): number {
   for (let back = 1; back <= Math.min(mostContinuations, data.length); back++) {
     const byte = data[data.length - back];
     if (isContinuation(byte)) continue;
@@ -53,27 +43,27 @@ export function createFolder(taskFolder: string): string {
   const earlier = foldersOf(taskFolder);
   const turn = Number.parseInt(earlier.at(-1) ?? '0', 10) + 1;
   const folder = join(taskFolder, `${String(turn).padStart(6, '0')}-${randomUUID()}`);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  for (const name of earlier) rmSync(join(taskFolder, name), { recursive: true, force: true });
+  fs.mkdirSync(folder, { recursive: true, mode: 0o700 });
+  for (const name of earlier) fs.rmSync(join(taskFolder, name), { recursive: true, force: true });
   return folder;
 }
 
 /** @returns undefined when the task has no output */
-export function currentFolder(taskFolder: string): string | undefined {
+function currentFolder(taskFolder: string): string | undefined {
   const name = foldersOf(taskFolder).at(-1);
   return name === undefined ? undefined : join(taskFolder, name);
 }
 
 /** @returns the offsets of the files of a stream, in order; undefined when the folder does not exist */
-export function startsIn(folder: string, stream: OutputStream): number[] | undefined {
+function startsIn(folder: string, stream: OutputStream): number[] | undefined {
   const prefix = segmentName(stream, 0).slice(0, -1);
-  return unlessMissing(() => readdirSync(folder))
+  return unlessMissing(() => fs.readdirSync(folder))
     ?.flatMap((name) => (name.startsWith(prefix) ? [Number(name.slice(prefix.length))] : []))
     .sort((a, b) => a - b);
 }
 
 /** The result of the call; undefined when the file or folder does not exist. */
-export function unlessMissing<Result>(call: () => Result): Result | undefined {
+function unlessMissing<Result>(call: () => Result): Result | undefined {
   try {
     return call();
   } catch (error) {
@@ -82,7 +72,7 @@ export function unlessMissing<Result>(call: () => Result): Result | undefined {
   }
 }
 
-const foldersOf = (taskFolder: string): string[] => unlessMissing(() => readdirSync(taskFolder))?.sort() ?? [];
+const foldersOf = (taskFolder: string): string[] => unlessMissing(() => fs.readdirSync(taskFolder))?.sort() ?? [];
 
 export interface PageRequest {
   stream: OutputStream;
@@ -115,7 +105,7 @@ function tryRead(deps: { folder: string; now(): number }, request: PageRequest):
   if (starts === undefined) return undefined;
   const last = starts.at(-1);
   if (last === undefined) return { text: '', from: 0, next: 0, total: 0, omitted: 0 };
-  const newest = statSync(join(deps.folder, segmentName(request.stream, last)), { throwIfNoEntry: false });
+  const newest = fs.statSync(join(deps.folder, segmentName(request.stream, last)), { throwIfNoEntry: false });
   if (newest === undefined) return undefined;
   const total = last + newest.size;
   if (request.from >= total) return { text: '', from: total, next: total, total, omitted: 0 };
@@ -172,17 +162,17 @@ function readPart(
   path: string,
   { at, most }: { at: number; most: number },
 ): { data: Buffer; size: number } | undefined {
-  const file = unlessMissing(() => openSync(path, 'r'));
+  const file = unlessMissing(() => fs.openSync(path, 'r'));
   if (file === undefined) return undefined;
   try {
-    const { size } = fstatSync(file);
+    const { size } = fs.fstatSync(file);
     const data = Buffer.allocUnsafe(Math.max(Math.min(most, size - at), 0));
-    return { data: data.subarray(0, readSync(file, data, 0, data.length, at)), size };
+    return { data: data.subarray(0, fs.readSync(file, data, 0, data.length, at)), size };
   } finally {
-    closeSync(file);
+    fs.closeSync(file);
   }
 }
 
 function mayContinue({ folder, now }: { folder: string; now(): number }, lastWrite: number): boolean {
-  return existsSync(join(folder, writingMark)) && now() - lastWrite < characterMs;
+  return fs.existsSync(join(folder, writingMark)) && now() - lastWrite < characterMs;
 }

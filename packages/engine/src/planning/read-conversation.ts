@@ -4,7 +4,6 @@ import type { EngineDeps } from '../deps.ts';
 import { fromPayload, readLog, readSpec, readSteps } from '../log/index.ts';
 import type { PastConversation, PastTurn, RunDecision, SettledStep } from '../ports/index.ts';
 import { presentStep } from '../queries/list-results.ts';
-import type { PastLog } from './past-log.ts';
 import * as pastLog from './past-log.ts';
 import { readNews } from './past-news.ts';
 
@@ -13,17 +12,17 @@ const mostKept = 64 * 1024 * 1024;
 const mostRuns = 64;
 
 interface Kept {
-  past: PastLog;
+  past: pastLog.PastLog;
   size: number;
 }
 
 /** By connection: pasts of runs whose turns this process planned, the latest last. */
 const kept = new WeakMap<Redis, Map<string, Kept>>();
 
-export const takePast = (redis: Redis, runId: string): PastLog | undefined => kept.get(redis)?.get(runId)?.past;
+const takePast = (redis: Redis, runId: string): pastLog.PastLog | undefined => kept.get(redis)?.get(runId)?.past;
 
 /** Keeps a past for the next turn of its run. Drops the least recently used runs first. */
-export function keepPast(redis: Redis, past: PastLog, size: number): void {
+function keepPast(redis: Redis, past: pastLog.PastLog, size: number): void {
   const all = kept.get(redis) ?? new Map<string, Kept>();
   kept.set(redis, all);
   all.delete(past.runId);

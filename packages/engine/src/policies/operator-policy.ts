@@ -32,7 +32,7 @@ export function readPolicyFile(path: string, tools: readonly CatalogTool[]): Ope
   }
 }
 
-export const readPolicyText = (path: string): Promise<string> =>
+const readPolicyText = (path: string): Promise<string> =>
   readFile(path, 'utf8').catch((cause: unknown) => {
     throw unreadable(path, cause);
   });
@@ -48,7 +48,7 @@ class PolicyFileError extends Error {
 }
 
 /** @throws PolicyFileError */
-export function parsePolicyFile(path: string, text: string, tools: readonly CatalogTool[]): OperatorPolicy {
+function parsePolicyFile(path: string, text: string, tools: readonly CatalogTool[]): OperatorPolicy {
   const parsed = parsePolicy(text, operatorPolicySchema);
   const problems = parsed.ok ? checkRules(parsed.document.rules, tools) : parsed.problems;
   if (parsed.ok && problems.length === 0) return parsed.document;

@@ -1,11 +1,4 @@
-import {
-  type Connection,
-  ForbiddenChange,
-  type Prepare,
-  type PrepareResult,
-  type Problem,
-  type RunSpec,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { forbiddenPaths } from '@holdpoint/policy';
 import { hostsOf, lineOf, refusedCommand } from '../approvals/judge-described.ts';
 import { secretWritten } from '../calls/capture-call.ts';
@@ -16,12 +9,12 @@ import { takeTree } from '../fencing/take-tree.ts';
 import { abortReason, HandBack, type JobContext, lockLost, readError } from '../jobs/index.ts';
 import { append, readRun, readSpec } from '../log/index.ts';
 
-type Reached = NonNullable<PrepareResult['reached']>[number];
+type Reached = NonNullable<contract.PrepareResult['reached']>[number];
 
 const mostPlaces = 50;
 
 /** Counts connections by host, port, verdict and reason. Connections to places above the cap are not listed. */
-export function countReached(): { add(connection: Connection): void; list(): Reached[] | undefined } {
+function countReached(): { add(connection: contract.Connection): void; list(): Reached[] | undefined } {
   const places = new Map<string, Reached>();
   return {
     add({ host, port, verdict, bytes_down, reason, detail }) {
@@ -75,8 +68,8 @@ async function soundTree(
 }
 
 interface Step {
-  spec: RunSpec;
-  prepare: Prepare;
+  spec: contract.RunSpec;
+  prepare: contract.Prepare;
   context: JobContext;
 }
 
@@ -146,8 +139,8 @@ async function takeKept(
 async function execute(
   deps: WorkerDeps,
   run: domain.RunState,
-  { spec, prepare, command, context: { signal } }: Step & { command: Prepare['commands'][number] },
-): Promise<Omit<PrepareResult, 'command'> & { succeeded: boolean; detail: string | null }> {
+  { spec, prepare, command, context: { signal } }: Step & { command: contract.Prepare['commands'][number] },
+): Promise<Omit<contract.PrepareResult, 'command'> & { succeeded: boolean; detail: string | null }> {
   const most = deps.ceilings?.step_wall_s ?? command.timeout_s;
   const reached = countReached();
   const { limits, modes } = spec;
@@ -167,7 +160,7 @@ async function takeSnapshot(
   deps: WorkerDeps,
   run: domain.RunState,
   { spec, number }: Step & { number: number },
-): Promise<{ snapshot: string; files_changed: number; skipped: number } | Problem> {
+): Promise<{ snapshot: string; files_changed: number; skipped: number } | contract.Problem> {
   await deps.workspaces.killAll(run.id);
   try {
     return await deps.workspaces.snapshot({
@@ -175,7 +168,7 @@ async function takeSnapshot(
       ...{ forbids: forbiddenPaths(spec), scope: domain.scopeOf(run, spec) },
     });
   } catch (error) {
-    if (error instanceof ForbiddenChange) return domain.forbiddenChange(error.paths);
+    if (error instanceof contract.ForbiddenChange) return domain.forbiddenChange(error.paths);
     const { problem } = readError(error);
     if (problem.code !== secretWritten) throw error;
     return problem;
@@ -219,10 +212,10 @@ function commandFailed({
   detail,
   output,
   reached = [],
-}: Pick<PrepareResult, 'command' | 'exit_code' | 'output' | 'reached'> & {
+}: Pick<contract.PrepareResult, 'command' | 'exit_code' | 'output' | 'reached'> & {
   number: number;
   detail: string | null;
-}): Problem {
+}): contract.Problem {
   const how = detail ?? `exit code ${exit_code}`;
   const tail = output.trimEnd().slice(-longestShown);
   // The output ends with the refused connection.
@@ -240,7 +233,7 @@ function commandFailed({
 const failedElsewhere =
   'When the cause lies outside (a registry, the network), resume the run: the command runs again. Otherwise cancel it and submit it with other commands, or with the host in `prepare.network.allow`.';
 
-const notAllowed = (message: string): Problem => ({
+const notAllowed = (message: string): contract.Problem => ({
   code: 'prepare_refused',
   message: `Not run: ${message}`,
   next: 'Resume the run when the policy allows the command, or cancel it and submit it without.',

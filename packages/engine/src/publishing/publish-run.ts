@@ -2,7 +2,6 @@ import type { ConflictSummary, Problem, Validator, ValidatorResult } from '@hold
 import { requestApproval } from '../approvals/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import * as domain from '../domain/index.ts';
-import { heads, type RunState, recordValidating, recordValidation, scopeOf } from '../domain/index.ts';
 import { inspectTree } from '../fencing/inspect-tree.ts';
 import { takeTree } from '../fencing/take-tree.ts';
 import { abortReason, type JobContext, readError } from '../jobs/index.ts';
@@ -15,9 +14,9 @@ import { checkPullRequest, withPullRequest } from './pull-request.ts';
  * the run's own tree. The tree is set to the candidate before, and back to the run's snapshot after.
  * @returns whether the publish may continue; when false, the log says why
  */
-export async function validateCandidate(
+async function validateCandidate(
   deps: WorkerDeps,
-  run: RunState,
+  run: domain.RunState,
   candidate: string,
   { signal }: JobContext,
 ): Promise<boolean> {
@@ -33,7 +32,7 @@ export async function validateCandidate(
       runId: run.id,
       epoch,
       limits: limits.command ?? {},
-      scope: scopeOf(run, spec),
+      scope: domain.scopeOf(run, spec),
       signal,
     });
     if (abortReason(signal) !== undefined) throw new Error('interrupted while a validator ran');
@@ -47,7 +46,7 @@ export async function validateCandidate(
   const appended = await append(
     deps,
     run.id,
-    recordValidation({ ...run, lease: epoch }, validated, failed && problemOf(failed)),
+    domain.recordValidation({ ...run, lease: epoch }, validated, failed && problemOf(failed)),
   );
   return appended.ok && failed === undefined;
 }
@@ -64,15 +63,15 @@ function cutAtCeiling({ ceilings }: Pick<WorkerDeps, 'ceilings'>, validator: Val
  */
 async function treeWith(
   deps: WorkerDeps,
-  run: RunState,
+  run: domain.RunState,
   candidate: string,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   await deps.workspaces.killAll(run.id);
   if (run.validating === undefined && (await inspectTree(deps, run)).status === 'sound') {
-    const begun = await append(deps, run.id, recordValidating(run, candidate));
+    const begun = await append(deps, run.id, domain.recordValidating(run, candidate));
     if (!begun.ok) return undefined;
-    const writer = heads.validators(candidate);
+    const writer = domain.heads.validators(candidate);
     await deps.workspaces.admit({ runId: run.id, epoch: run.lease, after: run.head, writer });
     await deps.workspaces.restore({ runId: run.id, epoch: run.lease, snapshot: candidate });
     return run.lease;

@@ -2,7 +2,6 @@ import { defaultTenant, type RunStatus, runStatusSchema, type Tenant } from '@ho
 import type { EngineDeps } from '../deps.ts';
 import { cursorAt, earlierOf, type RunState } from '../domain/index.ts';
 import * as runLog from '../log/index.ts';
-import { countLabelled, countListed, mostCounted } from '../log/index.ts';
 
 type Deps = Pick<EngineDeps, 'redis'>;
 
@@ -158,11 +157,13 @@ export async function countRuns(
   { redis }: Pick<EngineDeps, 'redis'>,
   { tenant = defaultTenant, label }: Pick<RunFilter, 'label'> & { tenant?: Tenant },
 ): Promise<RunCounts> {
-  const counted = await (label === undefined ? countListed(redis, tenant) : countLabelled(redis, tenant, label));
+  const counted = await (label === undefined
+    ? runLog.countListed(redis, tenant)
+    : runLog.countLabelled(redis, tenant, label));
   const byStatus = counted.flatMap(({ status, reason, count }) => (reason === undefined ? [{ status, count }] : []));
   const byReason = counted.flatMap(({ status, reason, count }) =>
     reason === undefined || count === 0 ? [] : [{ status, reason, count }],
   );
-  const isOver = ({ count }: { count: number }): boolean => label !== undefined && count >= mostCounted;
+  const isOver = ({ count }: { count: number }): boolean => label !== undefined && count >= runLog.mostCounted;
   return { byStatus, byReason, atLeast: byStatus.filter(isOver).map(({ status }) => status) };
 }

@@ -1,23 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import {
-  type Occurrence,
-  occurrenceSchema,
-  schedulePauseSchema,
-  scheduleTimesShape,
-  type Tenant,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { z } from 'zod';
 import { type Damaged, readEntry, splitDamaged } from '../log/index.ts';
 
 const time = z.iso.datetime({ offset: true });
-const timesSchema = z.object(scheduleTimesShape);
+const timesSchema = z.object(contract.scheduleTimesShape);
 export type Times = z.output<typeof timesSchema>;
 
 const dueSchema = z.object({
   at: time,
-  kind: occurrenceSchema.shape.kind,
+  kind: contract.occurrenceSchema.shape.kind,
   /** Begins whatever runs. */
   beside: z.literal(true).optional(),
 });
@@ -25,7 +19,7 @@ const dueSchema = z.object({
 export type Due = z.output<typeof dueSchema>;
 
 /** A schedule as stored. Not strict: a later version may store more. */
-export const scheduleStateSchema = z.object({
+const scheduleStateSchema = z.object({
   name: z.string(),
   tenant: z.string(),
   version: z.int(),
@@ -41,7 +35,7 @@ export const scheduleStateSchema = z.object({
   runs_as: z.string(),
   /** Intervals without `start_at` count from here, and no occurrence is before. */
   anchor: time,
-  paused: schedulePauseSchema.optional(),
+  paused: contract.schedulePauseSchema.optional(),
   /** The next occurrence. */
   next: time.optional(),
   waiting: z.array(dueSchema),
@@ -50,7 +44,7 @@ export const scheduleStateSchema = z.object({
   /** Runs without a known end. */
   running: z.array(z.object({ run_id: z.string(), scheduled_for: time, since: time })),
   failures: z.int(),
-  last: occurrenceSchema.optional(),
+  last: contract.occurrenceSchema.optional(),
 });
 export type ScheduleState = z.output<typeof scheduleStateSchema>;
 
@@ -66,12 +60,12 @@ const longestHistory = 200;
 const prefix = 'hp:{schedules}:';
 const scheduleKey = (id: string): string => `${prefix}schedule:${id}`;
 const historyKey = (id: string): string => `${prefix}history:${id}`;
-const namesKey = (tenant: Tenant): string => `${prefix}names:${tenant}`;
+const namesKey = (tenant: contract.Tenant): string => `${prefix}names:${tenant}`;
 /** A sorted set: the ids of schedules by the time of their next look, in milliseconds. */
 const dueKey = `${prefix}due`;
 
 interface Named {
-  tenant: Tenant;
+  tenant: contract.Tenant;
   name: string;
 }
 
@@ -86,7 +80,7 @@ export interface NewState {
   after: string | undefined;
   state: ScheduleState;
   wakeAt: number | undefined;
-  recorded?: readonly Occurrence[];
+  recorded?: readonly contract.Occurrence[];
 }
 
 export type ScheduleStore = ReturnType<typeof openScheduleStore>;
@@ -105,12 +99,12 @@ export function openScheduleStore(redis: Redis) {
   return {
     find,
     /** By name. */
-    async list(tenant: Tenant): Promise<{ items: StoredSchedule[]; damaged: Damaged[] }> {
+    async list(tenant: contract.Tenant): Promise<{ items: StoredSchedule[]; damaged: Damaged[] }> {
       const names = await redis.zrange(namesKey(tenant), '0', '-1');
       const found = await Promise.all(names.map((name) => readEntry(name, () => find({ tenant, name }))));
       return splitDamaged(found.filter((one) => one !== undefined));
     },
-    names: (tenant: Tenant): Promise<string[]> => redis.zrange(namesKey(tenant), '0', '-1'),
+    names: (tenant: contract.Tenant): Promise<string[]> => redis.zrange(namesKey(tenant), '0', '-1'),
     /** `full`: the tenant has as many schedules as a tenant may have. */
     put: ({ after = '', state, wakeAt, recorded = [] }: NewState) =>
       swap(state, [
@@ -120,9 +114,9 @@ export function openScheduleStore(redis: Redis) {
     remove: (named: Named, after: string) =>
       swap(named, [after, '', '', named.name, idOf(named), '', mostSchedules, longestHistory]),
     /** What became of the last occurrences, the newest first. */
-    async history(named: Named, limit: number): Promise<Occurrence[]> {
+    async history(named: Named, limit: number): Promise<contract.Occurrence[]> {
       const texts = await redis.lrange(historyKey(idOf(named)), 0, limit - 1);
-      return texts.map((text) => occurrenceSchema.parse(JSON.parse(text)));
+      return texts.map((text) => contract.occurrenceSchema.parse(JSON.parse(text)));
     },
     /** Schedules whose time has come, the most overdue first. */
     async due(now: number, limit: number): Promise<Named[]> {

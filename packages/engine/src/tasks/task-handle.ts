@@ -1,14 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  isTaskOver,
-  isTerminal,
-  type MergePreview,
-  type MergeResult,
-  type Problem,
-  type RunSpec,
-  type TaskHandle,
-  type TaskView,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { findKind } from '../agents/find-kind.ts';
 import { secretWritten, snapshotMessage } from '../calls/capture-call.ts';
 import type { EngineDeps, WorkerDeps } from '../deps.ts';
@@ -22,8 +13,13 @@ const killPatienceMs = 10_000;
 const lookEveryMs = 20;
 
 /** Gives one call access to the tasks of its run. */
-export function openTaskHandle(deps: WorkerDeps, run: RunState, step: StepState, signal: AbortSignal): TaskHandle {
-  const get = async (taskId: string): Promise<TaskView | undefined> => {
+export function openTaskHandle(
+  deps: WorkerDeps,
+  run: RunState,
+  step: StepState,
+  signal: AbortSignal,
+): contract.TaskHandle {
+  const get = async (taskId: string): Promise<contract.TaskView | undefined> => {
     const task = await readTask(deps.redis, run.id, taskId);
     return task && viewTask(deps, task);
   };
@@ -41,7 +37,7 @@ export function openTaskHandle(deps: WorkerDeps, run: RunState, step: StepState,
       const deadline = performance.now() + killPatienceMs;
       for (;;) {
         const view = await get(taskId);
-        if (!view || isTaskOver(view.status) || performance.now() > deadline) return view;
+        if (!view || contract.isTaskOver(view.status) || performance.now() > deadline) return view;
         await delay(lookEveryMs, undefined, { signal });
       }
     },
@@ -53,7 +49,7 @@ export function openTaskHandle(deps: WorkerDeps, run: RunState, step: StepState,
 }
 
 /** @returns a task, with the run of a sub-agent */
-async function viewTask(deps: Pick<WorkerDeps, 'redis'>, task: TaskState): Promise<TaskView> {
+async function viewTask(deps: Pick<WorkerDeps, 'redis'>, task: TaskState): Promise<contract.TaskView> {
   const { kind, title, child, agent } = task.about;
   const run = child === undefined ? undefined : await readRun(deps.redis, child);
   return {
@@ -62,7 +58,7 @@ async function viewTask(deps: Pick<WorkerDeps, 'redis'>, task: TaskState): Promi
     title,
     agent,
     status: task.status,
-    outcome: task.outcome && isTaskOver(task.status) ? withoutStatus(task.outcome) : undefined,
+    outcome: task.outcome && contract.isTaskOver(task.status) ? withoutStatus(task.outcome) : undefined,
     child: run && { run_id: run.id, status: run.status },
     created_at: task.created_at,
     started_at: task.started_at,
@@ -73,12 +69,12 @@ async function viewTask(deps: Pick<WorkerDeps, 'redis'>, task: TaskState): Promi
 const withoutStatus = <Outcome extends { status: unknown }>({ status, ...rest }: Outcome): Omit<Outcome, 'status'> =>
   rest;
 
-async function merge(deps: WorkerDeps, run: RunState, step: StepState, taskId: string): Promise<MergeResult> {
+async function merge(deps: WorkerDeps, run: RunState, step: StepState, taskId: string): Promise<contract.MergeResult> {
   const found = await findMerge(deps, run, taskId);
   if (found.status === 'refused') return found;
   const spec = await readSpec(deps, run);
   const message = snapshotMessage(spec, step, taskId);
-  const mergeNow = async (): Promise<MergeResult> => {
+  const mergeNow = async (): Promise<contract.MergeResult> => {
     const now = { ...((await readRun(deps.redis, run.id)) ?? run), lease: run.lease };
     const { merged } = await mergeFrozen(deps, now, { from: found.from, spec, message });
     if (merged.status !== 'merged') return merged;
@@ -100,7 +96,7 @@ export async function previewMerge(
   deps: Pick<WorkerDeps, 'redis' | 'workspaces' | 'catalog'>,
   run: RunState,
   taskId: string,
-): Promise<MergePreview> {
+): Promise<contract.MergePreview> {
   const found = await findMerge(deps, run, taskId);
   if (found.status === 'refused') return found;
   const { runId, snapshot, base } = found.from;
@@ -122,7 +118,7 @@ export async function requestTaskKill(
   await retryWhileContended(taskId, async () => {
     const task = await readTask(deps.redis, runId, taskId);
     if (!task) throw new EngineError('task_not_found', `the run ${runId} has no task ${taskId}`);
-    if (isTaskOver(task.status) || task.kill !== undefined) return true;
+    if (contract.isTaskOver(task.status) || task.kill !== undefined) return true;
     return (await append(deps, runId, requestKill(task, by))).ok;
   });
   try {
@@ -154,7 +150,7 @@ export async function findMerge(
       'Use the task_id that the call of the sub-agent returned.',
     );
   }
-  if (!child || !isTerminal(child.status)) {
+  if (!child || !contract.isTerminal(child.status)) {
     const { waits } = deps.catalog.taskTools(run.header.toolset);
     const next = waits === undefined ? 'Wait until the sub-agent has ended.' : `Wait for the sub-agent with ${waits}.`;
     return refuse('ETASKRUNNING', `The sub-agent ${taskId} is not over, so there is nothing to merge yet.`, next);
@@ -195,13 +191,13 @@ export async function mergeFrozen(
 
 interface Merge {
   from: From;
-  spec: RunSpec;
+  spec: contract.RunSpec;
   message: string;
   forbids?: Parameters<WorkspacePort['snapshot']>[0]['forbids'];
 }
 
-type Refused = Extract<MergeResult, { status: 'refused' }>;
+type Refused = Extract<contract.MergeResult, { status: 'refused' }>;
 
 function refuse(code: string, message: string, next: string): Refused {
-  return { status: 'refused', problem: { code, message, next } satisfies Problem };
+  return { status: 'refused', problem: { code, message, next } satisfies contract.Problem };
 }

@@ -1,7 +1,6 @@
 import type { CommandEnd } from '@holdpoint/contract';
 import type { Conversation, Converse, ConverseKept, Network } from '@holdpoint/tools';
 import * as mcp from '@modelcontextprotocol/client';
-import { type CallToolResult, isJSONRPCResultResponse, type Transport } from '@modelcontextprotocol/client';
 import { bounds } from '../bounds.ts';
 import { McpError } from '../errors.ts';
 import { type HttpServer, isHttp, type McpServer, type StdioServer } from '../servers.ts';
@@ -11,18 +10,18 @@ import { LinesTransport } from './lines-transport.ts';
 const mark = 'holdpoint/task';
 
 /** Lets tasks pass in the place of results. The library knows no tasks here: it gets an empty result with the task in `_meta`. */
-export function markTasks(transport: Transport): void {
+function markTasks(transport: mcp.Transport): void {
   const pass = transport.onmessage;
   if (pass === undefined) return;
   transport.onmessage = (message, extra) => {
-    if (!isJSONRPCResultResponse(message) || message.result.resultType !== 'task') return pass(message, extra);
+    if (!mcp.isJSONRPCResultResponse(message) || message.result.resultType !== 'task') return pass(message, extra);
     const result = { resultType: 'complete', content: [], _meta: { [mark]: message.result } };
     return pass({ ...message, result }, extra);
   };
 }
 
 /** The task of an answer; undefined for another answer. */
-export const taskIn = ({ _meta }: Pick<CallToolResult, '_meta'>): unknown => _meta?.[mark];
+export const taskIn = ({ _meta }: Pick<mcp.CallToolResult, '_meta'>): unknown => _meta?.[mark];
 
 /** The ways to servers: a network for requests, and a sandbox for programs. */
 export interface Way {

@@ -1,4 +1,3 @@
-import type { FetchLike } from '@modelcontextprotocol/client';
 import * as mcp from '@modelcontextprotocol/client';
 import { toResponse } from '../connection/guarded-fetch.ts';
 import { McpError } from '../errors.ts';
@@ -11,7 +10,7 @@ const timeoutMs = 15_000;
 
 /** The requests of a login, through the guard: bounded, encrypted except on this machine, without redirects. */
 export const oauthFetch =
-  ({ send }: Pick<OAuthHost, 'send'>, signal: AbortSignal): FetchLike =>
+  ({ send }: Pick<OAuthHost, 'send'>, signal: AbortSignal): mcp.FetchLike =>
   async (input, init = {}) => {
     const url = secureUrl(input);
     const method = init.method ?? 'GET';

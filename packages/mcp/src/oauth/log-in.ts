@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import * as mcp from '@modelcontextprotocol/client';
-import { RegistrationRejectedError, registerClient } from '@modelcontextprotocol/client';
 import { z } from 'zod';
 import { McpError } from '../errors.ts';
 import { type OAuthClient, oauthFetch, redeemCode, TokenRefusal, untrusted } from './ask-for-tokens.ts';
@@ -19,7 +18,7 @@ interface ChosenClient {
  * The client for a person's login: the registered one of the entry, else its metadata document, else one that registers itself.
  * @throws McpError EMCPAUTH, an error of the network
  */
-export async function chooseClient(
+async function chooseClient(
   { server, tenant, host }: OAuthServer,
   prepared: Preparation,
   { redirect, signal }: { redirect: string; signal: AbortSignal },
@@ -47,11 +46,11 @@ export async function chooseClient(
     application_type: 'native',
     ...(scope !== undefined && { scope }),
   };
-  const answer = await registerClient(issuer, { metadata, clientMetadata, fetchFn: oauthFetch(host, signal) }).catch(
-    (error: unknown) => {
+  const answer = await mcp
+    .registerClient(issuer, { metadata, clientMetadata, fetchFn: oauthFetch(host, signal) })
+    .catch((error: unknown) => {
       throw registrationError(issuer, error);
-    },
-  );
+    });
   const client = clientSchema.safeParse(answer);
   if (!client.success) throw untrusted(`${issuer} registered a client whose id or secret cannot be used.`);
   const { client_id: id, client_secret: secret } = client.data;
@@ -65,7 +64,7 @@ const clientSchema = z.object({
 
 /** The answer of a registration may repeat a secret. */
 function registrationError(issuer: string, error: unknown): unknown {
-  if (error instanceof RegistrationRejectedError)
+  if (error instanceof mcp.RegistrationRejectedError)
     return untrusted(`${issuer} refuses to register Holdpoint (status ${error.status}).`);
   if (error instanceof McpError || (error instanceof Error && 'next' in error)) return error;
   return untrusted(`${issuer} answered the registration with no client.`);

@@ -10,7 +10,7 @@ import { interpreters, plainShellFlags, shells, type Wrapper, wrappers } from '.
 const starters = new Set(['-exec', '-execdir', '-ok', '-okdir']);
 
 /** `find DIR… -exec COMMAND {} ;`: `{}` becomes the content of the directories. */
-export function startFound(words: readonly CommandWord[]): Started[] {
+function startFound(words: readonly CommandWord[]): Started[] {
   const started: Started[] = [];
   const first = words.findIndex(({ value }) => value.startsWith('-') || value === '(' || value === '!');
   const roots = words.slice(0, first < 0 ? undefined : first);
@@ -150,11 +150,7 @@ function findStarted({ program, argv }: SimpleCommand, input: string | undefined
 }
 
 /** The script of `bash -c`, or the text in a shell's input. */
-export function startShell(
-  dialect: Scope['dialect'],
-  words: readonly CommandWord[],
-  input: string | undefined,
-): Started[] {
+function startShell(dialect: Scope['dialect'], words: readonly CommandWord[], input: string | undefined): Started[] {
   const options = readOptions(words, { values: ['-o'], operandEndsFlags: true });
   const { flags, operands } = options;
   if (options.maybeFlags) return [unknown('a flag of the shell is not static')];
@@ -173,7 +169,7 @@ function isVersion({ flags, operands }: Arguments): boolean {
 }
 
 /** The command started by a wrapper, for example `env` or `timeout`. */
-export function startWrapped(program: string, wrapper: Wrapper, words: readonly CommandWord[]): Started[] {
+function startWrapped(program: string, wrapper: Wrapper, words: readonly CommandWord[]): Started[] {
   const { flags, places, maybeFlags } = readOptions(words, { ...wrapper, operandEndsFlags: true });
   if (flags.some(({ name }) => wrapper.idle?.includes(name))) return [];
   if (maybeFlags) return [unknown(`a flag of ${program} is not static`)];
@@ -229,17 +225,17 @@ function addInput(words: CommandWord[], replaced: string | undefined): CommandWo
 }
 
 /** A command or script started by a program. `elsewhere`: in an unknown directory. */
-export type Started =
+type Started =
   | { kind: 'command'; words: CommandWord[]; assignments: CommandAssignment[]; elsewhere?: boolean }
   | { kind: 'script'; text: string; dialect?: Scope['dialect']; elsewhere?: boolean }
   | { kind: 'unknown'; reason: string };
 
-export function unknown(reason: string): Started {
+function unknown(reason: string): Started {
   return { kind: 'unknown', reason };
 }
 
 /** A script made of words, as `eval` and `ssh` join them. A dynamic script is read as written: the text may show a catastrophe. */
-export function startScript(words: readonly CommandWord[], dialect?: Scope['dialect']): Started[] {
+function startScript(words: readonly CommandWord[], dialect?: Scope['dialect']): Started[] {
   const text = words.map(({ value }) => value).join(' ');
   const script: Started = dialect ? { kind: 'script', text, dialect } : { kind: 'script', text };
   return words.every((word) => word.static) ? [script] : [unknown('it runs a script that is not static'), script];

@@ -83,7 +83,7 @@ export function listAssignments(command: SimpleCommand): CommandAssignment[] {
 }
 
 /** The words with names of variables to be set by a builtin. */
-export function readNames({
+function readNames({
   program,
   argv,
 }: Pick<SimpleCommand, 'program' | 'argv'>): (Arguments & { names: CommandWord[] }) | undefined {

@@ -1,24 +1,13 @@
-import {
-  type AndOr,
-  type Command,
-  forEachChild,
-  type HereDoc,
-  type ParsedScript,
-  type Pipeline,
-  type Redirection,
-  type SyntaxNode,
-  type Word,
-} from 'unbash';
+import * as unbash from 'unbash';
 import { addCommand, addPart } from './add-command.ts';
 import { findHazard } from './find-hazards.ts';
 import { readAssignmentWord, readWord } from './read-word.ts';
 import { isBashOnly } from './refuse-dialect.ts';
 import type { CommandAssignment, CommandRedirect } from './simple-command.ts';
 import * as walker from './walk.ts';
-import { placeOf, type Scope, type Walk } from './walk.ts';
 
 /** Adds the commands of a node and of all its children. */
-export function visit(walk: walker.Walk, node: SyntaxNode, scope: walker.Scope): void {
+export function visit(walk: walker.Walk, node: unbash.SyntaxNode, scope: walker.Scope): void {
   walk.nodes += 1;
   if (walk.nodes > walker.commandBounds.nodes || walk.commands.length > walker.commandBounds.commands)
     throw new walker.Unreadable('it has too many parts');
@@ -32,12 +21,12 @@ export function visit(walk: walker.Walk, node: SyntaxNode, scope: walker.Scope):
   visitByType(walk, node, scope);
 }
 
-function visitByType(walk: walker.Walk, node: SyntaxNode, scope: walker.Scope): void {
+function visitByType(walk: walker.Walk, node: unbash.SyntaxNode, scope: walker.Scope): void {
   const inside = (changes: Partial<walker.Scope>) => visitChildren(walk, node, { ...scope, ...changes });
   switch (node.type) {
     case 'Script':
       // The parser recovers and reads on: the commands behind the error may run as well, for bash reads line by line.
-      walk.reason ??= (node as ParsedScript).errors?.[0]?.message;
+      walk.reason ??= (node as unbash.ParsedScript).errors?.[0]?.message;
       break;
     case 'CommandExpansion':
     case 'ProcessSubstitution':
@@ -96,15 +85,15 @@ function refuseDepth({ depth }: walker.Scope): void {
   if (depth >= walker.commandBounds.scripts) throw new walker.Unreadable('expansions are nested too deeply');
 }
 
-function visitChildren(walk: walker.Walk, node: SyntaxNode, scope: walker.Scope): void {
+function visitChildren(walk: walker.Walk, node: unbash.SyntaxNode, scope: walker.Scope): void {
   walk.depth += 1;
-  forEachChild(node, (child) => visit(walk, child, scope));
+  unbash.forEachChild(node, (child) => visit(walk, child, scope));
   walk.depth -= 1;
 }
 
 function visitSubstituted(
   walk: walker.Walk,
-  node: SyntaxNode & { script: ParsedScript | undefined },
+  node: unbash.SyntaxNode & { script: unbash.ParsedScript | undefined },
   scope: walker.Scope,
 ): void {
   // The script of an escaped backtick has offsets in a text of its own, so the whole script has a single place.
@@ -113,7 +102,7 @@ function visitSubstituted(
 }
 
 /** After `cd a &&` the directory is sure until the list ends; after any other `cd` the change may have failed. */
-function visitAndOr(walk: walker.Walk, node: AndOr, scope: walker.Scope): void {
+function visitAndOr(walk: walker.Walk, node: unbash.AndOr, scope: walker.Scope): void {
   const before = walk.directories;
   node.commands.forEach((command, index) => {
     visit(walk, command, scope);
@@ -123,7 +112,7 @@ function visitAndOr(walk: walker.Walk, node: AndOr, scope: walker.Scope): void {
   walk.directories = walker.eitherDirectory(before, walk.directories);
 }
 
-function visitPipeline(walk: walker.Walk, node: Pipeline, scope: walker.Scope): void {
+function visitPipeline(walk: walker.Walk, node: unbash.Pipeline, scope: walker.Scope): void {
   for (const prefix of node.prefixes) visit(walk, prefix, scope);
   if (node.commands.length === 1) {
     visit(walk, node.commands[0]!, scope);
@@ -143,7 +132,7 @@ function visitPipeline(walk: walker.Walk, node: Pipeline, scope: walker.Scope): 
 }
 
 /** A variable set by the syntax, without an assignment. */
-function assignedName(node: SyntaxNode): string | undefined {
+function assignedName(node: unbash.SyntaxNode): string | undefined {
   if (node.type === 'For' || node.type === 'Select') return node.name.value;
   if (node.type === 'Coproc') return node.name?.value ?? 'COPROC';
   if (node.type === 'FileDescriptorVariable') return node.name;
@@ -155,13 +144,13 @@ function assignedName(node: SyntaxNode): string | undefined {
 /**
  * Visits a command of the syntax tree: first the substitutions of its words, then the command, then the commands started by the command.
  */
-export function visitCommand(walk: Walk, node: Command, scope: Scope, visitWords: () => void): void {
+function visitCommand(walk: walker.Walk, node: unbash.Command, scope: walker.Scope, visitWords: () => void): void {
   const first = walk.commands.length;
   visitWords();
   const substituted = walk.commands.slice(first).map(({ program }) => program);
   const { redirects, text, input } = readRedirects(node.redirects);
   const assignments = node.prefix.flatMap((part) => (part.type === 'Assignment' ? [readAssignment(part)] : []));
-  const position = placeOf(node, scope);
+  const position = walker.placeOf(node, scope);
   if (!node.name) {
     if (assignments.length + redirects.length > 0) addPart(walk, scope, { position, assignments, redirects });
     return;
@@ -183,7 +172,7 @@ function readAssignment({
   append,
 }: {
   name: string;
-  value: Word | { type: 'ArrayValue' };
+  value: unbash.Word | { type: 'ArrayValue' };
   append: boolean | undefined;
 }): CommandAssignment {
   if (value.type === 'ArrayValue' || append) return { name, value: null };
@@ -192,7 +181,7 @@ function readAssignment({
 }
 
 /** Files opened by redirects, and the standard input contained in the line. */
-export function readRedirects(nodes: readonly Redirection[]): {
+function readRedirects(nodes: readonly unbash.Redirection[]): {
   redirects: CommandRedirect[];
   text?: string;
   input: boolean;
@@ -233,7 +222,7 @@ function readStatic(target: Parameters<typeof readWord>[0]): string | undefined 
   return word.static ? word.value : undefined;
 }
 
-function readBody({ body, delimiter }: HereDoc): string | undefined {
+function readBody({ body, delimiter }: unbash.HereDoc): string | undefined {
   if (delimiter?.quoted) return body.text;
   if (body.parts?.some((part) => part.type !== 'Literal')) return undefined;
   return body.text.includes('\\') ? undefined : body.text;

@@ -10,7 +10,7 @@ const onlyForHold = [
 ];
 
 /** Mutually exclusive fields of a rule. */
-export function contradictions({ match, action, ...terms }: PolicyRule): PolicyProblem[] {
+function contradictions({ match, action, ...terms }: PolicyRule): PolicyProblem[] {
   const { effect, paths, command, hosts } = match;
   const effects = effect === undefined ? undefined : listOf(effect);
   const found: PolicyProblem[] = [];
@@ -74,7 +74,7 @@ export function contradictions({ match, action, ...terms }: PolicyRule): PolicyP
 }
 
 /** Whether a match surely includes all calls of another match. False when the text does not prove the inclusion. */
-export function isWider(wide: PolicyMatch, narrow: PolicyMatch): boolean {
+function isWider(wide: PolicyMatch, narrow: PolicyMatch): boolean {
   const { paths, command, submitted_by: by } = wide;
   return (
     coversNames(wide.toolset, narrow.toolset, false) &&

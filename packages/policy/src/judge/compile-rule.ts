@@ -68,7 +68,7 @@ const olderTools: ReadonlyMap<string, readonly string[]> = new Map([
 ]);
 
 /** The tools whose work a call does besides its own tool's. */
-export const actsAs = ({ toolset, tool }: Pick<CallFacts, 'toolset' | 'tool'>): readonly string[] =>
+const actsAs = ({ toolset, tool }: Pick<CallFacts, 'toolset' | 'tool'>): readonly string[] =>
   (toolset === 'holdpoint' ? olderTools.get(tool) : undefined) ?? [];
 
 /** A field of a match. */

@@ -174,7 +174,7 @@ type Terms = Pick<
 >;
 
 /** The terms of an approval for every rule: each rule must permit the decider, and nothing runs on expiry unless all agree. */
-export function mergeTerms(rules: readonly PolicyRule[]): Terms {
+function mergeTerms(rules: readonly PolicyRule[]): Terms {
   const offered = rules.flatMap(({ decisions }) => (decisions === undefined ? [] : [decisions]));
   const [first, ...others] = offered;
   const deciders = rules.flatMap((rule) => (rule.deciders === undefined ? [] : [rule.deciders]));

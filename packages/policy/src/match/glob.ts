@@ -8,7 +8,7 @@ export class GlobError extends Error {
 const maxAlternatives = 64;
 
 /** `a{b,c{d,e}}` becomes `ab`, `acd`, `ace`. @throws GlobError for more than 64 alternatives, or a brace without its partner */
-export function expandBraces(source: string): string[] {
+function expandBraces(source: string): string[] {
   const open = findBrace(source);
   if (open === undefined) return [source];
   const { at, end, commas } = open;

@@ -203,7 +203,7 @@ function within(parent: readonly Permission[], asked: readonly Permission[]): Pe
 }
 
 /** Whether a permission surely includes another permission. */
-export function covers(wide: Permission, narrow: Permission): boolean {
+function covers(wide: Permission, narrow: Permission): boolean {
   if (wide.text === narrow.text) return true;
   if (wide.kind === 'graph:read' || narrow.kind === 'graph:read') return wide.kind === narrow.kind;
   if (wide.kind === 'net' || narrow.kind === 'net') {

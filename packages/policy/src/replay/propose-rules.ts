@@ -58,17 +58,17 @@ function keyOf(part: Part, { args }: CallFacts): unknown[] {
 }
 
 /** The program and its first word, except for an option or a path as the first word. */
-export const subcommandEnd = ([, first]: readonly string[]): number =>
+const subcommandEnd = ([, first]: readonly string[]): number =>
   first !== undefined && /^[a-z][a-z0-9:_-]*$/.test(first) ? 2 : 1;
 
 /** `''`: the workspace. */
-export function folderOf(path: string | readonly (string | null)[]): string {
+function folderOf(path: string | readonly (string | null)[]): string {
   const text = normalPath(typeof path === 'string' ? path : wordText(path));
   return text.includes('/') ? text.slice(0, text.lastIndexOf('/')) : '';
 }
 
 /** The narrowest rule to allow parts with the same key; undefined when no rule can. */
-export function ruleFor(parts: readonly (HeldPart & { facts: CallFacts })[]): PolicyRule | undefined {
+function ruleFor(parts: readonly (HeldPart & { facts: CallFacts })[]): PolicyRule | undefined {
   const [first] = parts;
   if (first === undefined) return undefined;
   const { toolset, tool, effect } = first.facts;

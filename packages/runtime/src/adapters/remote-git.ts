@@ -7,7 +7,7 @@ import { type RemoteAccess, type RemoteGit, WorkspaceError } from '@holdpoint/wo
 import type { Logger } from 'pino';
 
 /** Input of ssh in addition to its command line. */
-export interface SshFiles {
+interface SshFiles {
   /** The private key, as the standard input of the script. */
   key: string;
   env: Record<string, string>;
@@ -17,7 +17,7 @@ export interface SshFiles {
  * @throws WorkspaceError when the key of the host is not known (a key is never learned from its host), or when the source names no private
  * key
  */
-export function sshFiles(
+function sshFiles(
   deps: { secrets: Pick<Secrets, 'resolve'>; knownHosts: string },
   { remote, credentials, known_hosts: given, tenant }: RemoteAccess,
 ): SshFiles {
@@ -39,7 +39,7 @@ export function sshFiles(
  * Runs git with ssh. ssh reads no configuration, and knows a single private key and the keys of a single host. The connection goes through
  * the proxy, by CONNECT. /tmp is memory of the sandbox.
  */
-export const sshScript = `
+const sshScript = `
 set -eu
 umask 077
 d=$(mktemp -d)

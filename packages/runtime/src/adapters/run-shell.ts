@@ -1,6 +1,5 @@
 import { once } from 'node:events';
 import type { Writable } from 'node:stream';
-import type { TaskInput } from '@holdpoint/contract';
 import * as contract from '@holdpoint/contract';
 import { abortReason, type Executor, type PrepareEnd, type TaskContext, type TaskEnd } from '@holdpoint/engine/worker';
 import type { Command, Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
@@ -17,9 +16,9 @@ const enterKeys = { pipe: '\n', terminal: '\r' } as const;
  * Writes the inputs of a command, each when the one before is written, so a command that reads nothing keeps one text in memory. Resolves at the
  * end of the inputs or of the command.
  */
-export async function feedCommand(
+async function feedCommand(
   stdin: Writable,
-  inputs: AsyncIterable<TaskInput>,
+  inputs: AsyncIterable<contract.TaskInput>,
   kind: 'pipe' | 'terminal',
 ): Promise<void> {
   // The command may end before its input is written.

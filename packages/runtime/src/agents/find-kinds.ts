@@ -18,7 +18,7 @@ interface Deps {
 
 /** Most documents read from a workspace. */
 const mostFiles = 50;
-export const largestKind = 64 * 1024;
+const largestKind = 64 * 1024;
 
 /** Documents of the operator come first, then kinds of the request, then documents of the workspace. The first kind with a name counts. */
 export function openAgentKinds({ workspaces, registry, operator, logger }: Deps): AgentKinds {

@@ -49,7 +49,7 @@ const longestDelayMs = 5 * 60_000;
 const longestAwayMs = 12 * 3_600_000;
 
 /** The models of a run, in the order of asking. */
-export function modelsOf({ model, spec }: Pick<PlannerInput, 'model' | 'spec'>): string[] {
+function modelsOf({ model, spec }: Pick<PlannerInput, 'model' | 'spec'>): string[] {
   const { goal } = spec;
   const fallbacks = goal.planner === 'model' ? (goal.fallbacks ?? []) : [];
   return [...new Set([model, ...fallbacks])];

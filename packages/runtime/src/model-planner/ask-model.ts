@@ -16,7 +16,7 @@ import { mayAskAgain, readAnswer } from './read-answer.ts';
 type Schema = Record<string, unknown>;
 
 /** Instructions for the model about the form of its final answer. */
-export const outputText = (schema: Schema): string =>
+const outputText = (schema: Schema): string =>
   [
     'Your final answer, the one without a call, must be one JSON value that fits this JSON Schema, and nothing else:',
     JSON.stringify(schema),

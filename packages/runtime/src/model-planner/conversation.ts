@@ -9,10 +9,10 @@ import { isSaidByPeople } from './context/verbatim.ts';
 import { decisionNote } from './decision-note.ts';
 
 /** The parts of a long result. The note names their lines, so no line of the content can imitate a gap. */
-export const partsOf = ({ parts }: LongResult): string => parts.map(({ text }) => text).join('\n[…]\n');
+const partsOf = ({ parts }: LongResult): string => parts.map(({ text }) => text).join('\n[…]\n');
 
 /** Says which lines of a long result are shown, and where all of them are. */
-export function longNote(long: LongResult): string {
+function longNote(long: LongResult): string {
   const { path, bytes, lines, parts, failures, stderr_line, folded, dropped } = long;
   const ranges = parts.map(({ line, text }) => `${line}-${line + text.split('\n').length - 1}`);
   const sentences = [

@@ -1,6 +1,5 @@
 import { hasNetwork } from '@holdpoint/contract';
 import type { PastConversation, Planner, PlannerDecision, PlannerInput } from '@holdpoint/engine/worker';
-import type { Model } from '@holdpoint/models';
 import * as models from '@holdpoint/models';
 import type { Secrets } from '@holdpoint/secrets';
 import type { Registry } from '@holdpoint/tools';
@@ -183,7 +182,7 @@ export function toolsOf(registry: Registry, { spec, unattended, model }: Planner
 type Used = Parameters<PlannerInput['recordUsed']>[0];
 
 /** A model that records the tokens of each stream that was cut, before the request fails. */
-export function countCuts(model: Model, prices: ModelPrices, record: PlannerInput['recordUsed']): Model {
+function countCuts(model: models.Model, prices: ModelPrices, record: PlannerInput['recordUsed']): models.Model {
   return {
     async generate(request) {
       const cut: Used[] = [];

@@ -3,14 +3,7 @@ import { join } from 'node:path';
 import * as contract from '@holdpoint/contract';
 import type { PastTurn, Planner, PlannerDecision, PlannerInput, WorkspacePort } from '@holdpoint/engine/worker';
 import { describeFailure, type ModelAnswer, type ModelSettings, providerAddressOf } from '@holdpoint/models';
-import {
-  AgentError,
-  AgentProcess,
-  type AgentTurn,
-  type CallAgain,
-  type RunInside,
-  type SavedSession,
-} from '@holdpoint/outside-agents';
+import * as outsideAgents from '@holdpoint/outside-agents';
 import { readablePaths } from '@holdpoint/policy';
 import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
@@ -61,7 +54,7 @@ export function createAgentPlanner(deps: Deps): Planner {
         const asked = await askPatiently(deps.asking, input, () => nextTurn(deps, input, signal), signal);
         return 'decision' in asked ? asked.decision : asked.answer;
       } catch (error) {
-        if (!(error instanceof AgentError)) throw error;
+        if (!(error instanceof outsideAgents.AgentError)) throw error;
         const { message, ...reason } = reasonOf(input, error);
         const all = [message, await leftOverText(deps, input)].filter((text) => text !== undefined).join(' ');
         return { kind: 'unavailable', reason: redactor.json({ ...reason, message: all }) };
@@ -81,7 +74,7 @@ async function nextTurn(deps: Deps, input: PlannerInput, signal: AbortSignal): P
   try {
     return await takeTurn(deps, input, { agent, story, signal });
   } catch (error) {
-    if (!(error instanceof AgentError)) throw error;
+    if (!(error instanceof outsideAgents.AgentError)) throw error;
     throwIfAway(deps, input, error);
     if (isAnswered || story.saved === undefined || agent.hasActed) throw error;
     // The agent cannot load its session: it begins a new one.
@@ -91,7 +84,7 @@ async function nextTurn(deps: Deps, input: PlannerInput, signal: AbortSignal): P
 }
 
 /** The agent has tried again in its own way before it ended. The run waits as it does for a model of its own loop. */
-function throwIfAway({ settings, asking }: Deps, { model }: PlannerInput, { failure }: AgentError): void {
+function throwIfAway({ settings, asking }: Deps, { model }: PlannerInput, { failure }: outsideAgents.AgentError): void {
   if (failure === undefined) return;
   const error = describeFailure({ now: asking.now, settings }, failure, model);
   if (error.retryable) throw error;
@@ -102,7 +95,7 @@ export type { Deps as AgentDeps };
 /** The run up to this turn, and the texts that its agent has not read. */
 interface Story {
   turns: readonly PastTurn[];
-  saved: SavedSession | undefined;
+  saved: outsideAgents.SavedSession | undefined;
   /** The results of the calls of the last turn. */
   results: ReturnType<typeof resultsOf>;
   /** Messages of people, and notes of Holdpoint. */
@@ -127,7 +120,11 @@ export async function readStory(
 async function takeTurn(
   deps: Deps,
   input: PlannerInput,
-  { agent, story: { turns, hasNews }, signal }: { agent: AgentProcess; story: Story; signal: AbortSignal },
+  {
+    agent,
+    story: { turns, hasNews },
+    signal,
+  }: { agent: outsideAgents.AgentProcess; story: Story; signal: AbortSignal },
 ): Promise<PlannerDecision> {
   try {
     using shown = liveAnswer(deps.live, deps.secrets.redactor(input.scope.tenant), input);
@@ -178,8 +175,8 @@ export async function begin(
   deps: Deps,
   input: PlannerInput,
   { turns, saved, words }: Pick<Story, 'turns' | 'saved' | 'words'>,
-  again?: CallAgain,
-): Promise<AgentProcess> {
+  again?: outsideAgents.CallAgain,
+): Promise<outsideAgents.AgentProcess> {
   const { registry, sandbox, secrets, settings, fetch, version, agents } = deps;
   const { spec, model } = input;
   const { goal } = spec;
@@ -195,9 +192,9 @@ export async function begin(
   // A start from an open call has no prompt, so it cannot bring results of earlier turns.
   const isDeferred = saved?.isDeferred === true && untold.every(({ turn }) => turn === turns.at(-1)?.turn);
   const prompt = again === undefined ? resumed : `${resumed}\n\n${againText(again)}`.trim();
-  const inside: RunInside = ({ limits = {}, ...command }, talk, stop) =>
+  const inside: outsideAgents.RunInside = ({ limits = {}, ...command }, talk, stop) =>
     runConversation(sandbox, { ...command, limits, workspace: mount, signal: stop, stop, label: undefined }, talk);
-  const agent = new AgentProcess(
+  const agent = new outsideAgents.AgentProcess(
     inside,
     {
       ...{ agent: goal.outside_agent, prompt, retold, session: saved && { ...saved, isDeferred }, untold, version },
@@ -219,7 +216,7 @@ async function mountOf(
   { runId, spec }: PlannerInput,
   { native }: { native: boolean },
 ): Promise<WorkspaceMount> {
-  if (native && isNarrowed(spec)) throw new AgentError(tooNarrow);
+  if (native && isNarrowed(spec)) throw new outsideAgents.AgentError(tooNarrow);
   const epoch = await workspaces.newestEpoch(runId);
   const { path, owner, repository, sourceFolders, outputs } = await workspaces.locate({ runId, epoch });
   const mount = { id: runId, path, uid: owner.uid, gid: owner.gid, readOnly: !native };
@@ -230,7 +227,7 @@ async function mountOf(
 }
 
 interface Planned {
-  turn: AgentTurn;
+  turn: outsideAgents.AgentTurn;
   past: readonly PastTurn[];
   hasNews: boolean;
 }
@@ -305,7 +302,10 @@ export function whyOver(
   return over && `The run has used its limit ${over.limit} (${over.most}).`;
 }
 
-export function reasonOf({ spec: { goal } }: PlannerInput, { message, code }: AgentError): contract.Problem {
+export function reasonOf(
+  { spec: { goal } }: PlannerInput,
+  { message, code }: outsideAgents.AgentError,
+): contract.Problem {
   const agent = goal.planner === 'model' ? (goal.outside_agent ?? '') : '';
   if (message === 'ENOENT') {
     const known = contract.outsideAgentName(agent);

@@ -17,7 +17,7 @@ interface JobData {
 /** Does the work of a job, with its live spans below the span of the step, task, publish or run of the job. */
 export type InJob = <Result>(queue: string, data: JobData, work: () => Promise<Result>) => Promise<Result>;
 
-export const inJob =
+const inJob =
   (live: LiveSpans, places: RunPlaces): InJob =>
   async (queue, data, work) => {
     const { run_id, step_id, task_id } = data;
@@ -145,7 +145,7 @@ const traceWorkspaces = (port: WorkspacePort, live: LiveSpans): WorkspacePort =>
   );
 
 /** The same executor: spans of a call are below the span of the attempt, and each connection is a span. */
-export function traceExecutor(executor: Executor, live: LiveSpans, places: RunPlaces): Executor {
+function traceExecutor(executor: Executor, live: LiveSpans, places: RunPlaces): Executor {
   const withConnections = <Context extends { onConnection(connection: Connection): void }>(
     context: Context,
     place: Parameters<LiveSpans['within']>[0],

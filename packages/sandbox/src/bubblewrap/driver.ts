@@ -4,13 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { outputsFolder } from '@holdpoint/contract';
 import { isAlive, type ProcessIdentity } from '@holdpoint/process';
 import { type CgroupLimits, type Cgroups, openCgroups } from '../cgroup/cgroups.ts';
-import {
-  type FreezeLocks,
-  freezeDescendants,
-  PipePool,
-  type ProcessRecords,
-  thawDescendants,
-} from '../process/index.ts';
+import * as processes from '../process/index.ts';
 import { Starter } from '../starter/starter.ts';
 import { type Driver, type ReadOnlyMount, SandboxError } from '../tree.ts';
 import type { WalkUnreadable } from '../workspace-size/sizes.ts';
@@ -37,8 +31,8 @@ export function bubblewrapDriver(input: Omit<LaunchDeps, 'remapScript' | 'viewSc
     },
     start: (request) => launch(deps, request),
     findOrphans,
-    freeze: (trees) => freezeDescendants(trees.flatMap(firstInside)),
-    thaw: async (trees) => thawDescendants(trees.flatMap(firstInside)),
+    freeze: (trees) => processes.freezeDescendants(trees.flatMap(firstInside)),
+    thaw: async (trees) => processes.thawDescendants(trees.flatMap(firstInside)),
     walkUnreadable: deps.root ? undefined : walkUnreadableWith(deps.tools),
     root: () => '/workspace',
     outputs: () => outputsFolder,
@@ -116,7 +110,7 @@ export interface HostParts {
 
 /** Throws `SandboxError` ESANDBOXMISSING when this host has no bubblewrap. */
 export function prepareBubblewrap(
-  host: HostParts & { records: ProcessRecords; freezeLocks: FreezeLocks },
+  host: HostParts & { records: processes.ProcessRecords; freezeLocks: processes.FreezeLocks },
   options: {
     bwrapCandidates: readonly string[];
     unpackedBwrap: string | undefined;
@@ -134,7 +128,7 @@ export function prepareBubblewrap(
   const filter = buildFilter(process.arch, { unixSockets: options.unixSockets });
   const tools = findHostTools({ ...options, path: host.path });
   const starter = new Starter(tools);
-  const pipes = new PipePool({ mkfifo: tools.mkfifo, directory: host.stateDir, starter });
+  const pipes = new processes.PipePool({ mkfifo: tools.mkfifo, directory: host.stateDir, starter });
   const mounts = collectMounts(host);
   const all = options.cgroups ? openCgroups() : null;
   const open = (cgroups: Cgroups | null, spares: SparesOptions) => {

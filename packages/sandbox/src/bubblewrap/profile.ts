@@ -16,7 +16,7 @@ import { wallOptions } from './wall.ts';
  * bubblewrap's options. bubblewrap mounts each folder with all mounts below, without devices and setuid programs. Throws `SandboxError`
  * ESANDBOXSETUP when the tree has no folder to mount over: bubblewrap would make a folder, even behind a link.
  */
-export function sourceFolderOptions(
+function sourceFolderOptions(
   { id, path: tree, sourceFolders = [] }: WorkspaceMount,
   hostPath: (path: string) => string,
 ): string[] {
@@ -112,7 +112,7 @@ const argumentsText = `${bwrapArguments.join('\0')}\0`;
  * Whether a text of /proc/PID/cmdline belongs to a sandbox's bubblewrap. Compares the arguments only: behind a remap argument 0 is a path
  * instead of `bwrap`.
  */
-export function isBwrapCommandLine(text: string): boolean {
+function isBwrapCommandLine(text: string): boolean {
   return text.startsWith(argumentsText, text.indexOf('\0') + 1);
 }
 

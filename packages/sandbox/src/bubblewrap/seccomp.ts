@@ -1,20 +1,5 @@
 import { dockerAllows } from './docker-profile.ts';
-import {
-  allow,
-  argument,
-  assemble,
-  equal,
-  type Instruction,
-  load,
-  mask,
-  oneOf,
-  ownTable,
-  refuse,
-  reservation,
-  returns,
-  test,
-  uncountableCalls,
-} from './refuse-uncountable.ts';
+import * as refuseUncountable from './refuse-uncountable.ts';
 import { isFilterArchitecture, syscallTables } from './syscall-table.ts';
 
 /** Offsets in struct seccomp_data. Arguments have 64 bits. For all arguments read by this filter, the kernel uses the low 32 bits. */
@@ -62,14 +47,17 @@ export function buildFilter(arch: string, options: { unixSockets: boolean; cgrou
   const rules = argumentRules(options);
   const allowed = new Set(dockerAllows.filter((name) => !stricterThanDocker.includes(name)));
   if (arch === 'x64') allowed.add('arch_prctl');
-  const decisions = new Map<number, Instruction[]>();
+  const decisions = new Map<number, refuseUncountable.Instruction[]>();
   for (const [name, number] of numbers) {
-    decisions.set(number, rules[name] ?? (allowed.has(name) ? [allow] : [refuse(eperm)]));
+    decisions.set(
+      number,
+      rules[name] ?? (allowed.has(name) ? [refuseUncountable.allow] : [refuseUncountable.refuse(eperm)]),
+    );
   }
-  return assemble([
-    load(architectureOffset),
-    ...equal(auditArch, [], [returns(killProcess)]),
-    load(numberOffset),
+  return refuseUncountable.assemble([
+    refuseUncountable.load(architectureOffset),
+    ...refuseUncountable.equal(auditArch, [], [refuseUncountable.returns(killProcess)]),
+    refuseUncountable.load(numberOffset),
     ...search(ranges(decisions)),
   ]);
 }
@@ -81,41 +69,62 @@ function argumentRules({
 }: {
   unixSockets: boolean;
   cgroupMemory?: boolean;
-}): Record<string, Instruction[]> {
+}): Record<string, refuseUncountable.Instruction[]> {
   const internet = [
-    load(argument(1)),
-    mask(sockTypeMask),
-    ...oneOf([sockStream, sockDgram], [], [refuse(eperm)]),
-    load(argument(2)),
-    ...oneOf([0, ipprotoTcp, ipprotoUdp], [allow], [refuse(eprotonosupport)]),
+    refuseUncountable.load(refuseUncountable.argument(1)),
+    refuseUncountable.mask(sockTypeMask),
+    ...refuseUncountable.oneOf([sockStream, sockDgram], [], [refuseUncountable.refuse(eperm)]),
+    refuseUncountable.load(refuseUncountable.argument(2)),
+    ...refuseUncountable.oneOf(
+      [0, ipprotoTcp, ipprotoUdp],
+      [refuseUncountable.allow],
+      [refuseUncountable.refuse(eprotonosupport)],
+    ),
   ];
-  const netlink = [load(argument(2)), ...equal(netlinkRoute, [allow], [refuse(eprotonosupport)])];
+  const netlink = [
+    refuseUncountable.load(refuseUncountable.argument(2)),
+    ...refuseUncountable.equal(netlinkRoute, [refuseUncountable.allow], [refuseUncountable.refuse(eprotonosupport)]),
+  ];
   return {
-    ...uncountableCalls({ cgroupMemory }),
-    clone: [load(argument(0)), ...test(cloneNewAny, [refuse(eperm)], []), ...ownTable, allow],
+    ...refuseUncountable.uncountableCalls({ cgroupMemory }),
+    clone: [
+      refuseUncountable.load(refuseUncountable.argument(0)),
+      ...refuseUncountable.test(cloneNewAny, [refuseUncountable.refuse(eperm)], []),
+      ...refuseUncountable.ownTable,
+      refuseUncountable.allow,
+    ],
     // clone3 takes its flags behind a pointer, and a filter cannot read memory. ENOSYS makes the C library fall back to clone.
-    clone3: [refuse(enosys)],
-    ioctl: [...reservation, ...oneOf(terminalRequests, [refuse(eperm)], [allow])],
-    personality: [load(argument(0)), ...oneOf(personalities, [allow], [refuse(eperm)])],
+    clone3: [refuseUncountable.refuse(enosys)],
+    ioctl: [
+      ...refuseUncountable.reservation,
+      ...refuseUncountable.oneOf(terminalRequests, [refuseUncountable.refuse(eperm)], [refuseUncountable.allow]),
+    ],
+    personality: [
+      refuseUncountable.load(refuseUncountable.argument(0)),
+      ...refuseUncountable.oneOf(personalities, [refuseUncountable.allow], [refuseUncountable.refuse(eperm)]),
+    ],
     socket: [
-      load(argument(0)),
-      ...(unixSockets ? equal(afUnix, [allow], []) : []),
-      ...equal(afNetlink, netlink, []),
-      ...oneOf([afInet, afInet6], internet, [refuse(eafnosupport)]),
+      refuseUncountable.load(refuseUncountable.argument(0)),
+      ...(unixSockets ? refuseUncountable.equal(afUnix, [refuseUncountable.allow], []) : []),
+      ...refuseUncountable.equal(afNetlink, netlink, []),
+      ...refuseUncountable.oneOf([afInet, afInet6], internet, [refuseUncountable.refuse(eafnosupport)]),
     ],
     // Pipes between a program and its children. These sockets reach no other process.
-    socketpair: [load(argument(0)), ...equal(afUnix, [allow], [refuse(eafnosupport)])],
+    socketpair: [
+      refuseUncountable.load(refuseUncountable.argument(0)),
+      ...refuseUncountable.equal(afUnix, [refuseUncountable.allow], [refuseUncountable.refuse(eafnosupport)]),
+    ],
   };
 }
 
 interface Range {
   /** First system call number. The range ends at the start of the next range. */
   first: number;
-  decision: Instruction[];
+  decision: refuseUncountable.Instruction[];
 }
 
-function ranges(decisions: ReadonlyMap<number, Instruction[]>): Range[] {
-  const unknown = [refuse(enosys)];
+function ranges(decisions: ReadonlyMap<number, refuseUncountable.Instruction[]>): Range[] {
+  const unknown = [refuseUncountable.refuse(enosys)];
   const found: Range[] = [];
   for (let number = 0; number <= Math.max(...decisions.keys()) + 1; number++) {
     const decision = decisions.get(number) ?? unknown;
@@ -125,9 +134,13 @@ function ranges(decisions: ReadonlyMap<number, Instruction[]>): Range[] {
 }
 
 /** Binary search: the kernel runs the filter for each uncached call, and 460 times when loading the filter. The table has 360 numbers. */
-function search(sorted: readonly Range[]): Instruction[] {
+function search(sorted: readonly Range[]): refuseUncountable.Instruction[] {
   const middle = Math.floor(sorted.length / 2);
   const pivot = sorted[middle];
   if (!pivot || middle === 0) return sorted[0]?.decision ?? [];
-  return test({ atLeast: pivot.first }, search(sorted.slice(middle)), search(sorted.slice(0, middle)));
+  return refuseUncountable.test(
+    { atLeast: pivot.first },
+    search(sorted.slice(middle)),
+    search(sorted.slice(0, middle)),
+  );
 }

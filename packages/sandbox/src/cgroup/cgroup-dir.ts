@@ -51,7 +51,7 @@ export function settingsOf(version: 1 | 2, limits: ProcessLimits): Setting[] {
  * Weight of all commands of the host together when processors are short: half of the weight of a single process of the worker, the API or
  * Redis.
  */
-export const weightOfAll = {
+const weightOfAll = {
   1: { file: 'cpu.shares', value: '512' },
   2: { file: 'cpu.weight', value: '50' },
 } as const;

@@ -68,12 +68,12 @@ const entrySchema = z.strictObject({
   nonce: z.base64(),
   sealed: z.base64().describe('The encrypted value and its tag'),
 });
-export type StoreEntry = z.infer<typeof entrySchema>;
+type StoreEntry = z.infer<typeof entrySchema>;
 
 type Facts = Pick<StoreEntry, 'tenant' | 'name' | 'version' | 'updated_at'>;
 
 /** An entry with the value encrypted under a nonce of its own. The encryption authenticates every other field of the entry, too. */
-export function sealEntry(facts: Facts, value: string, { key, id }: StoreKey): StoreEntry {
+function sealEntry(facts: Facts, value: string, { key, id }: StoreKey): StoreEntry {
   const nonce = randomBytes(nonceBytes);
   const sealing = createCipheriv(cipher, key, nonce, { authTagLength: tagBytes }).setAAD(boundTo(facts));
   const sealed = Buffer.concat([sealing.update(value, 'utf8'), sealing.final(), sealing.getAuthTag()]);
@@ -81,7 +81,7 @@ export function sealEntry(facts: Facts, value: string, { key, id }: StoreKey): S
 }
 
 /** @param file for messages. @throws SecretError `ESECRETSTORE` */
-export function parseEntry(text: string, file: string, expected: Pick<Facts, 'tenant' | 'name'>): StoreEntry {
+function parseEntry(text: string, file: string, expected: Pick<Facts, 'tenant' | 'name'>): StoreEntry {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -96,7 +96,7 @@ export function parseEntry(text: string, file: string, expected: Pick<Facts, 'te
 }
 
 /** @throws SecretError `ESECRETSTORE` */
-export function openEntry(entry: StoreEntry, file: string, { key, id }: StoreKey): string {
+function openEntry(entry: StoreEntry, file: string, { key, id }: StoreKey): string {
   if (entry.key !== id) throw broken(file, 'was encrypted with another key', wrongKey);
   const sealed = Buffer.from(entry.sealed, 'base64');
   const nonce = Buffer.from(entry.nonce, 'base64');

@@ -14,7 +14,7 @@ export interface RedactionStream {
 }
 
 /** @returns a stream with each secret replaced by its mark. The stream holds less than the longest form of a secret. */
-export function openRedactionStream(patterns: Patterns): RedactionStream {
+function openRedactionStream(patterns: Patterns): RedactionStream {
   const scanner = new Scanner(patterns);
   let held: Buffer = Buffer.alloc(0);
   /** Where `held` begins in the stream. */

@@ -3,7 +3,7 @@ import { attribute, genAi, genAiModel, general } from '@holdpoint/contract/names
 import type { Metrics, Origin } from './metrics.ts';
 
 /** The label for values beyond their bound. */
-export const otherLabel = 'other';
+const otherLabel = 'other';
 
 /**
  * Keeps a label to few values: the known values, and the first `most` others. Without the bound each name made up by a caller would begin a

@@ -18,7 +18,7 @@ type Read = () => readonly Reading<MetricKey>[] | Promise<readonly Reading<Metri
  * Values read at each collection. The SDK's own observable instruments repeat every label set ever seen: a run paused yesterday would be
  * shown for ever. Here a value missing in the reading is absent.
  */
-export class Observed implements sdkMetrics.MetricProducer {
+class Observed implements sdkMetrics.MetricProducer {
   readonly #reads: { key: MetricKey; read: Read }[] = [];
   readonly #scope: { name: string };
   readonly #began = now();

@@ -2,21 +2,21 @@ import type { SpanContext } from '@opentelemetry/api';
 import { TraceState } from '@opentelemetry/core';
 import type { Resource } from '@opentelemetry/resources';
 import * as sdkTrace from '@opentelemetry/sdk-trace';
-import { ConsoleSpanExporter, type ReadableSpan, type SpanExporter } from '@opentelemetry/sdk-trace';
 import type { Service } from '../resource.ts';
 import type { TraceSettings } from '../settings/traces.ts';
 import { openRunSpanExporter, openSender } from './run-span-exporter.ts';
 
 /** An ended span in the form for the thread: without methods, because methods cannot be copied. */
-export interface PostedSpan extends Omit<ReadableSpan, 'spanContext' | 'parentSpanContext' | 'links' | 'resource'> {
+export interface PostedSpan
+  extends Omit<sdkTrace.ReadableSpan, 'spanContext' | 'parentSpanContext' | 'links' | 'resource'> {
   context: PlainContext;
   parent: PlainContext | undefined;
-  links: (Omit<ReadableSpan['links'][number], 'context'> & { context: PlainContext })[];
+  links: (Omit<sdkTrace.ReadableSpan['links'][number], 'context'> & { context: PlainContext })[];
 }
 
 type PlainContext = Omit<SpanContext, 'traceState'> & { state: string | undefined };
 
-export function postedSpan(span: ReadableSpan): PostedSpan {
+export function postedSpan(span: sdkTrace.ReadableSpan): PostedSpan {
   const { name, kind, startTime, endTime, duration, ended, status, attributes, events, instrumentationScope } = span;
   const { droppedAttributesCount, droppedEventsCount, droppedLinksCount } = span;
   return {
@@ -29,7 +29,7 @@ export function postedSpan(span: ReadableSpan): PostedSpan {
 }
 
 /** @param resource the process's resource, the same in all spans */
-export function spanOfPosted({ context, parent, links, ...span }: PostedSpan, resource: Resource): ReadableSpan {
+function spanOfPosted({ context, parent, links, ...span }: PostedSpan, resource: Resource): sdkTrace.ReadableSpan {
   const own = whole(context);
   return {
     ...span,
@@ -72,10 +72,10 @@ export async function openSpanSender({ service, resource, onDropped }: Deps, set
 }
 
 /** Imports only the configured exporters. */
-const openExporters = ({ exporters, protocol }: TraceSettings): Promise<SpanExporter[]> =>
-  Promise.all(exporters.map((name) => (name === 'otlp' ? openOtlp(protocol) : new ConsoleSpanExporter())));
+const openExporters = ({ exporters, protocol }: TraceSettings): Promise<sdkTrace.SpanExporter[]> =>
+  Promise.all(exporters.map((name) => (name === 'otlp' ? openOtlp(protocol) : new sdkTrace.ConsoleSpanExporter())));
 
-async function openOtlp(protocol: TraceSettings['protocol']): Promise<SpanExporter> {
+async function openOtlp(protocol: TraceSettings['protocol']): Promise<sdkTrace.SpanExporter> {
   switch (protocol) {
     case 'grpc': {
       const { OTLPTraceExporter } = await import('@opentelemetry/exporter-trace-otlp-grpc');

@@ -1,6 +1,5 @@
 import type { TraceContext } from '@holdpoint/contract';
 import * as otel from '@opentelemetry/api';
-import { context, DiagLogLevel, diag, logs, propagation, TraceFlags, trace } from '@opentelemetry/api';
 import { parseTraceParent, TraceState, W3CTraceContextPropagator } from '@opentelemetry/core';
 import { NodeSDK } from '@opentelemetry/sdk-node';
 import type { SpanProcessor } from '@opentelemetry/sdk-trace';
@@ -12,27 +11,19 @@ import { stopWithin } from '../stop-within.ts';
 import { diagTo } from './diag-to.ts';
 import { openSampler, type PostedSpan, postedSpan } from './open-span-sender.ts';
 import { isSampled } from './run-span-exporter.ts';
-import {
-  type LiveSpans,
-  type NewLiveSpan,
-  type RequestSpan,
-  reportDrops,
-  type SpanPlace,
-  type TraceDeps,
-  type Traces,
-} from './traces.ts';
+import * as traces from './traces.ts';
 
 interface Deps {
   tracer: otel.Tracer;
-  isSampled(place: SpanPlace): boolean;
+  isSampled(place: traces.SpanPlace): boolean;
 }
 
 /** Attributes of all live spans below a place. */
 const commonKey = otel.createContextKey('holdpoint common attributes');
 
 /** Spans recorded live, below a span with a computed id. Without such a parent no span is recorded, so each belongs to a run. */
-export function openLiveSpans({ tracer, isSampled }: Deps): LiveSpans {
-  const contextOf = (place: SpanPlace): otel.Context => {
+function openLiveSpans({ tracer, isSampled }: Deps): traces.LiveSpans {
+  const contextOf = (place: traces.SpanPlace): otel.Context => {
     const { run_id, trace_id: traceId, span_id: spanId, tracestate, attributes } = place;
     const parent = {
       ...{ traceId, spanId, isRemote: true },
@@ -43,7 +34,7 @@ export function openLiveSpans({ tracer, isSampled }: Deps): LiveSpans {
       .setSpanContext(otel.ROOT_CONTEXT, parent)
       .setValue(commonKey, { 'holdpoint.run.id': run_id, ...attributes });
   };
-  const start = ({ name, kind = 'internal', attributes }: NewLiveSpan, startTime?: number) => {
+  const start = ({ name, kind = 'internal', attributes }: traces.NewLiveSpan, startTime?: number) => {
     const active = otel.context.active();
     const common = active.getValue(commonKey);
     if (common === undefined) return undefined;
@@ -76,7 +67,7 @@ export function openLiveSpans({ tracer, isSampled }: Deps): LiveSpans {
   };
 }
 
-export const noLiveSpans: LiveSpans = {
+const noLiveSpans: traces.LiveSpans = {
   within: (_placeOf, work) => work(),
   during: (_span, work) => work(() => undefined),
   add: () => undefined,
@@ -118,9 +109,9 @@ class LazyContext implements otel.Context {
 }
 
 /** Registers the SDK with OpenTelemetry's API. A process has one registration at a time. Ended spans go to the thread. */
-export async function openTraces(deps: TraceDeps, settings: TraceSettings): Promise<Traces> {
+export async function openTraces(deps: traces.TraceDeps, settings: TraceSettings): Promise<traces.Traces> {
   const { thread, service, logger, onDropped = () => undefined, stopMs = 5000 } = deps;
-  const drops = reportDrops(logger, onDropped);
+  const drops = traces.reportDrops(logger, onDropped);
   thread.onDropped('spans', (spans, error) => drops.dropped(spans, 'not_sent', error));
   const outbox = new Outbox<PostedSpan>({
     ...settings.queue,
@@ -136,15 +127,15 @@ export async function openTraces(deps: TraceDeps, settings: TraceSettings): Prom
     ...{ metricReaders: [], logRecordProcessors: [], instrumentations: [], autoDetectResources: false },
   });
   // After the SDK, because the SDK sends its lines to the console when OTEL_LOG_LEVEL is set.
-  diag.setLogger(diagTo(logger), { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  otel.diag.setLogger(diagTo(logger), { logLevel: otel.DiagLogLevel.WARN, suppressOverrideMessage: true });
   sdk.start();
   // The thread starts now: the bounded end of a short process may have no time for the start.
   thread.ask('take', []).catch(() => undefined);
-  const tracer = trace.getTracer('holdpoint', service.version);
+  const tracer = otel.trace.getTracer('holdpoint', service.version);
   const stop = async (): Promise<void> => {
     await stopWithin(stopMs, () => sdk.shutdown());
     drops.stop();
-    for (const api of [trace, logs, context, propagation, diag]) api.disable();
+    for (const api of [otel.trace, otel.logs, otel.context, otel.propagation, otel.diag]) api.disable();
   };
   let stopped: Promise<void> | undefined;
   return {
@@ -169,7 +160,7 @@ export async function openTraces(deps: TraceDeps, settings: TraceSettings): Prom
 const postTo = (outbox: Outbox<PostedSpan>): SpanProcessor => ({
   onStart: () => undefined,
   onEnd(span) {
-    if (span.spanContext().traceFlags & TraceFlags.SAMPLED) outbox.put(postedSpan(span));
+    if (span.spanContext().traceFlags & otel.TraceFlags.SAMPLED) outbox.put(postedSpan(span));
   },
   forceFlush: () => outbox.flush(),
   shutdown: () => outbox.flush(),
@@ -185,7 +176,7 @@ async function openQueueTelemetry(service: { version: string }): Promise<Telemet
 }
 
 /** A span of a request to a server, in the trace of its caller if the request names a trace. */
-export function openRequestSpan(tracer: otel.Tracer, method: string, caller: TraceContext | undefined): RequestSpan {
+function openRequestSpan(tracer: otel.Tracer, method: string, caller: TraceContext | undefined): traces.RequestSpan {
   const span = tracer.startSpan(
     method,
     { kind: otel.SpanKind.SERVER, attributes: { 'http.request.method': method } },

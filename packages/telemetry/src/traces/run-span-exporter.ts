@@ -1,14 +1,6 @@
 import type { EndedSpans, TraceSpan } from '@holdpoint/contract';
 import { attribute, genAi, genAiOperation, general, linkType, spanName } from '@holdpoint/contract/names';
-import {
-  type HrTime,
-  ROOT_CONTEXT,
-  type SpanContext,
-  SpanKind,
-  SpanStatusCode,
-  TraceFlags,
-  trace,
-} from '@opentelemetry/api';
+import * as otel from '@opentelemetry/api';
 import { ExportResultCode, parseTraceParent, TraceState } from '@opentelemetry/core';
 import { type ReadableSpan, type Sampler, SamplingDecision, type SpanExporter } from '@opentelemetry/sdk-trace';
 import { exportWithin } from '../export-within.ts';
@@ -16,14 +8,14 @@ import type { TraceSettings } from '../settings/traces.ts';
 import { spanOfSegment, spanOfSubmission, traceOfSegment } from './span-ids.ts';
 
 /** The common part of all spans of a process. */
-export type SpanOrigin = Pick<ReadableSpan, 'resource' | 'instrumentationScope'>;
-export type SpanTrace = Pick<SpanContext, 'traceId' | 'traceState'>;
+type SpanOrigin = Pick<ReadableSpan, 'resource' | 'instrumentationScope'>;
+type SpanTrace = Pick<otel.SpanContext, 'traceId' | 'traceState'>;
 
 /** A span of a log in the SDK's export form: with the ids and times of the log. */
-export function readableSpan(origin: SpanOrigin, trace: SpanTrace, span: TraceSpan): ReadableSpan {
-  const at = (spanId: string, isRemote = false): SpanContext => ({
+function readableSpan(origin: SpanOrigin, trace: SpanTrace, span: TraceSpan): ReadableSpan {
+  const at = (spanId: string, isRemote = false): otel.SpanContext => ({
     ...trace,
-    ...{ spanId, traceFlags: TraceFlags.SAMPLED, isRemote },
+    ...{ spanId, traceFlags: otel.TraceFlags.SAMPLED, isRemote },
   });
   const own = at(span.span_id);
   const startTime = timeOf(span.start);
@@ -32,7 +24,7 @@ export function readableSpan(origin: SpanOrigin, trace: SpanTrace, span: TraceSp
     ...origin,
     name: span.name,
     // A request to a model, as the GenAI conventions have it.
-    kind: span.attributes[genAi.operation] === genAiOperation.chat ? SpanKind.CLIENT : SpanKind.INTERNAL,
+    kind: span.attributes[genAi.operation] === genAiOperation.chat ? otel.SpanKind.CLIENT : otel.SpanKind.INTERNAL,
     spanContext: () => own,
     ...(span.parent_id === null ? {} : { parentSpanContext: at(span.parent_id, span.kind === 'run') }),
     ...{ startTime, endTime, duration: between(startTime, endTime), ended: true },
@@ -40,26 +32,26 @@ export function readableSpan(origin: SpanOrigin, trace: SpanTrace, span: TraceSp
     attributes: span.attributes,
     events: span.events.map(({ name, time, attributes }) => ({ name, time: timeOf(time), attributes })),
     links: span.links.map(({ trace_id, span_id, attributes }) => ({
-      context: { traceId: trace_id, spanId: span_id, traceFlags: TraceFlags.SAMPLED, isRemote: true },
+      context: { traceId: trace_id, spanId: span_id, traceFlags: otel.TraceFlags.SAMPLED, isRemote: true },
       attributes,
     })),
     ...{ droppedAttributesCount: 0, droppedEventsCount: 0, droppedLinksCount: 0 },
   };
 }
 
-const statusCodes: Record<TraceSpan['status'], SpanStatusCode> = {
-  unset: SpanStatusCode.UNSET,
-  ok: SpanStatusCode.OK,
-  error: SpanStatusCode.ERROR,
+const statusCodes: Record<TraceSpan['status'], otel.SpanStatusCode> = {
+  unset: otel.SpanStatusCode.UNSET,
+  ok: otel.SpanStatusCode.OK,
+  error: otel.SpanStatusCode.ERROR,
 };
 
 /** Seconds and nanoseconds. */
-function timeOf(iso: EndedSpans['spans'][number]['start']): HrTime {
+function timeOf(iso: EndedSpans['spans'][number]['start']): otel.HrTime {
   const ms = Date.parse(iso);
   return [Math.floor(ms / 1000), (ms % 1000) * 1_000_000];
 }
 
-function between([fromS, fromNs]: HrTime, [toS, toNs]: HrTime): HrTime {
+function between([fromS, fromNs]: otel.HrTime, [toS, toNs]: otel.HrTime): otel.HrTime {
   const nanoseconds = toNs - fromNs;
   return nanoseconds < 0 ? [toS - fromS - 1, nanoseconds + 1_000_000_000] : [toS - fromS, nanoseconds];
 }
@@ -114,17 +106,17 @@ export function openRunSpanExporter({ origin, sampler, senders, per }: Deps) {
 /** Whether the trace of a run is sampled. All its spans have the same answer. */
 export function isSampled(sampler: Sampler, run: Omit<EndedSpans, 'spans' | 'run_id'>): boolean {
   const caller = callerOf(run);
-  const context = caller === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, caller);
-  const { decision } = sampler.shouldSample(context, run.trace_id, 'run', SpanKind.INTERNAL, {}, []);
+  const context = caller === undefined ? otel.ROOT_CONTEXT : otel.trace.setSpanContext(otel.ROOT_CONTEXT, caller);
+  const { decision } = sampler.shouldSample(context, run.trace_id, 'run', otel.SpanKind.INTERNAL, {}, []);
   return decision === SamplingDecision.RECORD_AND_SAMPLED;
 }
 
-const callerOf = ({ traceparent }: Pick<EndedSpans, 'traceparent'>): SpanContext | undefined => {
+const callerOf = ({ traceparent }: Pick<EndedSpans, 'traceparent'>): otel.SpanContext | undefined => {
   const caller = traceparent === undefined ? null : parseTraceParent(traceparent);
   return caller === null ? undefined : { ...caller, isRemote: true };
 };
 
-const traceStateOf = ({ tracestate }: EndedSpans): SpanContext['traceState'] =>
+const traceStateOf = ({ tracestate }: EndedSpans): otel.SpanContext['traceState'] =>
   tracestate === undefined ? undefined : new TraceState(tracestate);
 
 async function unlessAborted(work: Promise<unknown>, signal: AbortSignal): Promise<void> {

@@ -80,7 +80,7 @@ const moreTools = z.strictObject({ addsTo: z.string(), tools });
 export type Definition = Toolset | { addsTo: string; tools: Tool[] };
 
 /** Reads a module's export as tools. @throws Error with every mistake, and the nearest known field */
-export function checkDefinition(value: object): Definition {
+function checkDefinition(value: object): Definition {
   const shape = 'addsTo' in value ? moreTools : ownToolset;
   const parsed = shape.safeParse(value);
   if (parsed.success) return value as Definition;

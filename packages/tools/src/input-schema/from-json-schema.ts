@@ -9,7 +9,7 @@ import { openAjv } from '../open-ajv.ts';
  * @param options.isOutside a stranger wrote the schema: the first error is enough, unknown keywords count as notes, and nothing is filled in
  * @throws Error for a schema with an unknown keyword or format, or a reference out of the schema
  */
-export function fromJsonSchema(schema: JsonSchema, { isOutside = false } = {}): z.ZodType<Json> {
+function fromJsonSchema(schema: JsonSchema, { isOutside = false } = {}): z.ZodType<Json> {
   const { $schema, ...jsonSchema } = schema;
   const options = isOutside
     ? { strict: false, validateFormats: false }
@@ -48,7 +48,7 @@ type ParsedInput<Output> =
   | { ok: false; issues: readonly { path: readonly PropertyKey[]; message: string }[] };
 
 /** A zod 4 schema with the given parse function and JSON Schema: only `asZod` knows other kinds of schemas. */
-export function adaptedSchema<Output>(
+function adaptedSchema<Output>(
   jsonSchema: JsonSchema,
   parse: (input: unknown) => ParsedInput<Output>,
 ): z.ZodType<Output> {

@@ -41,7 +41,7 @@ const codes = new Set([
   'ENETWORK',
 ]);
 
-export function networkOff(url: string): Failure {
+function networkOff(url: string): Failure {
   const host = (URL.canParse(url) && new URL(url).host) || 'example.com';
   return failure(
     'ENETWORKOFF',

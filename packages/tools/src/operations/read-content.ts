@@ -1,14 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import {
-  type FileContent,
-  imageBounds,
-  imageTypeOf,
-  type KeptImage,
-  type KeptPdf,
-  readImageFacts,
-  type ToolOutcome,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { isBinary, maxTextFile } from '../text-work/text.ts';
 import type { ToolContext } from '../tool.ts';
 import { failure } from './cut-short.ts';
@@ -19,11 +11,11 @@ import { relativePath } from './touched.ts';
  * The text of pages, and the pages themselves for a model that reads PDFs; offset and limit count pages. No pictures of pages are made: where
  * there is neither a text nor a file, the error names the command for them.
  */
-export async function readPdf(
+async function readPdf(
   { pages: read }: ToolContext,
   { path, offset, limit }: LineRange,
-  { data, bytes, sha256 }: FileContent,
-): Promise<ToolOutcome> {
+  { data, bytes, sha256 }: contract.FileContent,
+): Promise<contract.ToolOutcome> {
   if (read === undefined || sha256 === null) return failure('EPDF', `${path} is a PDF of ${bytes} bytes.`, otherForms);
   const found = await read({ data, offset, limit });
   if ('problem' in found) {
@@ -59,7 +51,7 @@ export async function readPdf(
   };
 }
 
-const keptPdf = ({ data, pages }: { data: Buffer; pages: number }): KeptPdf => ({
+const keptPdf = ({ data, pages }: { data: Buffer; pages: number }): contract.KeptPdf => ({
   ...{ media_type: 'application/pdf', pages, bytes: data.length },
   sha256: createHash('sha256').update(data).digest('hex'),
 });
@@ -68,26 +60,26 @@ const otherForms =
   'Read its text with a command, e.g. `pdftotext -layout IN.pdf -` or pypdf. To see a page, make it an image with `pdftoppm -r 80 -png -f 1 -l 1 IN.pdf page`, and read that.';
 
 /** An image of the workspace, by its digest. Its bytes are kept beside the log; no pixel is decoded. */
-export function readImage(path: string, { data, bytes, sha256 }: FileContent): ToolOutcome {
-  if (bytes > imageBounds.bytes || sha256 === null) {
+function readImage(path: string, { data, bytes, sha256 }: contract.FileContent): contract.ToolOutcome {
+  if (bytes > contract.imageBounds.bytes || sha256 === null) {
     return failure(
       'EIMAGETOOLARGE',
-      `${path} is an image of ${bytes} bytes; images of more than ${imageBounds.bytes} bytes are not shown.`,
+      `${path} is an image of ${bytes} bytes; images of more than ${contract.imageBounds.bytes} bytes are not shown.`,
       smaller,
       { bytes },
     );
   }
-  const facts = readImageFacts(data);
+  const facts = contract.readImageFacts(data);
   if (facts === undefined) {
     const next = 'Make it again, or look into it with bash, e.g. file or xxd.';
     return failure('EIMAGEBROKEN', `${path} begins like an image, and is broken or cut off.`, next, { bytes, sha256 });
   }
   const { width, height } = facts;
-  if (Math.max(width, height) > imageBounds.side) {
-    const said = `${path} has ${width}x${height} pixels; images of more than ${imageBounds.side} a side are not shown.`;
+  if (Math.max(width, height) > contract.imageBounds.side) {
+    const said = `${path} has ${width}x${height} pixels; images of more than ${contract.imageBounds.side} a side are not shown.`;
     return failure('EIMAGETOOLARGE', said, smaller, { bytes, sha256, width, height });
   }
-  const image: KeptImage = { ...facts, bytes, sha256 };
+  const image: contract.KeptImage = { ...facts, bytes, sha256 };
   return { status: 'succeeded', value: { path: relativePath(path), image }, contents: [data] };
 }
 
@@ -95,7 +87,7 @@ const smaller =
   'Make a smaller copy with a command, e.g. `convert IN -resize 1500x1500 OUT.png` (ImageMagick), `ffmpeg -i IN -vf scale=1500:-1 OUT.png` or Pillow, and read the copy.';
 
 /** Reads a file as what its bytes are, whatever its name says. Text is read by lines, an image whole. */
-export async function readContent(context: ToolContext, range: LineRange): Promise<ToolOutcome> {
+export async function readContent(context: ToolContext, range: LineRange): Promise<contract.ToolOutcome> {
   const { path } = range;
   const read = await context.files.read(path, { max_bytes: maxTextFile }, context.signal);
   if (isImage(read.data)) return readImage(path, read);
@@ -109,14 +101,15 @@ export async function readContent(context: ToolContext, range: LineRange): Promi
 const isPdf = (data: Buffer): boolean => data.subarray(0, 5).toString('latin1') === '%PDF-';
 
 /** A text may begin with `GIF89a`, and stays a text. */
-const isImage = (data: Buffer): boolean => imageTypeOf(data) !== undefined && (isBinary(data) || !isUtf8(data));
+const isImage = (data: Buffer): boolean =>
+  contract.imageTypeOf(data) !== undefined && (isBinary(data) || !isUtf8(data));
 
 /** Cells of a notebook; undefined when the file is none, whatever its name. */
-export async function readNotebookCells(
+async function readNotebookCells(
   { text }: ToolContext,
   { data, sha256 }: TextFile,
   { path, offset, limit }: LineRange,
-): Promise<ToolOutcome | undefined> {
+): Promise<contract.ToolOutcome | undefined> {
   const bytes = data.length;
   // A copy: a thread takes the buffer along, and the file may have to be read as text.
   const found = await text.run('notebook', { data: Buffer.from(data), offset, limit });
@@ -143,8 +136,8 @@ export async function readNotebookCells(
 }
 
 /** The thread has looked at the bytes before. */
-function keptImage(data: Buffer): KeptImage[] {
-  const facts = readImageFacts(data);
+function keptImage(data: Buffer): contract.KeptImage[] {
+  const facts = contract.readImageFacts(data);
   if (facts === undefined) return [];
   return [{ ...facts, bytes: data.length, sha256: createHash('sha256').update(data).digest('hex') }];
 }
@@ -158,11 +151,11 @@ export interface LineRange {
 }
 
 /** Lines of a text file, with the size, hash and line endings of the file. */
-export async function excerpt(
+async function excerpt(
   { text }: ToolContext,
   { data, sha256 }: TextFile,
   { path, offset, limit }: LineRange,
-): Promise<ToolOutcome> {
+): Promise<contract.ToolOutcome> {
   // Read before the thread may take the buffer.
   const bytes = data.length;
   const found = await text.run('excerpt', { data, offset, limit });

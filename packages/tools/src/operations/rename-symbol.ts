@@ -23,17 +23,17 @@ export async function findPlaces(
 }
 
 /** @throws LanguageError in a run without language servers */
-export function languageOf({ language }: ToolContext): LanguagePort {
+function languageOf({ language }: ToolContext): LanguagePort {
   if (language !== undefined) return language;
   const next = 'Search for the name instead.';
   throw new LanguageError('ENOSERVER', 'This run has no language servers.', next);
 }
 
 /** The place with its path relative to the root. */
-export const within = <Named extends NamedPlace>(named: Named): Named => ({ ...named, path: relativePath(named.path) });
+const within = <Named extends NamedPlace>(named: Named): Named => ({ ...named, path: relativePath(named.path) });
 
 /** Any other error is thrown again. */
-export function languageFailure(error: unknown): ToolOutcome {
+function languageFailure(error: unknown): ToolOutcome {
   if (!(error instanceof LanguageError)) throw error;
   return failure(error.code, error.message, error.next);
 }

@@ -8,7 +8,7 @@ type Schema = Record<string, unknown>;
  * JSON Schema of draft 2020-12, or of draft 7 by its `$schema`. Nothing is filled in or coerced.
  * @throws Error for a schema with an unknown keyword or format, or a reference out of the schema
  */
-export function compileOutput(schema: Schema): (value: Json) => string[] {
+function compileOutput(schema: Schema): (value: Json) => string[] {
   const { $schema, ...jsonSchema } = schema;
   const ajv = openAjv($schema, { allErrors: true, strictTypes: false, strictRequired: false, strictTuples: false });
   const validate = ajv.compile<Json>({ ...jsonSchema, $async: undefined });

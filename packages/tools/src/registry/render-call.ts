@@ -1,11 +1,4 @@
-import {
-  type Json,
-  keptImageSchema,
-  keptPdfSchema,
-  type Problem,
-  type StepStatus,
-  type ToolOutcome,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { z } from 'zod';
 import { readStreams, renderCommand } from '../result-text/command-output.ts';
 import { renderPlainly } from '../result-text/plain-value.ts';
@@ -17,8 +10,8 @@ import type { DefectLog } from './check-output.ts';
 /** A settled call with the result made by its toolset. */
 export interface PresentedCall {
   tool: string;
-  status: StepStatus;
-  result: Json;
+  status: contract.StepStatus;
+  result: contract.Json;
   /** The body is not shown. @default false */
   isLong?: boolean | undefined;
 }
@@ -48,15 +41,15 @@ const textSchema = z.object({
   head: z.string(),
   body: z.string(),
   isError: z.boolean().optional(),
-  images: z.array(keptImageSchema).optional(),
-  pdf: keptPdfSchema.optional(),
+  images: z.array(contract.keptImageSchema).optional(),
+  pdf: contract.keptPdfSchema.optional(),
 });
 
 /**
  * Keeps the head in one line, so a path or an error text cannot begin the body. The words of a person who rejected the call keep their
  * lines: nothing ran, so the result has no content which could imitate them.
  */
-const framed = (status: StepStatus, { head, ...text }: ResultText): ResultText =>
+const framed = (status: contract.StepStatus, { head, ...text }: ResultText): ResultText =>
   status === 'rejected' || status === 'expired' ? { head, ...text } : { head: oneLine(head), ...text };
 
 const plainFailure = z.object({
@@ -65,11 +58,11 @@ const plainFailure = z.object({
 });
 
 /** Reads the form of `presentPlainly`. */
-function failed(status: StepStatus, result: Json): PlainCall {
+function failed(status: contract.StepStatus, result: contract.Json): PlainCall {
   const parsed = plainFailure.safeParse(result);
   if (!parsed.success) return { status, value: result };
   const { error, value } = parsed.data;
-  return { status, value, error: error as Problem | undefined };
+  return { status, value, error: error as contract.Problem | undefined };
 }
 
 /** The content of an outcome for a model, before the outcome is recorded. `isCut`: the middle of the output is missing. */
@@ -80,7 +73,7 @@ export type OutcomeText =
 /** Undefined for a toolset with a form of its own. */
 export function outcomeText(
   toolset: Toolset | undefined,
-  { tool: name, outcome }: { tool: string; outcome: Exclude<ToolOutcome, { status: 'deferred' }> },
+  { tool: name, outcome }: { tool: string; outcome: Exclude<contract.ToolOutcome, { status: 'deferred' }> },
   log: DefectLog,
 ): OutcomeText | undefined {
   if (!rendersText(toolset)) return undefined;
@@ -89,7 +82,7 @@ export function outcomeText(
   if (streams !== undefined) return { kind: 'command', ...streams };
   const { status, value } = outcome;
   const plain = value === undefined ? null : asJson(value);
-  const result: Json =
+  const result: contract.Json =
     status === 'succeeded'
       ? plain
       : { status, error: asJson(outcome.error), ...(value === undefined ? {} : { value: plain }) };

@@ -5,7 +5,7 @@ import { countFitting, type LineRange } from './line-ranges.ts';
  * The lines of the first failures in the report of a test runner; none for any other text. Each failure has the lines from its first line to
  * the next failure, or to a line about a test that passed. Pure.
  */
-export function failureLines(lines: readonly string[], { most }: { most: number }): LineRange[] {
+function failureLines(lines: readonly string[], { most }: { most: number }): LineRange[] {
   const starts = startsOf(lines);
   let left = most;
   const ranges: LineRange[] = [];

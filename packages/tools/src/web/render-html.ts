@@ -1,30 +1,15 @@
-import {
-  absoluteUrl,
-  attribute,
-  fewChars,
-  type HtmlElement,
-  type HtmlNode,
-  hasBlock,
-  isBlock,
-  isElement,
-  isHidden,
-  isNoise,
-  oneLine,
-  type RenderContext,
-  rawText,
-  type Scope,
-} from './html-tree.ts';
+import * as html from './html-tree.ts';
 import { openPageWriter, type PageText, type PageWriter } from './page-writer.ts';
 import { renderTable } from './render-table.ts';
 
-export function renderList({ writer, element, scope, shown, render }: RenderContext): void {
-  const start = Number.parseInt(attribute(element, 'start') ?? '1', 10);
+function renderList({ writer, element, scope, shown, render }: html.RenderContext): void {
+  const start = Number.parseInt(html.attribute(element, 'start') ?? '1', 10);
   const first = start >= 0 && start < maxNumber ? start : 1;
   writer.list(() => {
     let number = first;
     for (const child of element.children) {
-      if (!isElement(child)) {
-        if (rawText(child, fewChars).trim() !== '') render(child, scope);
+      if (!html.isElement(child)) {
+        if (html.rawText(child, html.fewChars).trim() !== '') render(child, scope);
       } else if (child.name !== 'li') {
         render(child, scope);
       } else if (shown(child)) {
@@ -40,20 +25,22 @@ export function renderList({ writer, element, scope, shown, render }: RenderCont
 
 const maxNumber = 100_000_000;
 
-function renderCheckbox(writer: PageWriter, item: HtmlElement): void {
-  const [first] = item.children.filter((child) => isElement(child) || rawText(child, fewChars).trim() !== '');
-  const box = first && isElement(first) && ['label', 'p', 'span'].includes(first.name) ? first.children[0] : first;
-  if (!box || !isElement(box) || box.name !== 'input' || attribute(box, 'type') !== 'checkbox') return;
-  writer.checkbox(attribute(box, 'checked') !== undefined);
+function renderCheckbox(writer: PageWriter, item: html.HtmlElement): void {
+  const [first] = item.children.filter(
+    (child) => html.isElement(child) || html.rawText(child, html.fewChars).trim() !== '',
+  );
+  const box = first && html.isElement(first) && ['label', 'p', 'span'].includes(first.name) ? first.children[0] : first;
+  if (!box || !html.isElement(box) || box.name !== 'input' || html.attribute(box, 'type') !== 'checkbox') return;
+  writer.checkbox(html.attribute(box, 'checked') !== undefined);
 }
 
 /** A link with an absolute address. Without a usable address only its text is written, and a link without text is dropped. */
-export function renderLink(context: RenderContext): void {
+function renderLink(context: html.RenderContext): void {
   const { writer, element, scope, base, children } = context;
-  const reference = attribute(element, 'href')?.trim();
+  const reference = html.attribute(element, 'href')?.trim();
   // A link within the page has no target in the Markdown. Links next to headings often hold nothing but a sign.
-  if (reference?.startsWith('#') && anchorSign.test(rawText(element, fewChars))) return;
-  const href = reference?.startsWith('#') ? undefined : absoluteUrl(reference, base);
+  if (reference?.startsWith('#') && anchorSign.test(html.rawText(element, html.fewChars))) return;
+  const href = reference?.startsWith('#') ? undefined : html.absoluteUrl(reference, base);
   const at = href === undefined || scope.link ? undefined : linkPosition(element, context);
   if (href === undefined || at === undefined) children(scope);
   else if (at === element) writer.link(href, () => children({ ...scope, link: true }));
@@ -66,24 +53,31 @@ export function renderLink(context: RenderContext): void {
 const anchorSign = /^\s*[#¶§🔗]?\s*$/u;
 
 /** The node inside the Markdown link: the element, or in a link around blocks the first block with text; undefined without any text. */
-function linkPosition(element: HtmlElement, context: Pick<RenderContext, 'shown'>): HtmlNode | undefined {
+function linkPosition(
+  element: html.HtmlElement,
+  context: Pick<html.RenderContext, 'shown'>,
+): html.HtmlNode | undefined {
   const first = element.children.find((child) => hasText(child, context));
   if (!first) return undefined;
-  if (!hasBlock(element)) return element;
-  return isElement(first) && (isBlock(first) || hasBlock(first)) ? linkPosition(first, context) : first;
+  if (!html.hasBlock(element)) return element;
+  return html.isElement(first) && (html.isBlock(first) || html.hasBlock(first)) ? linkPosition(first, context) : first;
 }
 
-function hasText(node: HtmlNode, context: Pick<RenderContext, 'shown'>): boolean {
+function hasText(node: html.HtmlNode, context: Pick<html.RenderContext, 'shown'>): boolean {
   if (node.type === 'text') return node.data.trim() !== '';
-  if (!isElement(node) || !context.shown(node)) return false;
-  return oneLine(attribute(node, 'alt') ?? '') !== '' || node.children.some((child) => hasText(child, context));
+  if (!html.isElement(node) || !context.shown(node)) return false;
+  return (
+    html.oneLine(html.attribute(node, 'alt') ?? '') !== '' || node.children.some((child) => hasText(child, context))
+  );
 }
 
 /** An image with alternative text. Within a link only the alternative text is written. */
-export function renderImage({ writer, element, scope, base }: RenderContext): void {
-  const alt = oneLine(attribute(element, 'alt') ?? '').slice(0, maxAltChars);
+function renderImage({ writer, element, scope, base }: html.RenderContext): void {
+  const alt = html.oneLine(html.attribute(element, 'alt') ?? '').slice(0, maxAltChars);
   if (alt === '') return;
-  const src = absoluteUrl(attribute(element, 'src'), base) ?? absoluteUrl(attribute(element, 'data-src'), base);
+  const src =
+    html.absoluteUrl(html.attribute(element, 'src'), base) ??
+    html.absoluteUrl(html.attribute(element, 'data-src'), base);
   if (src === undefined || scope.link) writer.text(alt);
   else writer.image(alt, src);
 }
@@ -91,13 +85,14 @@ export function renderImage({ writer, element, scope, base }: RenderContext): vo
 const maxAltChars = 500;
 
 /** Code within a line. */
-function renderCode({ writer, element }: RenderContext): void {
-  writer.code(oneLine(rawText(element)));
+function renderCode({ writer, element }: html.RenderContext): void {
+  writer.code(html.oneLine(html.rawText(element)));
 }
 
 /** A block of code, with its language if named by the page. */
-function renderPre({ writer, element }: RenderContext): void {
-  const text = rawText(element)
+function renderPre({ writer, element }: html.RenderContext): void {
+  const text = html
+    .rawText(element)
     .replaceAll(/\r\n?/g, '\n')
     .replaceAll('\u00a0', ' ')
     .replaceAll('\0', '')
@@ -107,12 +102,13 @@ function renderPre({ writer, element }: RenderContext): void {
 }
 
 /** The language in the classes of the `pre`, its `code` child, its parent or its grandparent; empty without a named language. */
-function language(pre: HtmlElement): string {
-  const code = pre.children.find((child) => isElement(child) && child.name === 'code');
+function language(pre: html.HtmlElement): string {
+  const code = pre.children.find((child) => html.isElement(child) && child.name === 'code');
   const { parent } = pre;
   for (const element of [code, pre, parent, parent?.parent]) {
     if (element?.type !== 'tag') continue;
-    const named = languageClass.exec(` ${attribute(element, 'class') ?? ''} `)?.[1] ?? attribute(element, 'data-lang');
+    const named =
+      languageClass.exec(` ${html.attribute(element, 'class') ?? ''} `)?.[1] ?? html.attribute(element, 'data-lang');
     if (named && /^[\w+#.-]{1,30}$/.test(named)) return named.toLowerCase();
   }
   return '';
@@ -130,31 +126,36 @@ export interface RenderOptions {
 }
 
 /** Writes the visible text of the page, in a single walk over the tree. The depth of the tree bounds the recursion. */
-export function renderHtml(nodes: readonly HtmlNode[], { format, base, dropNoise }: RenderOptions): PageText {
+export function renderHtml(nodes: readonly html.HtmlNode[], { format, base, dropNoise }: RenderOptions): PageText {
   const writer = openPageWriter(format, maxChars);
-  const linked = new Map<HtmlNode, string>();
-  const shown: RenderContext['shown'] = (element) => !isHidden(element) && !(dropNoise && isNoise(element));
+  const linked = new Map<html.HtmlNode, string>();
+  const shown: html.RenderContext['shown'] = (element) =>
+    !html.isHidden(element) && !(dropNoise && html.isNoise(element));
 
-  const inLink = (href: string | undefined, scope: Scope, body: (inner: Scope) => void) => {
+  const inLink = (href: string | undefined, scope: html.Scope, body: (inner: html.Scope) => void) => {
     if (href === undefined || scope.link) body(scope);
     else writer.link(href, () => body({ ...scope, link: true }));
   };
-  const render = (node: HtmlNode, scope: Scope) => {
+  const render = (node: html.HtmlNode, scope: html.Scope) => {
     if (writer.isFull()) return;
-    const block = isElement(node) && isBlock(node);
+    const block = html.isElement(node) && html.isBlock(node);
     inLink(block ? undefined : linked.get(node), scope, (inner) => {
       if (node.type === 'text') writer.text(node.data);
-      else if (isElement(node) && shown(node)) renderElement(node, inner);
+      else if (html.isElement(node) && shown(node)) renderElement(node, inner);
     });
   };
-  const renderElement = (element: HtmlElement, scope: Scope) => {
-    const children = (inner: Scope) =>
+  const renderElement = (element: html.HtmlElement, scope: html.Scope) => {
+    const children = (inner: html.Scope) =>
       // The link of a block stands within the block.
-      inLink(isBlock(element) ? linked.get(element) : undefined, inner, (innermost) => {
+      inLink(html.isBlock(element) ? linked.get(element) : undefined, inner, (innermost) => {
         for (const child of element.children) render(child, innermost);
       });
-    const linkLater = (href: string, at: HtmlNode) => linked.set(at, href);
-    const rule = Object.hasOwn(rules, element.name) ? rules[element.name] : isBlock(element) ? paragraph : transparent;
+    const linkLater = (href: string, at: html.HtmlNode) => linked.set(at, href);
+    const rule = Object.hasOwn(rules, element.name)
+      ? rules[element.name]
+      : html.isBlock(element)
+        ? paragraph
+        : transparent;
     rule?.({ writer, element, scope, base, shown, children, render, linkLater });
   };
 
@@ -165,14 +166,14 @@ export function renderHtml(nodes: readonly HtmlNode[], { format, base, dropNoise
 /** About 20 times the amount a model reads in a single result. */
 const maxChars = 2_000_000;
 
-const topLevel: Scope = { bold: false, italic: false, struck: false, raised: false, link: false };
+const topLevel: html.Scope = { bold: false, italic: false, struck: false, raised: false, link: false };
 
-const bold = (context: RenderContext) => marked(context, 'bold');
-const italic = (context: RenderContext) => marked(context, 'italic');
-const struck = (context: RenderContext) => marked(context, 'struck');
+const bold = (context: html.RenderContext) => marked(context, 'bold');
+const italic = (context: html.RenderContext) => marked(context, 'italic');
+const struck = (context: html.RenderContext) => marked(context, 'struck');
 
 /** Elements with a rule of their own; others are a paragraph or only their children. */
-const rules: Record<string, (context: RenderContext) => void> = {
+const rules: Record<string, (context: html.RenderContext) => void> = {
   br: ({ writer }) => writer.lineBreak(),
   hr: ({ writer }) => writer.rule(),
   h1: heading,
@@ -211,32 +212,33 @@ const rules: Record<string, (context: RenderContext) => void> = {
   },
 };
 
-function paragraph({ writer, children, scope }: RenderContext): void {
+function paragraph({ writer, children, scope }: html.RenderContext): void {
   writer.paragraph(() => children(scope));
 }
 
-function transparent({ children, scope }: RenderContext): void {
+function transparent({ children, scope }: html.RenderContext): void {
   children(scope);
 }
 
-function heading({ writer, element, children, scope }: RenderContext): void {
+function heading({ writer, element, children, scope }: html.RenderContext): void {
   writer.heading(Number(element.name[1]), () => children(scope));
 }
 
 /** Markdown has no marks around blocks, and none around themselves. */
-function marked({ writer, element, children, scope }: RenderContext, mark: 'bold' | 'italic' | 'struck'): void {
-  if (scope[mark] || hasBlock(element)) children(scope);
+function marked({ writer, element, children, scope }: html.RenderContext, mark: 'bold' | 'italic' | 'struck'): void {
+  if (scope[mark] || html.hasBlock(element)) children(scope);
   else writer.marked(mark, () => children({ ...scope, [mark]: true }));
 }
 
 /** Terms and summaries become bold paragraphs. */
-function term(context: RenderContext): void {
+function term(context: html.RenderContext): void {
   context.writer.paragraph(() => marked(context, 'bold'));
 }
 
 /** `10<sup>6</sup>` must not become 106. A footnote is a link and needs no mark. */
-function raised({ writer, element, scope, children }: RenderContext): void {
-  const footnote = element.children.some((child) => isElement(child) && child.name === 'a');
-  if (footnote || scope.raised || hasBlock(element) || rawText(element, fewChars).trim() === '') children(scope);
+function raised({ writer, element, scope, children }: html.RenderContext): void {
+  const footnote = element.children.some((child) => html.isElement(child) && child.name === 'a');
+  if (footnote || scope.raised || html.hasBlock(element) || html.rawText(element, html.fewChars).trim() === '')
+    children(scope);
   else writer.marked(element.name === 'sup' ? 'sup' : 'sub', () => children({ ...scope, raised: true }));
 }

@@ -1,13 +1,4 @@
-import {
-  absoluteUrl,
-  attribute,
-  type HtmlElement,
-  type HtmlTree,
-  isElement,
-  isHidden,
-  oneLine,
-  parseHtml,
-} from './html-tree.ts';
+import * as htmlTree from './html-tree.ts';
 import type { PageText } from './page-writer.ts';
 import { renderHtml } from './render-html.ts';
 
@@ -28,8 +19,8 @@ export interface RenderedPage {
  * // '# Hi\n\n[there](https://example.com/x)'
  */
 export function renderPage({ html, url }: { html: string; url: string }, format: 'markdown' | 'text'): RenderedPage {
-  const tree = parseHtml(html);
-  const base = absoluteUrl(attributeOf(tree, 'base[href]', 'href'), url) ?? url;
+  const tree = htmlTree.parseHtml(html);
+  const base = htmlTree.absoluteUrl(attributeOf(tree, 'base[href]', 'href'), url) ?? url;
   const { content, complete } = mainPart(tree, { format, base });
   return { title: pageTitle(tree), content, complete: complete && tree.complete };
 }
@@ -38,8 +29,8 @@ export function renderPage({ html, url }: { html: string; url: string }, format:
 const leastChars = 200;
 
 /** The main part, if any, else the page without its frame, else the whole page. */
-function mainPart(tree: HtmlTree, options: { format: 'markdown' | 'text'; base: string }): PageText {
-  const [main, ...others] = tree.$('main, [role="main"]').toArray().filter(isElement).filter(isShown);
+function mainPart(tree: htmlTree.HtmlTree, options: { format: 'markdown' | 'text'; base: string }): PageText {
+  const [main, ...others] = tree.$('main, [role="main"]').toArray().filter(htmlTree.isElement).filter(isShown);
   if (main && others.length === 0) {
     const rendered = renderHtml([main], { ...options, dropNoise: true });
     if (rendered.chars >= leastChars) return rendered;
@@ -49,24 +40,24 @@ function mainPart(tree: HtmlTree, options: { format: 'markdown' | 'text'; base: 
   return framed.chars === 0 ? renderHtml(whole, { ...options, dropNoise: false }) : framed;
 }
 
-function isShown(element: HtmlElement): boolean {
-  for (let current: HtmlElement | null = element; current; ) {
-    if (isHidden(current)) return false;
-    const { parent }: HtmlElement = current;
+function isShown(element: htmlTree.HtmlElement): boolean {
+  for (let current: htmlTree.HtmlElement | null = element; current; ) {
+    if (htmlTree.isHidden(current)) return false;
+    const { parent }: htmlTree.HtmlElement = current;
     current = parent?.type === 'tag' ? parent : null;
   }
   return true;
 }
 
-function pageTitle(tree: HtmlTree): string | undefined {
-  const title = oneLine(tree.$('title').first().text());
-  const named = title || oneLine(attributeOf(tree, 'meta[property="og:title"]', 'content') ?? '');
-  return (named || oneLine(tree.$('h1').first().text())).slice(0, maxTitleChars) || undefined;
+function pageTitle(tree: htmlTree.HtmlTree): string | undefined {
+  const title = htmlTree.oneLine(tree.$('title').first().text());
+  const named = title || htmlTree.oneLine(attributeOf(tree, 'meta[property="og:title"]', 'content') ?? '');
+  return (named || htmlTree.oneLine(tree.$('h1').first().text())).slice(0, maxTitleChars) || undefined;
 }
 
 const maxTitleChars = 500;
 
-function attributeOf({ $ }: HtmlTree, selector: string, name: string): string | undefined {
+function attributeOf({ $ }: htmlTree.HtmlTree, selector: string, name: string): string | undefined {
   const [element] = $(selector).toArray();
-  return isElement(element) ? attribute(element, name) : undefined;
+  return htmlTree.isElement(element) ? htmlTree.attribute(element, name) : undefined;
 }

@@ -9,7 +9,7 @@ import { type Review, reviewChanges } from './review.ts';
 import { despiteDamage, withUnreadable } from './unreadable.ts';
 
 /** The changed lines of a file too large for a diff; `uncounted`: its content was not looked at. */
-export type LargeFile = { additions: number; deletions: number } | 'uncounted';
+type LargeFile = { additions: number; deletions: number } | 'uncounted';
 
 /** Bytes of all large files of a diff together: git compares about 100 MB a second. */
 const mostBytes = 512 * 1024 * 1024;
@@ -20,7 +20,7 @@ const newline = 0x0a;
 /**
  * Counts the changed lines of text files over `limits.hunkBytes`, called binary by git for their size. A binary file is not in the result.
  */
-export async function countLarge<File extends RawDiff>(
+async function countLarge<File extends RawDiff>(
   deps: Pick<Deps, 'git' | 'limits'>,
   { gitDir, files }: { gitDir: string; files: readonly File[] },
 ): Promise<Map<File, LargeFile>> {
@@ -40,7 +40,7 @@ export async function countLarge<File extends RawDiff>(
 }
 
 /** A file that became a link, or the reverse, counts as deleted and created, as in a patch: git's own count compares the two texts. */
-export async function countKindChanges(
+async function countKindChanges(
   deps: Pick<Deps, 'git' | 'limits'>,
   { gitDir, files }: { gitDir: string; files: readonly CountedDiff[] },
 ): Promise<CountedDiff[]> {

@@ -31,7 +31,7 @@ export async function despiteDamage<T>(
 }
 
 /** After a failure for damage: names the damaged files. */
-export async function nameDamaged<T>(deps: Deps, request: DiffRequest, work: () => Promise<T>): Promise<T> {
+async function nameDamaged<T>(deps: Deps, request: DiffRequest, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -4,16 +4,7 @@ import { type BytePath, isDotGit, join, toText } from '../files/index.ts';
 import { blobSizes } from '../host-git/stream-blobs.ts';
 import { modifiedAt } from '../read/read-file.ts';
 import type { Skipped } from '../run-folder/index.ts';
-import {
-  type Change,
-  changesBetween,
-  emptyFolder,
-  type Folder,
-  find,
-  isFolder,
-  isLeaf,
-  modes,
-} from '../store/objects/index.ts';
+import * as objects from '../store/objects/index.ts';
 import { loadRepositories, loadSnapshot, readManifests } from '../tree/index.ts';
 
 /** Entries of a list; further entries are summed up per reason. */
@@ -27,11 +18,11 @@ export async function summarise(
   deps: Pick<Deps, 'git'>,
   input: {
     folder: RunFolder;
-    changes: readonly Change[];
+    changes: readonly objects.Change[];
     reasons: ReadonlyMap<BytePath, LeftOut['reason']>;
     skipped: ReadonlyMap<BytePath, Skipped>;
     /** The tree at the start of the run. */
-    base: Folder;
+    base: objects.Folder;
     /** Ids of blobs that git cannot read: their size is not known. */
     damaged?: ReadonlySet<string>;
   },
@@ -61,9 +52,9 @@ export async function summarise(
 
 /** The topmost folder in place of a path, with a trailing slash; the path when no folder can stand for the path. */
 function topOf(input: {
-  changes: readonly Change[];
+  changes: readonly objects.Change[];
   reasons: ReadonlyMap<BytePath, LeftOut['reason']>;
-  base: Folder;
+  base: objects.Folder;
 }): (path: BytePath) => string {
   const folderReasons = new Map<BytePath, LeftOut['reason'] | 'mixed'>();
   for (const { path } of input.changes) {
@@ -77,7 +68,8 @@ function topOf(input: {
   const standsFor = new Map<BytePath, boolean>();
   const canStand = (above: BytePath) => {
     const known =
-      standsFor.get(above) ?? (folderReasons.get(above) !== 'mixed' && !isFolder(find(input.base, above.split('/'))));
+      standsFor.get(above) ??
+      (folderReasons.get(above) !== 'mixed' && !objects.isFolder(objects.find(input.base, above.split('/'))));
     standsFor.set(above, known);
     return known;
   };
@@ -95,7 +87,7 @@ function foldersAbove(path: BytePath): BytePath[] {
 }
 
 /** Files impossible for every snapshot come first. The overflow becomes an entry per reason. */
-export function limitEntries(list: LeftOut[]): LeftOut[] {
+function limitEntries(list: LeftOut[]): LeftOut[] {
   if (list.length <= mostEntries) return list;
   const byNeed = [...list].sort((a, b) => Number(isUnstorable(b)) - Number(isUnstorable(a)));
   const rest = new Map<LeftOut['reason'], LeftOut>();
@@ -141,23 +133,28 @@ const mostShown = 20;
 const longestConfiguration = 4096;
 
 /** Null for the workspace's own repository, whose configuration is fixed. */
-async function configurationOf(deps: Deps, folder: RunFolder, root: Folder, at: BytePath): Promise<string | null> {
+async function configurationOf(
+  deps: Deps,
+  folder: RunFolder,
+  root: objects.Folder,
+  at: BytePath,
+): Promise<string | null> {
   const names = at.replace(/\/$/, '').split('/');
   if (names.length === 1) return null;
-  const entry = find(root, names);
+  const entry = objects.find(root, names);
   if (entry === undefined) return null;
-  const sources = isFolder(entry)
+  const sources = objects.isFolder(entry)
     ? controlFiles.map((name) => [name, entry.entries.get(name)] as const)
     : [['', entry] as const];
   const texts: string[] = [];
   for (const [name, leaf] of sources) {
-    if (!isLeaf(leaf)) continue;
+    if (!objects.isLeaf(leaf)) continue;
     const { stdout } = await deps.git.run([`--git-dir=${folder.shadow}`, 'cat-file', 'blob', leaf.oid], {
       maxBytes: 64 * 1024 * 1024,
     });
     const text = stdout.subarray(0, longestConfiguration).toString('utf8').trimEnd();
     const more = stdout.length > longestConfiguration ? `\n… ${stdout.length - longestConfiguration} bytes more` : '';
-    const kind = leaf.mode === modes.symlink ? ' (a link)' : '';
+    const kind = leaf.mode === objects.modes.symlink ? ' (a link)' : '';
     texts.push(name === '' ? `${text}${more}${kind}` : `${name}${kind}:\n${text}${more}`);
   }
   return texts.length === 0 ? null : texts.join('\n');
@@ -169,14 +166,16 @@ const controlFiles = ['config', 'config.worktree', 'commondir'];
 async function findChanged(
   deps: Deps,
   input: { folder: RunFolder; from: SnapshotId; to: SnapshotId },
-): Promise<{ found: Map<BytePath, LeftOut>; to: Folder }> {
+): Promise<{ found: Map<BytePath, LeftOut>; to: objects.Folder }> {
   const { folder } = input;
   const state = deps.states.of(folder);
   const ids = [input.from, input.to];
   const [before, after] = await readManifests(deps, { folder, state, ids });
-  if (before?.repositories === after?.repositories) return { found: new Map(), to: emptyFolder() };
-  const [from = emptyFolder(), to = emptyFolder()] = await Promise.all(ids.map((id) => rootOf(deps, folder, id)));
-  const changes = changesBetween(from, to);
+  if (before?.repositories === after?.repositories) return { found: new Map(), to: objects.emptyFolder() };
+  const [from = objects.emptyFolder(), to = objects.emptyFolder()] = await Promise.all(
+    ids.map((id) => rootOf(deps, folder, id)),
+  );
+  const changes = objects.changesBetween(from, to);
   const oids = changes.flatMap(({ new: leaf }) => (leaf === null ? [] : [leaf.oid]));
   const sizes = await blobSizes(deps, { gitDir: folder.shadow, oids });
   const found = new Map<BytePath, LeftOut>();
@@ -189,19 +188,19 @@ async function findChanged(
   return { found, to };
 }
 
-async function rootOf(deps: Deps, folder: RunFolder, id: SnapshotId): Promise<Folder> {
+async function rootOf(deps: Deps, folder: RunFolder, id: SnapshotId): Promise<objects.Folder> {
   const state = deps.states.of(folder);
   const snapshot = await loadSnapshot(deps, { folder, state, id });
-  return (await loadRepositories(deps, { folder, state, snapshot }))?.root ?? emptyFolder();
+  return (await loadRepositories(deps, { folder, state, snapshot }))?.root ?? objects.emptyFolder();
 }
 
 /** The `.git` entry of a path, with a trailing slash for a folder. */
-function nameOf(path: string, roots: readonly Folder[]): string {
+function nameOf(path: string, roots: readonly objects.Folder[]): string {
   let at = '';
   let folders = [...roots];
   for (const name of path.split('/')) {
     at = join(at, name);
-    folders = folders.map(({ entries }) => entries.get(name)).filter(isFolder);
+    folders = folders.map(({ entries }) => entries.get(name)).filter(objects.isFolder);
     if (isDotGit(name)) break;
   }
   return folders.length > 0 ? `${at}/` : at;

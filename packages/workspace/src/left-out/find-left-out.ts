@@ -28,7 +28,7 @@ interface Branch {
  * `.gitignore` files.
  * @param input.isTracked whether the source has a file or a folder at a path
  */
-export async function ignoredPaths(
+async function ignoredPaths(
   deps: Pick<Deps, 'git' | 'dataDir' | 'states' | 'bounds' | 'isRoot'>,
   input: {
     folder: RunFolder;

@@ -7,15 +7,7 @@ import { withObjectReader } from '../host-git/object-reader.ts';
 import { mostListed } from '../host-git/stream-blobs.ts';
 import { sizedTreeRows } from '../host-git/tree-rows.ts';
 import { largestCommit, readNamedCommit } from '../source/git/named-commit.ts';
-import {
-  asOwner,
-  type FoundSource,
-  gitDirName,
-  listGit,
-  readGit,
-  readKept,
-  rethrowBroken,
-} from '../source/git/repository.ts';
+import * as gitSource from '../source/git/repository.ts';
 import { pipePack } from '../source/git/take-commit.ts';
 import { assertUsablePath, countBytes, countEntry, type ImportContext, selectTree } from '../source/import-context.ts';
 import { isPointer, largestPointer } from '../source/lfs-pointer.ts';
@@ -23,7 +15,7 @@ import { type Folder, leavesOf, modes, newPackPaths, objectsIn } from '../store/
 import { type Listing, readListing } from '../tree/index.ts';
 import { type Copied, newCopied } from './copy-directory.ts';
 
-export type GitFound = Extract<FoundSource, { type: 'git' }>;
+export type GitFound = Extract<gitSource.FoundSource, { type: 'git' }>;
 
 /** A commit of a source, with the files selected for the workspace. */
 export interface Commit {
@@ -51,7 +43,7 @@ export async function readCommitTree(
   }
   const rows =
     (await listSmall(deps.git, { found, tree, signal })) ??
-    listGit(deps.git, found.repository, list, { most: mostListed(context.limits), signal });
+    gitSource.listGit(deps.git, found.repository, list, { most: mostListed(context.limits), signal });
   const listing = await readListing(rows, { takes: (path, isFolder) => takes(context, path, isFolder) });
   if (listing.root.entries.size > 0 && listing.isWhole) listing.root.oid = tree;
   const root = selectTree(listing.root, context.selection);
@@ -70,8 +62,8 @@ async function listSmall(
   { found, tree, signal }: { found: GitFound; tree: string; signal: AbortSignal | undefined },
 ): Promise<AsyncIterable<string[]> | undefined> {
   if (git.objects === undefined || !git.abilities.batchCommand) return undefined;
-  const { options } = asOwner(found.repository);
-  const query = { gitDir: gitDirName(found.repository), options, signal, treeish: tree, most: smallTree };
+  const { options } = gitSource.asOwner(found.repository);
+  const query = { gitDir: gitSource.gitDirName(found.repository), options, signal, treeish: tree, most: smallTree };
   try {
     const rows = await sizedTreeRows(git.objects, query);
     return Readable.from([rows]);
@@ -86,7 +78,7 @@ async function readContent(git: Git, { repository, commit }: GitFound, signal: A
   const kept = await readNamedCommit(git, repository, { name: commit, signal });
   if (kept !== undefined) return kept.content;
   const options = { maxBytes: largestCommit, signal };
-  return (await readGit(git, repository, ['cat-file', 'commit', commit], options)).stdout;
+  return (await gitSource.readGit(git, repository, ['cat-file', 'commit', commit], options)).stdout;
 }
 
 /** Counts the workspace's paths during git's listing: a repository of ten objects can list more paths than any memory holds. */
@@ -111,7 +103,7 @@ export async function takeTree(
 ): Promise<void> {
   const { repository } = input.found;
   const { tree, listing } = input.commit;
-  const { at, options } = asOwner(repository);
+  const { at, options } = gitSource.asOwner(repository);
   const packing = ['-c', 'pack.compression=1', 'pack-objects', '--window=0', '--revs', '--stdout'];
   packing.push('--delta-base-offset', '-q');
   const { pack, index } = newPackPaths(input.gitDir);
@@ -119,7 +111,7 @@ export async function takeTree(
     pack: {
       args: [...at, ...packing],
       options: { ...options, signal: input.signal },
-      failed: rethrowBroken(repository),
+      failed: gitSource.rethrowBroken(repository),
     },
     index: {
       args: [`--git-dir=${input.gitDir}`, 'index-pack', '--stdin', pack],
@@ -202,9 +194,9 @@ async function contentsOf(
   const contents: Buffer[] = [];
   const { repository } = found;
   await withObjectReader(deps, ({ git }) =>
-    readKept(git, repository, { names: files.map(({ oid }) => oid), type: 'blob', signal }, (_, content) => {
+    gitSource.readKept(git, repository, { names: files.map(({ oid }) => oid), type: 'blob', signal }, (_, content) => {
       contents.push(content);
     }),
-  ).catch(rethrowBroken(repository));
+  ).catch(gitSource.rethrowBroken(repository));
   return contents;
 }

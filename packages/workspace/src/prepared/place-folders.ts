@@ -3,19 +3,17 @@ import { join } from 'node:path';
 import { type Deps, type RunFolder, WorkspaceError } from '../deps.ts';
 import { useTree } from '../drivers/trees.ts';
 import * as files from '../files/index.ts';
-import { createYielder, type Directory, openChain, setMtime, statIn } from '../files/index.ts';
 import { checkOutFiles } from '../materialise/check-out-files.ts';
 import { temporaryPath, type WorkspaceRecord } from '../run-folder/index.ts';
 import { noProgress } from '../source/import-context.ts';
 import { type Folder, isFolder, leavesOf, withEntry } from '../store/objects/index.ts';
 import * as tree from '../tree/index.ts';
-import { fileSystemClock, type MtimeOf, type StatCache } from '../tree/index.ts';
 import { createLearner } from '../tree/learner.ts';
 
 const timesFile = (entry: string): string => join(entry, 'times');
 
 /** Writes when the files of an entry got their content, ns. A file of an unknown time is left out. */
-export function writeTimes(entry: string, overlay: Folder, mtimeOf: MtimeOf): void {
+export function writeTimes(entry: string, overlay: Folder, mtimeOf: tree.MtimeOf): void {
   let rows = '';
   for (const { path, leaf } of leavesOf(overlay)) {
     const mtime = mtimeOf(path, leaf.oid);
@@ -44,31 +42,31 @@ export function readTimes(entry: string): ReadonlyMap<string, bigint> {
 }
 
 /** Sets the times of a tree's files, while no process of the run uses the tree. The stat cache then knows them with these. */
-export async function setTimes(
+async function setTimes(
   folder: RunFolder,
-  input: { top: Directory; path: string; root: Folder; mtimeOf: MtimeOf; stats: StatCache },
+  input: { top: files.Directory; path: string; root: Folder; mtimeOf: tree.MtimeOf; stats: tree.StatCache },
 ): Promise<void> {
-  const maybeYield = createYielder();
-  const written: [string, NonNullable<ReturnType<typeof statIn>>, string][] = [];
-  const visit = async (directory: Directory, root: Folder, above: string): Promise<void> => {
+  const maybeYield = files.createYielder();
+  const written: [string, NonNullable<ReturnType<typeof files.statIn>>, string][] = [];
+  const visit = async (directory: files.Directory, root: Folder, above: string): Promise<void> => {
     for (const [name, entry] of root.entries) {
       const path = `${above}/${name}`;
       if (isFolder(entry)) {
-        using below = openChain(directory, [name]);
+        using below = files.openChain(directory, [name]);
         if (below !== undefined) await visit(below, entry, path);
         continue;
       }
       const mtime = input.mtimeOf(path, entry.oid);
       if (mtime === undefined) continue;
-      setMtime(directory.at(name), mtime);
-      const status = statIn(directory, name);
+      files.setMtime(directory.at(name), mtime);
+      const status = files.statIn(directory, name);
       if (status?.isFile() === true) written.push([path, status, entry.oid]);
       await maybeYield();
     }
   };
-  using at = openChain(input.top, input.path.split('/'));
+  using at = files.openChain(input.top, input.path.split('/'));
   if (at !== undefined) await visit(at, input.root, input.path);
-  const clock = fileSystemClock(folder);
+  const clock = tree.fileSystemClock(folder);
   for (const [path, status, oid] of written) input.stats.set(path, status, oid, clock);
 }
 

@@ -1,5 +1,4 @@
 import * as fs from 'node:fs';
-import { chownSync, mkdirSync, readdirSync } from 'node:fs';
 import { copyFile, readdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { finished } from 'node:stream/promises';
@@ -208,7 +207,7 @@ export async function withStaging<Result>(
   fill: (folder: string) => Promise<void> = () => Promise.resolve(),
 ): Promise<Result> {
   const path = temporaryPath(deps, runId);
-  mkdirSync(path, { recursive: true, mode: 0o711 });
+  fs.mkdirSync(path, { recursive: true, mode: 0o711 });
   try {
     const folder = join(path, 'staging.git');
     await createBare(folder);
@@ -222,10 +221,10 @@ export async function withStaging<Result>(
 }
 
 function giveTo(path: string, { uid, gid }: Owner): void {
-  chownSync(path, uid, gid);
-  for (const entry of readdirSync(path, { withFileTypes: true })) {
+  fs.chownSync(path, uid, gid);
+  for (const entry of fs.readdirSync(path, { withFileTypes: true })) {
     if (entry.isDirectory()) giveTo(join(path, entry.name), { uid, gid });
     // Packs may be shared with the cache, by a link.
-    else if (!/^pack-.*\.(pack|idx)$/.test(entry.name)) chownSync(join(path, entry.name), uid, gid);
+    else if (!/^pack-.*\.(pack|idx)$/.test(entry.name)) fs.chownSync(join(path, entry.name), uid, gid);
   }
 }

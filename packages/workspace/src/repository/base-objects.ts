@@ -46,20 +46,20 @@ const fixedFiles: Readonly<Record<string, string>> = {
 };
 
 /** @param source git ignores the folders shown to its runs: they are no files of the run */
-export const fixedFilesOf = (source: Source): Readonly<Record<string, string>> => ({
+const fixedFilesOf = (source: Source): Readonly<Record<string, string>> => ({
   ...fixedFiles,
   'info/exclude': sourceFoldersOf(source)
     .map((path) => `/${path.replace(/[\\*?[\] ]/g, '\\$&')}/\n`)
     .join(''),
 });
 
-export const fixedFolders = ['hooks', 'info'] as const;
+const fixedFolders = ['hooks', 'info'] as const;
 
 /**
  * Folder next to a run's trees with the `objects` of the base commit and `fixed`. Inside the sandbox the folder has the same path relative
  * to `.git/objects`.
  */
-export const repositoryFolder = 'holdpoint';
+const repositoryFolder = 'holdpoint';
 
 export const initialFiles = (source: Source, baseCommit: string): Readonly<Record<string, string>> => ({
   ...fixedFilesOf(source),

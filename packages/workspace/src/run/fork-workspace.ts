@@ -8,19 +8,17 @@ import { createRunFolder } from '../materialise/create-run-folder.ts';
 import { describe } from '../materialise/materialise.ts';
 import { checkoutSnapshot, createBaseObjects, repositoryMounts, shareHistory } from '../repository/index.ts';
 import * as folders from '../run-folder/index.ts';
-import { type RunFolder, requireRecord, type WorkspaceRecord } from '../run-folder/index.ts';
 import { isSnapshot, listSnapshots } from '../store/journal/index.ts';
 import { linkObjects } from '../store/link-objects.ts';
 import { writeRef } from '../store/objects/index.ts';
 import { createShadow, syncShadow } from '../store/shadow.ts';
 import * as tree from '../tree/index.ts';
-import { assertSnapshot } from '../tree/index.ts';
 import { shareOutputs } from './keep-output.ts';
 
 interface Input {
-  folder: RunFolder;
-  from: RunFolder;
-  origin: WorkspaceRecord;
+  folder: folders.RunFolder;
+  from: folders.RunFolder;
+  origin: folders.WorkspaceRecord;
   snapshot: SnapshotId;
   signal?: AbortSignal;
 }
@@ -32,14 +30,14 @@ const maxRounds = 10;
  * Copies a snapshot and all earlier ones: objects first, then, once git has verified them, the list of snapshots. Reads only files of the other run, and
  * git runs only on the new repository, so the other run can be written, collected or discarded at the same time.
  */
-export async function copyHistory(deps: Deps, input: Input): Promise<void> {
+async function copyHistory(deps: Deps, input: Input): Promise<void> {
   for (let round = 1; ; round++) {
     try {
       return await copyOnce(deps, input);
     } catch (error) {
       input.signal?.throwIfAborted();
-      requireRecord(input.from);
-      assertSnapshot(input.from, input.snapshot);
+      folders.requireRecord(input.from);
+      tree.assertSnapshot(input.from, input.snapshot);
       const isTransient =
         errnoOf(error) === 'ENOENT' || (error instanceof WorkspaceError && error.code === 'EGITFAILED');
       if (!isTransient || round === maxRounds) throw error;
@@ -58,8 +56,8 @@ async function copyOnce(deps: Deps, { folder, from, origin, snapshot, signal }: 
     folder.shadow,
     reached.filter((id) => isSnapshot(from.shadow, id)),
   );
-  assertSnapshot(folder, snapshot);
-  assertSnapshot(folder, origin.base);
+  tree.assertSnapshot(folder, snapshot);
+  tree.assertSnapshot(folder, origin.base);
 }
 
 /**

@@ -1,21 +1,14 @@
 import { z } from 'zod';
 import { WorkspaceError } from '../errors.ts';
 import { fromText, toText } from '../files/index.ts';
-import {
-  fromSkips,
-  isSameSkip,
-  type Skipped,
-  type Skips,
-  skipsSchema,
-  toSkips,
-} from '../run-folder/workspace-record.ts';
+import * as workspaceRecord from '../run-folder/workspace-record.ts';
 import { type Folder, find } from '../store/objects/index.ts';
 import { gitPermissions, isSamePermissions, type Permissions } from './permissions.ts';
 
 /** Facts outside of a git tree: skipped paths, empty folders and permission bits. Stored in the snapshot's commit message. */
 export interface Manifest {
   /** By byte path. */
-  readonly skipped: ReadonlyMap<string, Skipped>;
+  readonly skipped: ReadonlyMap<string, workspaceRecord.Skipped>;
   /** Byte paths of folders without any entry. */
   readonly empty: readonly string[];
   readonly permissions: Permissions;
@@ -25,7 +18,7 @@ export interface Manifest {
 
 const bits = z.int().min(0).max(0o777);
 const manifestSchema = z.strictObject({
-  skipped: skipsSchema,
+  skipped: workspaceRecord.skipsSchema,
   empty: z.array(z.string()),
   /** When absent, git's own. */
   permissions: z
@@ -47,7 +40,7 @@ const label = 'Holdpoint-Manifest: ';
 export function snapshotMessage(message: string, manifest: Manifest): string {
   const { permissions, repositories } = manifest;
   const line = JSON.stringify({
-    skipped: toSkips(manifest.skipped),
+    skipped: workspaceRecord.toSkips(manifest.skipped),
     empty: manifest.empty.map(toText),
     permissions: permissions === gitPermissions ? undefined : permissionsToJson(permissions),
     repositories,
@@ -62,7 +55,7 @@ export function readManifest(message: string): Manifest {
   if (!last.startsWith(label)) throw new WorkspaceError('ESNAPSHOTUNKNOWN', 'The commit is not a snapshot.');
   const { skipped, empty, permissions, repositories } = manifestSchema.parse(JSON.parse(last.slice(label.length)));
   return {
-    skipped: fromSkips(skipped),
+    skipped: workspaceRecord.fromSkips(skipped),
     empty: empty.map(fromText),
     permissions: permissions === undefined ? gitPermissions : permissionsFromJson(permissions),
     repositories,
@@ -87,9 +80,11 @@ function permissionsFromJson({
 /** The skipped paths of a tree, and the paths left out of the copy and still absent. */
 export function withLeftOut(
   skipped: Manifest['skipped'],
-  input: { root: Folder; leftOut: Skips },
+  input: { root: Folder; leftOut: workspaceRecord.Skips },
 ): Manifest['skipped'] {
-  const absent = [...fromSkips(input.leftOut)].filter(([path]) => find(input.root, path.split('/')) === undefined);
+  const absent = [...workspaceRecord.fromSkips(input.leftOut)].filter(
+    ([path]) => find(input.root, path.split('/')) === undefined,
+  );
   return new Map([...absent, ...skipped]);
 }
 
@@ -100,6 +95,6 @@ export function isSameManifest(a: Manifest, b: Manifest): boolean {
     a.empty.length === b.empty.length &&
     a.empty.every((path, index) => path === b.empty[index]) &&
     a.skipped.size === b.skipped.size &&
-    [...a.skipped].every(([path, skip]) => isSameSkip(b.skipped.get(path), skip))
+    [...a.skipped].every(([path, skip]) => workspaceRecord.isSameSkip(b.skipped.get(path), skip))
   );
 }

@@ -3,7 +3,6 @@ import { type Directory, isDotGit, openChain, readFully } from '../files/index.t
 import type { Git } from '../host-git/git.ts';
 import type { RunFolder } from '../run-folder/run-folder.ts';
 import * as objects from '../store/objects/index.ts';
-import { type Entry, type Folder, isFolder } from '../store/objects/index.ts';
 import { clearStatFields, clearStatFieldsOfLarge } from './index-file.ts';
 import * as loadSnapshot from './load-snapshot.ts';
 import { isSameManifest, type Manifest, readManifest, snapshotMessage } from './manifest.ts';
@@ -13,18 +12,18 @@ import { type Scan, scanEntry } from './scan.ts';
 const prefix = 'dot:';
 
 /** Escapes names rejected by `git fsck` in tree objects. */
-export const escapeNames = (folder: Folder): Folder =>
+const escapeNames = (folder: objects.Folder): objects.Folder =>
   renamed(folder, (name) => (isDotGit(name) || name.startsWith(prefix) ? `${prefix}${name}` : name));
 
-export const unescapeNames = (folder: Folder): Folder =>
+const unescapeNames = (folder: objects.Folder): objects.Folder =>
   renamed(folder, (name) => (name.startsWith(prefix) ? name.slice(prefix.length) : name));
 
 /** Folders without a changed name stay the same objects and keep their ids. */
-function renamed(folder: Folder, rename: (name: string) => string): Folder {
-  const entries = new Map<string, Entry>();
+function renamed(folder: objects.Folder, rename: (name: string) => string): objects.Folder {
+  const entries = new Map<string, objects.Entry>();
   let isSame = true;
   for (const [name, entry] of folder.entries) {
-    const next = isFolder(entry) ? renamed(entry, rename) : entry;
+    const next = objects.isFolder(entry) ? renamed(entry, rename) : entry;
     const renamedTo = rename(name);
     isSame &&= renamedTo === name && next === entry;
     entries.set(renamedTo, next);

@@ -11,7 +11,7 @@ import { uncertainFiles } from './uncertain-files.ts';
 type Change = NonNullable<Approval['decision']>['changes'][number];
 
 /** Where two JSON values differ, by JSON pointer. Lists of different lengths differ as a whole. */
-export function changedArgs(asked: Json, ran: Json, pointer = ''): Change[] {
+function changedArgs(asked: Json, ran: Json, pointer = ''): Change[] {
   if (isDeepStrictEqual(asked, ran)) return [];
   if (!isRecord(asked) || !isRecord(ran)) return [{ pointer, asked, ran }];
   return [...new Set([...Object.keys(asked), ...Object.keys(ran)])].flatMap((name): Change[] => {

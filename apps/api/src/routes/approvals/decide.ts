@@ -1,13 +1,5 @@
 import { type Conflict, type Json, type Resolution, resolutionSchema } from '@holdpoint/contract';
-import {
-  approvalSchema,
-  assertionOptionsSchema,
-  type ChallengeDecision,
-  challengeDecisionSchema,
-  decideSchema,
-  idParamsSchema,
-  type PointerError,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import { challengeOf, EngineError, type PublishApproval, type StepApproval } from '@holdpoint/engine';
 import { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -25,7 +17,7 @@ const argsSchema = z.strictObject({ resolutions: z.array(resolutionSchema) });
  * Every file in conflict needs exactly one resolution, for the shown version of the source.
  * @throws ApiProblem `invalid_request`, and EngineError `action_changed` for a choice by lines of other versions
  */
-export async function checkResolutions(
+async function checkResolutions(
   deps: Pick<ApiDeps, 'engine'>,
   { approval }: PublishApproval,
   args: unknown,
@@ -58,7 +50,7 @@ function errorsOf(
   at: number,
   all: readonly Resolution[],
   conflicts: readonly Conflict[],
-): PointerError[] {
+): wire.PointerError[] {
   const { path, seen } = resolution;
   const conflict = conflicts.find((one) => one.path === path);
   const here = `/resolutions/${at}`;
@@ -75,7 +67,7 @@ function errorsOfLines(
   { take, hunks = [] }: Extract<Resolution, { digest: string }>,
   { path, merge }: Conflict,
   here: string,
-): PointerError[] {
+): wire.PointerError[] {
   if (merge === undefined) {
     return [{ pointer: `${here}/take`, detail: `${path} cannot be merged by lines: take run, source or text` }];
   }
@@ -91,7 +83,7 @@ function errorsOfLines(
   return [{ pointer: `${here}/hunks`, detail: `${path} has ${merge.hunks} conflicting hunks: choose for each` }];
 }
 
-function refusal(errors: readonly PointerError[]): ApiProblem {
+function refusal(errors: readonly wire.PointerError[]): ApiProblem {
   const placed = errors.map(({ pointer, detail }) => ({ pointer: `/args${pointer}`, detail }));
   const [first] = placed;
   return new ApiProblem('invalid_request', `${first?.pointer}: ${first?.detail}`, { errors: placed });
@@ -119,9 +111,9 @@ export function decideRoute(app: App): void {
           'With `remember` later calls are decided in the same way; `remembered` of the answer has every rule about the call, so a rule that says the opposite is seen. ' +
           'Where `confirm` is `passkey`, a decision that releases the call has an `assertion` (POST …/challenge); without it 403 `passkey_required`. ' +
           'An approval that is `cut` is approved with the `content_digest` of its content; otherwise 409 `not_opened`.',
-        params: idParamsSchema,
-        body: decideSchema,
-        response: { 200: approvalSchema },
+        params: wire.idParamsSchema,
+        body: wire.decideSchema,
+        response: { 200: wire.approvalSchema },
       },
     },
     async ({ params, body, deps }) => {
@@ -133,7 +125,7 @@ export function decideRoute(app: App): void {
 }
 
 /** @throws ApiProblem `missing_scope` */
-export function requestOf(deps: ApiDeps, body: ChallengeDecision) {
+function requestOf(deps: ApiDeps, body: wire.ChallengeDecision) {
   const { decision, action_digest, args, content_digest, on_invalid } = body;
   const message = withComments(body.message, body.comments, { most: mostCharacters });
   return {
@@ -143,7 +135,7 @@ export function requestOf(deps: ApiDeps, body: ChallengeDecision) {
   };
 }
 
-function rememberOf({ holder }: ApiDeps, { remember = 'none', remember_s, remember_external }: ChallengeDecision) {
+function rememberOf({ holder }: ApiDeps, { remember = 'none', remember_s, remember_external }: wire.ChallengeDecision) {
   if (remember === 'none') return undefined;
   if (remember === 'policy' && !holder.scopes.includes('policies:write')) {
     const { name } = holder.caller;
@@ -161,7 +153,7 @@ type Deps = Pick<ApiDeps, 'engine'>;
 export async function checkEdit(
   deps: Deps,
   id: string,
-  { decision, action_digest, args, on_invalid }: ChallengeDecision,
+  { decision, action_digest, args, on_invalid }: wire.ChallengeDecision,
 ): Promise<void> {
   if (decision !== 'edit' || args === undefined) return;
   const view = await deps.engine.approvals.get(id);
@@ -195,9 +187,9 @@ export function challengeRoute(app: App): void {
           'Takes the decision as it will be sent, and checks it as if it were sent. The challenge is a hash of the approval, the digest, the decision, edited arguments, the message, the caller and a nonce. ' +
           'It is signed once, within five minutes, by a passkey of the caller for this server (`navigator.credentials.get`); the decision has the answer as its `assertion`. ' +
           'Needs the header Origin of a page of this server. A page at an address in place of a name is 409 `passkey_address`; a person without a passkey 409 `no_passkey`.',
-        params: idParamsSchema,
-        body: challengeDecisionSchema,
-        response: { 200: assertionOptionsSchema },
+        params: wire.idParamsSchema,
+        body: wire.challengeDecisionSchema,
+        response: { 200: wire.assertionOptionsSchema },
       },
     },
     async (request) => {

@@ -1,19 +1,5 @@
-import {
-  isTerminal,
-  isUnstorable,
-  messageOfTitle,
-  type PublishPlan,
-  type PullRequestTarget,
-} from '@holdpoint/contract';
-import {
-  type DryRun,
-  dryRunSchema,
-  idParamsSchema,
-  type Publication,
-  publicationSchema,
-  publishPreviewSchema,
-  publishSchema,
-} from '@holdpoint/contract/wire';
+import * as contract from '@holdpoint/contract';
+import * as wire from '@holdpoint/contract/wire';
 import { EngineError, holdsPublish, type RunState } from '@holdpoint/engine';
 import { WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -25,7 +11,7 @@ import { workspaceOf } from '../snapshots/find-snapshot.ts';
 import { assertPublic, resolvePullRequest } from './pull-request.ts';
 
 /** Why the publish failed or waits for conflicts to be resolved; undefined in other states. */
-export async function refusalOf(deps: Pick<ApiDeps, 'engine'>, run: RunState): Promise<ApiProblem | undefined> {
+async function refusalOf(deps: Pick<ApiDeps, 'engine'>, run: RunState): Promise<ApiProblem | undefined> {
   switch (run.publication) {
     case 'conflicted':
       return conflict(run);
@@ -65,7 +51,7 @@ function failure(run: RunState): ApiProblem {
 }
 
 export function publishRoutes(app: App): void {
-  const response = { 200: publicationSchema, 202: publicationSchema };
+  const response = { 200: wire.publicationSchema, 202: wire.publicationSchema };
   app.post(
     '/v1/runs/:id/publish',
     {
@@ -77,8 +63,8 @@ export function publishRoutes(app: App): void {
         description:
           '200: the change set is published. 202: no worker has published it yet, or the publish waits for the decision that `approval_id` names. ' +
           '409 `publish_conflict`, `validator_failed`, `publish_rejected`, `publish_expired`, `publish_failed`: the source is unchanged, except where `publish_failed` says that the branch was pushed and its pull request could not be opened. 403 `agents_do_not_publish`: the key is of kind agent.',
-        params: idParamsSchema,
-        body: publishSchema.nullish(),
+        params: wire.idParamsSchema,
+        body: wire.publishSchema.nullish(),
         response,
       },
     },
@@ -111,7 +97,7 @@ export function publishRoutes(app: App): void {
         tags: ['changes'],
         operationId: 'discardRun',
         summary: 'Remove the workspace of a run that has ended',
-        params: idParamsSchema,
+        params: wire.idParamsSchema,
         response,
       },
     },
@@ -134,7 +120,7 @@ function assertNoAgent({ holder: { caller } }: ApiDeps): void {
   throw new ApiProblem('agents_do_not_publish', `the key of ${caller.name} is that of an agent`);
 }
 
-function toPublication(run: RunState): Publication {
+function toPublication(run: RunState): wire.Publication {
   const { conflicts: _, ...publication } = toRun(run).publication;
   return { run_id: run.id, snapshot: run.snapshot ?? null, ...publication };
 }
@@ -145,7 +131,7 @@ type Deps = Pick<ApiDeps, 'engine' | 'workspaces'>;
  * Refuses a request impossible for a publish to this source. Only reads.
  * @throws WorkspaceError `ENOTPUBLISHABLE`, `EBRANCHINVALID`; ApiProblem `invalid_request`
  */
-export async function checkTarget(deps: Deps, run: RunState, { branch }: DryRun): Promise<void> {
+async function checkTarget(deps: Deps, run: RunState, { branch }: wire.DryRun): Promise<void> {
   const { source } = await deps.engine.runs.spec(run);
   if (source.type === 'empty' || source.type === 'archive') {
     const detail = `the source of ${run.id} is ${source.type}: there is nowhere to publish to`;
@@ -163,15 +149,15 @@ export async function checkTarget(deps: Deps, run: RunState, { branch }: DryRun)
 }
 
 /** The result of a publish at this moment. Writes neither to the source nor to the run's workspace. */
-export async function previewPublish(
+async function previewPublish(
   deps: Deps,
   run: RunState,
-  { message, branch, author, include_ignored }: DryRun,
-  pull_request: PullRequestTarget | undefined,
-): Promise<PublishPlan> {
+  { message, branch, author, include_ignored }: wire.DryRun,
+  pull_request: contract.PullRequestTarget | undefined,
+): Promise<contract.PublishPlan> {
   const { snapshot } = workspaceOf(run);
   const target = {
-    message: message ?? messageOfTitle(run.header.title),
+    message: message ?? contract.messageOfTitle(run.header.title),
     include_ignored: include_ignored ?? (await deps.engine.runs.spec(run)).publish.include_ignored,
     branch,
     author,
@@ -181,8 +167,8 @@ export async function previewPublish(
 }
 
 /** @throws EngineError `run_not_finished`, `run_not_succeeded` */
-export function assertSucceeded({ id, status }: RunState): void {
-  if (!isTerminal(status)) throw new EngineError('run_not_finished', `the run ${id} is ${status}`);
+function assertSucceeded({ id, status }: RunState): void {
+  if (!contract.isTerminal(status)) throw new EngineError('run_not_finished', `the run ${id} is ${status}`);
   if (status !== 'succeeded') throw new EngineError('run_not_succeeded', `the run ${id} ${status}`);
 }
 
@@ -198,9 +184,9 @@ export function dryRunRoute(app: App): void {
         summary: 'See what a publish would do',
         description:
           'Every file that would change at the source, what is left out, and every conflict with its three versions. Changes nothing. 503 `source_busy`: an interrupted publish of this run must finish first.',
-        params: idParamsSchema,
-        body: dryRunSchema.nullish(),
-        response: { 200: publishPreviewSchema },
+        params: wire.idParamsSchema,
+        body: wire.dryRunSchema.nullish(),
+        response: { 200: wire.publishPreviewSchema },
       },
     },
     async ({ params, body, deps }) => {
@@ -214,7 +200,8 @@ export function dryRunRoute(app: App): void {
         run_id: run.id,
         ...plan,
         validators: spec.validators.map(({ command }) => command),
-        needs_approval: holdsPublish(spec, deps.operatorPolicy?.()) !== undefined || plan.left_out.some(isUnstorable),
+        needs_approval:
+          holdsPublish(spec, deps.operatorPolicy?.()) !== undefined || plan.left_out.some(contract.isUnstorable),
       };
     },
   );

@@ -1,19 +1,7 @@
-import type { AddMcpServer, PointerError } from '@holdpoint/contract/wire';
 import * as wire from '@holdpoint/contract/wire';
 import { createGuard, EgressError } from '@holdpoint/egress';
 import { serverLooks } from '@holdpoint/engine';
-import {
-  acceptServer,
-  addServer,
-  digestOfLook,
-  hostOf,
-  isHttp,
-  type Look,
-  McpError,
-  type McpServer,
-  removeServer,
-  serverSchema,
-} from '@holdpoint/mcp';
+import * as mcp from '@holdpoint/mcp';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/to-problem.ts';
 import { recordServerChanges } from '../../record-server-changes.ts';
@@ -24,11 +12,11 @@ import { isKeyHeader, lastWords, toView } from './server-view.ts';
 const resolveMs = 5000;
 
 /** The entry of a request, with its defaults. @throws ApiProblem `invalid_mcp_server` with every faulty field */
-export async function checkEntry(
+async function checkEntry(
   { catalog, allowAddresses }: Pick<ApiDeps, 'catalog' | 'allowAddresses'>,
-  { server: given }: AddMcpServer,
-): Promise<McpServer> {
-  const parsed = serverSchema.safeParse(given);
+  { server: given }: wire.AddMcpServer,
+): Promise<mcp.McpServer> {
+  const parsed = mcp.serverSchema.safeParse(given);
   if (!parsed.success) throw invalid(pointerErrors(parsed.error.issues.map(belowServer), true));
   const server = parsed.data;
   const errors = [...acceptedErrors(server), ...toolsetErrors(catalog.toolsets(), server), ...keyErrors(server)];
@@ -37,7 +25,7 @@ export async function checkEntry(
   return server;
 }
 
-export function invalid(errors: readonly PointerError[]): ApiProblem {
+function invalid(errors: readonly wire.PointerError[]): ApiProblem {
   const [first] = errors;
   return new ApiProblem('invalid_mcp_server', `${first?.pointer ?? ''}: ${first?.detail ?? ''}`, { errors });
 }
@@ -47,32 +35,32 @@ const belowServer = <Issue extends { path: PropertyKey[] }>(issue: Issue): Issue
   path: ['server', ...issue.path],
 });
 
-const acceptedErrors = ({ accepted }: McpServer): PointerError[] =>
+const acceptedErrors = ({ accepted }: mcp.McpServer): wire.PointerError[] =>
   accepted === undefined
     ? []
     : [{ pointer: '/server/accepted', detail: 'a person accepts a server with POST /v1/mcp/servers/{name}/accept' }];
 
-const toolsetErrors = (known: readonly string[], { toolsets }: McpServer): PointerError[] =>
+const toolsetErrors = (known: readonly string[], { toolsets }: mcp.McpServer): wire.PointerError[] =>
   toolsets.flatMap((name, index) =>
     known.includes(name)
       ? []
       : [{ pointer: `/server/toolsets/${index}`, detail: `there is no toolset ${name}; there is ${known.join(', ')}` }],
   );
 
-const keyErrors = (server: McpServer): PointerError[] =>
-  Object.entries(isHttp(server) ? server.headers : {}).flatMap(([name, value]) =>
+const keyErrors = (server: mcp.McpServer): wire.PointerError[] =>
+  Object.entries(mcp.isHttp(server) ? server.headers : {}).flatMap(([name, value]) =>
     typeof value === 'string' && isKeyHeader(name)
       ? [{ pointer: `/server/headers/${name}`, detail: 'name a secret: {"secret": "NAME", "value": "Bearer {}"}' }]
       : [],
   );
 
 /** Private addresses need the operator's word. A name that does not resolve now may resolve later. */
-async function addressErrors(server: McpServer, allowAddresses: readonly string[]): Promise<PointerError[]> {
-  if (!isHttp(server)) return [];
+async function addressErrors(server: mcp.McpServer, allowAddresses: readonly string[]): Promise<wire.PointerError[]> {
+  if (!mcp.isHttp(server)) return [];
   try {
     const { hostname, port, protocol } = new URL(server.url);
     const target = { host: hostname, port: Number(port || (protocol === 'https:' ? 443 : 80)) };
-    const guard = createGuard({ rules: [hostOf(server)], allowAddresses });
+    const guard = createGuard({ rules: [mcp.hostOf(server)], allowAddresses });
     await guard.check(target, AbortSignal.timeout(resolveMs));
     return [];
   } catch (error) {
@@ -106,7 +94,7 @@ export function changeServersRoutes(app: App): void {
       serversNow(deps);
       const { name } = body;
       const server = await checkEntry(deps, body);
-      const outcome = await changing(deps, () => addServer(deps.mcpServers, { name, server, by: byOf(deps) }));
+      const outcome = await changing(deps, () => mcp.addServer(deps.mcpServers, { name, server, by: byOf(deps) }));
       if (outcome === 'taken') {
         const detail = `there is a server ${name} already, with another entry; remove it first, or choose another name`;
         throw invalid([{ pointer: '/name', detail }]);
@@ -175,7 +163,7 @@ export function changeServersRoutes(app: App): void {
     },
     async ({ params: { name }, deps }) => {
       const before = await view(deps, name);
-      const outcome = await changing(deps, () => removeServer(deps.mcpServers, { name, by: byOf(deps) }));
+      const outcome = await changing(deps, () => mcp.removeServer(deps.mcpServers, { name, by: byOf(deps) }));
       if (outcome === 'unknown') findServer(deps, name);
       await serverLooks(deps.redis).forget(name);
       return before;
@@ -189,15 +177,17 @@ async function accept(deps: ApiDeps, name: string, digest: string): Promise<void
   assertSeen(deps, { name, digest, look });
   const { asked } = look;
   if (asked === undefined) throw changed(name);
-  const outcome = await changing(deps, () => acceptServer(deps.mcpServers, { name, asked, digest, by: byOf(deps) }));
+  const outcome = await changing(deps, () =>
+    mcp.acceptServer(deps.mcpServers, { name, asked, digest, by: byOf(deps) }),
+  );
   if (outcome === 'unknown' || outcome === 'invalid') findServer(deps, name);
   if (outcome !== 'accepted' && outcome !== 'already') throw changed(name);
 }
 
 /** @throws ApiProblem `mcp_server_changed` */
-function assertSeen(deps: ApiDeps, { name, digest, look }: { name: string; digest: string; look: Look }): void {
+function assertSeen(deps: ApiDeps, { name, digest, look }: { name: string; digest: string; look: mcp.Look }): void {
   const found = findServer(deps, name);
-  const now = found.state === 'invalid' ? undefined : digestOfLook(name, found.server, look);
+  const now = found.state === 'invalid' ? undefined : mcp.digestOfLook(name, found.server, look);
   if (now !== digest) throw changed(name, now);
 }
 
@@ -220,7 +210,7 @@ async function changing<Outcome>(deps: ApiDeps, work: () => Promise<Outcome>): P
     await recordServerChanges(deps);
     return outcome;
   } catch (error) {
-    if (error instanceof McpError) throw new ApiProblem('mcp_servers_unreadable', error.message);
+    if (error instanceof mcp.McpError) throw new ApiProblem('mcp_servers_unreadable', error.message);
     throw error;
   }
 }

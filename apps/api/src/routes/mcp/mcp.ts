@@ -15,7 +15,7 @@ const withoutBody = new Set([204, 205, 304]);
  * Requests to this very server without a socket. They pass everything that a request from outside passes: guards, rates, checks of the
  * body, redaction, log.
  */
-export const fetchFrom =
+const fetchFrom =
   (app: App, host: string) =>
   async (url: string, { method, headers, body, signal }: RequestInit): Promise<Response> => {
     const { pathname, search } = new URL(url);

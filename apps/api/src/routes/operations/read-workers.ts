@@ -1,14 +1,5 @@
 import { givenLimitsSchema } from '@holdpoint/contract';
-import {
-  boundsSchema,
-  healthSchema,
-  type Periodic,
-  readinessSchema,
-  stuckSchema,
-  type Worker,
-  workerListSchema,
-  workerSlotsSchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import { type PeriodicWork, workerIndex, workerKey } from '@holdpoint/engine';
 import { probeWrite } from '@holdpoint/engine/redis';
 import { z } from 'zod';
@@ -24,11 +15,11 @@ const heartbeatSchema = z.object({
   concurrency: z.int(),
   active: z.array(z.string()),
   running: z.array(z.string()).optional(),
-  slots: z.object(workerSlotsSchema.shape).optional(),
+  slots: z.object(wire.workerSlotsSchema.shape).optional(),
   capabilities: z.json().default(null),
   version: z.string().nullable().default(null),
   ceilings: givenLimitsSchema.optional(),
-  bounds: z.object(boundsSchema.shape).optional(),
+  bounds: z.object(wire.boundsSchema.shape).optional(),
   retention: z.object({ days: z.number().nullable(), runs: z.int().nullable() }).optional(),
   loop: z.object({ late_ms: z.int(), busy_ms: z.int() }).optional(),
   stuck: z.int().optional(),
@@ -44,7 +35,7 @@ export function readWorkersRoute(app: App): void {
         tags: ['operations'],
         operationId: 'listWorkers',
         summary: 'List the workers that are alive',
-        response: { 200: workerListSchema },
+        response: { 200: wire.workerListSchema },
       },
     },
     async ({ deps }) => ({ data: await readWorkers(deps) }),
@@ -52,11 +43,11 @@ export function readWorkersRoute(app: App): void {
 }
 
 /** The live workers, last seen first. A dead worker stays in the index for a while, but its own key has expired. */
-export async function readWorkers({ redis, logger }: Pick<ApiDeps, 'redis' | 'logger'>): Promise<Worker[]> {
+export async function readWorkers({ redis, logger }: Pick<ApiDeps, 'redis' | 'logger'>): Promise<wire.Worker[]> {
   const index = await redis.zrevrange(workerIndex, 0, -1, 'WITHSCORES');
   const seen = index.flatMap((id, at) => (at % 2 === 0 ? [{ id, at: Number(index[at + 1]) }] : []));
   const workers = await Promise.all(
-    seen.map(async ({ id, at }): Promise<Worker[]> => {
+    seen.map(async ({ id, at }): Promise<wire.Worker[]> => {
       const text = await redis.get(workerKey(id));
       if (text === null) return [];
       const parsed = heartbeatSchema.safeParse(fromJson(text));
@@ -76,10 +67,10 @@ function fromJson(text: string): unknown {
   }
 }
 
-export async function readPeriodic(
+async function readPeriodic(
   { openEngine }: Pick<ServerDeps, 'openEngine'>,
   name: PeriodicWork,
-): Promise<Periodic> {
+): Promise<wire.Periodic> {
   const last = await openEngine.reconciler.lastDone(name);
   if (last === undefined) return { last_at: null, overdue: false };
   return { last_at: last.worker === null ? null : new Date(last.at).toISOString(), overdue: last.overdue };
@@ -96,7 +87,7 @@ export function probeRoutes(
     {
       config: { access: 'open' },
       logLevel: 'warn',
-      schema: { ...open, operationId: 'health', summary: 'The process is up', response: { 200: healthSchema } },
+      schema: { ...open, operationId: 'health', summary: 'The process is up', response: { 200: wire.healthSchema } },
     },
     async () => ({ status: 'ok' as const }),
   );
@@ -111,7 +102,7 @@ export function probeRoutes(
         summary: 'Redis takes writes, and the disk has space',
         description:
           '503 when it does not; `code` says which: `unavailable`, `redis_timeout`, `redis_full`, `redis_read_only`, … 507 `storage_full` when the disk has no space for more runs. Without a worker the answer is still 200: runs are accepted and wait.',
-        response: { 200: readinessSchema },
+        response: { 200: wire.readinessSchema },
       },
     },
     async () => {
@@ -133,7 +124,7 @@ export function readStuckRoute(app: App): void {
         tags: ['operations'],
         operationId: 'stuck',
         summary: 'Count the repairs of the sweeper, the states of active runs and their places',
-        response: { 200: stuckSchema },
+        response: { 200: wire.stuckSchema },
       },
     },
     async ({ deps }) => {

@@ -1,11 +1,10 @@
 import { operatorPolicyName, type PolicyVersion, storedPolicySchema } from '@holdpoint/contract';
-import type { PolicySummary } from '@holdpoint/contract/wire';
 import * as wire from '@holdpoint/contract/wire';
 import { EngineError } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
 import { checkDocument } from './replay-policies.ts';
 
-export const toSummary = ({ document, ...version }: PolicyVersion): PolicySummary => ({
+export const toSummary = ({ document, ...version }: PolicyVersion): wire.PolicySummary => ({
   ...version,
   rules: document.rules.length,
 });

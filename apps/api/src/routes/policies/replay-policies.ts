@@ -1,30 +1,7 @@
-import {
-  operatorPolicyName,
-  operatorPolicySchema,
-  type Policy,
-  type PolicyReference,
-  policySchema,
-  type storedPolicySchema,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import * as wire from '@holdpoint/contract/wire';
-import {
-  type CheckedPolicy,
-  checkedPolicySchema,
-  checkPolicySchema,
-  type PointerError,
-  type PolicyReplay,
-  type ReplayedCall,
-  type RuleProposal,
-} from '@holdpoint/contract/wire';
 import type { Engine } from '@holdpoint/engine';
-import {
-  checkRules,
-  type PolicyProblem,
-  parsePolicy,
-  parsePolicyValue,
-  placeProblems,
-  policyDigest,
-} from '@holdpoint/policy';
+import * as policyLanguage from '@holdpoint/policy';
 import type { FastifySchemaCompiler } from 'fastify';
 import type { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -38,7 +15,7 @@ const others = /^\/(call|version|since|cursor|name|least)(\/|$)/;
 /** Validates bodies. The error for an unknown name has the nearest valid name. */
 export const policyBodyCompiler: FastifySchemaCompiler<z.ZodType> = (route) => (data) => {
   if (route.httpPart !== 'body') return validatorCompiler(route)(data);
-  const parsed = parsePolicyValue(data, route.schema);
+  const parsed = policyLanguage.parsePolicyValue(data, route.schema);
   if (parsed.ok) return { value: parsed.document };
   const isPolicy = parsed.problems.some(({ pointer }) => !others.test(pointer));
   return { error: refusal(parsed.problems, isPolicy ? 'invalid_policy' : 'invalid_request') };
@@ -49,20 +26,24 @@ export const policyBodyCompiler: FastifySchemaCompiler<z.ZodType> = (route) => (
  * @param at JSON pointer of the document in the body
  * @throws ApiProblem `invalid_policy`
  */
-export function checkDocument(deps: Pick<ApiDeps, 'catalog'>, value: unknown, { name = '', at = '' } = {}): Policy {
-  const schema = name === operatorPolicyName ? operatorPolicySchema : policySchema;
-  const parsed = parsePolicyValue(value, schema as typeof policySchema);
-  const problems = parsed.ok ? checkRules(parsed.document.rules, toolsOf(deps)) : parsed.problems;
+export function checkDocument(
+  deps: Pick<ApiDeps, 'catalog'>,
+  value: unknown,
+  { name = '', at = '' } = {},
+): contract.Policy {
+  const schema = name === contract.operatorPolicyName ? contract.operatorPolicySchema : contract.policySchema;
+  const parsed = policyLanguage.parsePolicyValue(value, schema as typeof contract.policySchema);
+  const problems = parsed.ok ? policyLanguage.checkRules(parsed.document.rules, toolsOf(deps)) : parsed.problems;
   if (parsed.ok && problems.length === 0) return parsed.document;
   throw refusal(problems.map(({ pointer, detail }) => ({ pointer: `${at}${pointer}`, detail })));
 }
 
 /** The tools of all toolsets. */
-export const toolsOf = ({ catalog }: Pick<ApiDeps, 'catalog'>) =>
+const toolsOf = ({ catalog }: Pick<ApiDeps, 'catalog'>) =>
   catalog.toolsets().flatMap((toolset) => catalog.list(toolset).map((tool) => ({ ...tool, toolset })));
 
 function refusal(
-  errors: readonly PointerError[],
+  errors: readonly wire.PointerError[],
   code: 'invalid_policy' | 'invalid_request' = 'invalid_policy',
 ): ApiProblem {
   const [first] = errors;
@@ -81,25 +62,37 @@ export function checkPolicyRoute(app: App): void {
         operationId: 'checkPolicy',
         summary: 'Find every mistake in the text of a policy',
         description: 'Each with its line. Mistakes are in `mistakes`; the answer is a 200. Nothing is stored.',
-        body: checkPolicySchema,
-        response: { 200: checkedPolicySchema },
+        body: wire.checkPolicySchema,
+        response: { 200: wire.checkedPolicySchema },
       },
     },
-    async ({ body: { text, name }, deps }): Promise<CheckedPolicy> => {
-      const schema = (name === operatorPolicyName ? operatorPolicySchema : policySchema) as typeof policySchema;
-      const parsed = parsePolicy(text, schema);
+    async ({ body: { text, name }, deps }): Promise<wire.CheckedPolicy> => {
+      const schema = (
+        name === contract.operatorPolicyName ? contract.operatorPolicySchema : contract.policySchema
+      ) as typeof contract.policySchema;
+      const parsed = policyLanguage.parsePolicy(text, schema);
       if (!parsed.ok) return refused(text, parsed.problems, null);
       const { document } = parsed;
-      const problems = checkRules(document.rules, toolsOf(deps));
+      const problems = policyLanguage.checkRules(document.rules, toolsOf(deps));
       if (problems.length > 0) return refused(text, problems, document.rules.length);
-      return { ok: true, rules: document.rules.length, digest: policyDigest(document), document, mistakes: [] };
+      return {
+        ok: true,
+        rules: document.rules.length,
+        digest: policyLanguage.policyDigest(document),
+        document,
+        mistakes: [],
+      };
     },
   );
 }
 
-const refused = (text: string, problems: readonly PolicyProblem[], rules: number | null): CheckedPolicy => ({
+const refused = (
+  text: string,
+  problems: readonly policyLanguage.PolicyProblem[],
+  rules: number | null,
+): wire.CheckedPolicy => ({
   ...{ ok: false, rules, digest: null, document: null },
-  mistakes: placeProblems(text, problems),
+  mistakes: policyLanguage.placeProblems(text, problems),
 });
 
 type Page = Awaited<ReturnType<Engine['policies']['replay']>>;
@@ -114,7 +107,7 @@ export function showReplay({
   damaged: _,
   next,
   ...counts
-}: Page): Omit<PolicyReplay, 'damaged'> {
+}: Page): Omit<wire.PolicyReplay, 'damaged'> {
   return {
     ...counts,
     changed: changed.map(({ verdict, ...call }) => ({ ...shown(call), verdict })),
@@ -129,7 +122,7 @@ export function showReplay({
 
 const mostCalls = 100;
 
-export const showProposal = ({ calls, ...proposal }: Proposal): RuleProposal => ({
+export const showProposal = ({ calls, ...proposal }: Proposal): wire.RuleProposal => ({
   ...proposal,
   calls: calls.slice(0, mostCalls).map(({ run_id, step_id, at, facts: { tool, args } }) => ({
     ...{ run_id, step_id, at, tool, args: textOf(args) },
@@ -144,7 +137,7 @@ const shown = ({
   was,
   decision,
   args,
-}: Omit<Call, 'verdict'>): Omit<ReplayedCall, 'verdict'> => ({
+}: Omit<Call, 'verdict'>): Omit<wire.ReplayedCall, 'verdict'> => ({
   ...{ run_id: runId, step_id: stepId, tool, at, was },
   args: textOf(args),
   decided: decision ?? null,
@@ -224,5 +217,6 @@ async function candidateOf(
   return { document, name: insteadOf ?? 'run', insteadOf };
 }
 
-const isReference = (policy: z.output<typeof storedPolicySchema> | PolicyReference): policy is PolicyReference =>
-  'name' in policy;
+const isReference = (
+  policy: z.output<typeof contract.storedPolicySchema> | contract.PolicyReference,
+): policy is contract.PolicyReference => 'name' in policy;

@@ -1,5 +1,4 @@
 import * as contract from '@holdpoint/contract';
-import { isRemote, type Source, sourceFoldersOf, toPointer } from '@holdpoint/contract';
 import type { CreateRunBody, PointerError } from '@holdpoint/contract/wire';
 import { createGuard, EgressError } from '@holdpoint/egress';
 import { grantProblems } from '@holdpoint/policy';
@@ -156,27 +155,27 @@ function refuse(errors: readonly PointerError[]): void {
 type Deps = Pick<ApiDeps, 'workspaces'>;
 
 /** The source of a run, at `/workspace/source` of the request. @throws WorkspaceError, with its place */
-export async function checkSource(deps: Deps, source: Source): Promise<void> {
+async function checkSource(deps: Deps, source: contract.Source): Promise<void> {
   try {
     await deps.workspaces.check(source);
   } catch (error) {
     if (!(error instanceof WorkspaceError)) throw error;
-    const pointer = toPointer(['workspace', 'source', ...(await placeOf(deps, source, error.code))]);
+    const pointer = contract.toPointer(['workspace', 'source', ...(await placeOf(deps, source, error.code))]);
     throw new PlacedError(error, [{ pointer, detail: error.message }]);
   }
 }
 
-async function placeOf(deps: Deps, source: Source, code: WorkspaceErrorCode): Promise<(string | number)[]> {
+async function placeOf(deps: Deps, source: contract.Source, code: WorkspaceErrorCode): Promise<(string | number)[]> {
   if (code === 'EREFUNKNOWN') return ['ref'];
   if (code === 'EGLOBINVALID' && source.type !== 'empty') return findGlob(deps, source);
   if (code === 'ESOURCEFOLDER') return findFolder(deps, source);
-  return [isRemote(source) ? 'url' : 'path'];
+  return [contract.isRemote(source) ? 'url' : 'path'];
 }
 
 /** The first folder of `with` refused even alone. */
-async function findFolder({ workspaces }: Deps, source: Source): Promise<(string | number)[]> {
-  for (const [index, folder] of sourceFoldersOf(source).entries()) {
-    const alone = { ...source, with: [folder] } as Source;
+async function findFolder({ workspaces }: Deps, source: contract.Source): Promise<(string | number)[]> {
+  for (const [index, folder] of contract.sourceFoldersOf(source).entries()) {
+    const alone = { ...source, with: [folder] } as contract.Source;
     const refused = await workspaces.check(alone).then(
       () => false,
       (error: unknown) => error instanceof WorkspaceError && error.code === 'ESOURCEFOLDER',
@@ -189,7 +188,7 @@ async function findFolder({ workspaces }: Deps, source: Source): Promise<(string
 /** The first glob refused even alone. */
 async function findGlob(
   { workspaces }: Deps,
-  source: Exclude<Source, { type: 'empty' }>,
+  source: Exclude<contract.Source, { type: 'empty' }>,
 ): Promise<(string | number)[]> {
   const { include = [], exclude = [] } = source;
   for (const [field, globs] of Object.entries({ include, exclude })) {

@@ -1,11 +1,4 @@
-import {
-  type GivenPolicy,
-  type Goal,
-  nativeToolset,
-  type RunSpec,
-  readTraceContext,
-  type TraceContext,
-} from '@holdpoint/contract';
+import * as contract from '@holdpoint/contract';
 import { type CreateRunBody, createRunSchema, runSchema } from '@holdpoint/contract/wire';
 import { cutAtCeilings, EngineError, type Idempotency, spanIdOf, spanKeys, traceIdOf } from '@holdpoint/engine';
 import type { FastifyRequest } from 'fastify';
@@ -50,12 +43,12 @@ export function createRunRoute(app: App): void {
 }
 
 /** The trace of a run continues the caller's trace: below the span of this request, if any. */
-function contextOfRun(request: FastifyRequest): TraceContext | undefined {
+function contextOfRun(request: FastifyRequest): contract.TraceContext | undefined {
   const caller = traceContext(request);
   return caller && (request.span?.context() ?? caller);
 }
 
-const placeOfRun = (runId: string, context: TraceContext | undefined) => ({
+const placeOfRun = (runId: string, context: contract.TraceContext | undefined) => ({
   run_id: runId,
   trace_id: traceIdOf(runId, context?.traceparent),
   span_id: spanIdOf(runId, spanKeys.run()),
@@ -63,7 +56,7 @@ const placeOfRun = (runId: string, context: TraceContext | undefined) => ({
 
 interface Submitting {
   idempotency?: Idempotency | undefined;
-  trace?: TraceContext | undefined;
+  trace?: contract.TraceContext | undefined;
   /** An id that was chosen before, in the place of an idempotency key. */
   runId?: string;
 }
@@ -73,7 +66,7 @@ export async function submitRequest(deps: ApiDeps, given: CreateRunBody, { idemp
   const known = idempotency && (await deps.engine.runs.findSubmitted(idempotency));
   if (known !== undefined) return { runId: known, created: false };
   checkSpace(deps);
-  const body = { ...given, toolset: nativeToolset(given.outside_agent) ?? given.toolset };
+  const body = { ...given, toolset: contract.nativeToolset(given.outside_agent) ?? given.toolset };
   const resolved = await resolvePolicy(deps, body.policy);
   const goal = await checkRequest(deps, { ...body, ...resolved });
   const spec = { ...specOf(deps, body, goal), ...resolved };
@@ -102,8 +95,8 @@ const specOf = (
     labels,
     priority,
   }: CreateRunBody,
-  goal: Goal,
-): Omit<RunSpec, 'policy'> => ({
+  goal: contract.Goal,
+): Omit<contract.RunSpec, 'policy'> => ({
   title,
   toolset,
   settings,
@@ -125,8 +118,8 @@ const specOf = (
 });
 
 /** The headers `traceparent` and `tracestate`. By the standard an invalid header counts as none, and the request is not refused. */
-export const traceContext = ({ headers }: Pick<FastifyRequest, 'headers'>): TraceContext | undefined =>
-  readTraceContext({ traceparent: textOf(headers.traceparent), tracestate: textOf(headers.tracestate) });
+export const traceContext = ({ headers }: Pick<FastifyRequest, 'headers'>): contract.TraceContext | undefined =>
+  contract.readTraceContext({ traceparent: textOf(headers.traceparent), tracestate: textOf(headers.tracestate) });
 
 /** Node joins several headers of the same name. Two `traceparent` are not valid; several `tracestate` are a single list. */
 const textOf = (header: string | string[] | undefined): string | undefined =>
@@ -135,8 +128,8 @@ const textOf = (header: string | string[] | undefined): string | undefined =>
 /** The document given or named by a request, and the version of a named document. @throws ApiProblem `unknown_policy` */
 export async function resolvePolicy(
   { engine }: Pick<ApiDeps, 'engine'>,
-  given: GivenPolicy,
-): Promise<Pick<RunSpec, 'policy' | 'policy_pin'>> {
+  given: contract.GivenPolicy,
+): Promise<Pick<contract.RunSpec, 'policy' | 'policy_pin'>> {
   if (!('name' in given)) return { policy: given };
   try {
     return await engine.policies.resolve(given);

@@ -1,14 +1,5 @@
 import { type RunStatus, runIdSchema } from '@holdpoint/contract';
 import * as wire from '@holdpoint/contract/wire';
-import {
-  idParamsSchema,
-  listTurnsQuerySchema,
-  type Turn,
-  turnPageSchema,
-  type Undone,
-  undoneSchema,
-  undoRunSchema,
-} from '@holdpoint/contract/wire';
 import { type Engine, EngineError, type PlannedTurn, type RunState } from '@holdpoint/engine';
 import type { FastifyReply } from 'fastify';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -42,9 +33,9 @@ export function undoRunRoute(app: App): void {
           'Restores the files as they were after `to_step`. A resumed run continues from there as if the later ' +
           'steps had never been planned. Effects outside of the workspace cannot be undone: 409 `external_effects`, unless ' +
           '`keep_external_effects` says that they stay. 202: recorded; a worker has yet to restore the files.',
-        params: idParamsSchema,
-        body: undoRunSchema,
-        response: { 200: undoneSchema, 202: undoneSchema },
+        params: wire.idParamsSchema,
+        body: wire.undoRunSchema,
+        response: { 200: wire.undoneSchema, 202: wire.undoneSchema },
       },
     },
     async ({ params, body, deps }, reply) => {
@@ -63,7 +54,7 @@ export async function awaitUndone(
   reply: FastifyReply,
   runId: string,
   undo: () => Promise<string[]>,
-): Promise<Undone> {
+): Promise<wire.Undone> {
   let undone: string[] = [];
   const run = await awaitRun(deps, reply, {
     runId,
@@ -171,9 +162,9 @@ export function readTurnsRoute(app: App): void {
         description:
           'The turns that the run planned itself; those that a fork continues from are at the run it was forked from. A page with long ' +
           'messages ends at 1 MiB: it can have fewer turns than its limit and still have a `next_cursor`.',
-        params: idParamsSchema,
-        querystring: listTurnsQuerySchema,
-        response: { 200: turnPageSchema },
+        params: wire.idParamsSchema,
+        querystring: wire.listTurnsQuerySchema,
+        response: { 200: wire.turnPageSchema },
       },
     },
     async ({ params, query: { cursor, ...query }, deps }) => {
@@ -186,7 +177,7 @@ export function readTurnsRoute(app: App): void {
   );
 }
 
-function toTurn({ planned, messages, undone }: PlannedTurn): Turn {
+function toTurn({ planned, messages, undone }: PlannedTurn): wire.Turn {
   const { data, seq, run_id, time } = planned;
   return {
     ...{ run_id, turn: data.turn, seq, message: data.message },
@@ -203,7 +194,7 @@ function toTurn({ planned, messages, undone }: PlannedTurn): Turn {
   };
 }
 
-function usageOf(usage: PlannedTurn['planned']['data']['usage']): Turn['usage'] {
+function usageOf(usage: PlannedTurn['planned']['data']['usage']): wire.Turn['usage'] {
   if (usage === undefined) return null;
   const { cost_micros, ...tokens } = usage;
   return { ...tokens, cost_usd: cost_micros === undefined ? null : cost_micros / 1_000_000 };

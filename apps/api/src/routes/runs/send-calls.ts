@@ -1,5 +1,4 @@
 import { isSettled, type Payload } from '@holdpoint/contract';
-import type { ReceivedCalls } from '@holdpoint/contract/wire';
 import * as wire from '@holdpoint/contract/wire';
 import { EngineError, type RunState, type StepState, type WaitingCall } from '@holdpoint/engine';
 import type { FastifyReply } from 'fastify';
@@ -16,7 +15,7 @@ interface Received {
   waiting: readonly WaitingCall[];
 }
 
-export const areSettled = ({ steps, waiting }: Received): boolean =>
+const areSettled = ({ steps, waiting }: Received): boolean =>
   steps.every(({ status }) => isSettled(status)) &&
   waiting.every(({ isDropped, cancel }) => isDropped || cancel !== undefined);
 
@@ -27,7 +26,7 @@ export async function showReceived(
   deps: Pick<ApiDeps, 'engine' | 'catalog'>,
   { runId, number, received }: { runId: string; number: number; received: Received },
   most = mostBytes,
-): Promise<ReceivedCalls> {
+): Promise<wire.ReceivedCalls> {
   const { steps, waiting } = received;
   const run = await findRun(deps, runId);
   const shown = [
@@ -42,7 +41,7 @@ async function readSteps(
   run: RunState,
   steps: readonly StepState[],
   most: number,
-): Promise<ReceivedCalls['steps']> {
+): Promise<wire.ReceivedCalls['steps']> {
   let bytes = 0;
   return Promise.all(
     steps.map(async (step, at) => {

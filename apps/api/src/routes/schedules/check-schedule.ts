@@ -10,7 +10,7 @@ import { resolvePolicy } from '../runs/create-run.ts';
 export const neededScopes: readonly Scope[] = ['schedules:write', 'runs:write'];
 
 /** Labels of the runs of a schedule. */
-export const scheduleLabels = ['schedule', 'scheduled_for'] as const;
+const scheduleLabels = ['schedule', 'scheduled_for'] as const;
 
 /**
  * The request of the run of an occurrence.

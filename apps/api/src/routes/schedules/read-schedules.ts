@@ -1,4 +1,3 @@
-import type { Schedule } from '@holdpoint/contract/wire';
 import * as wire from '@holdpoint/contract/wire';
 import { openClockwork, type ScheduleState } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -6,7 +5,7 @@ import { ApiProblem, showEach } from '../../errors/to-problem.ts';
 
 const shownTimes = 5;
 
-export function toView(state: ScheduleState): Schedule {
+export function toView(state: ScheduleState): wire.Schedule {
   const { times, paused, waiting, running, submitting, next } = state;
   const isOver = next === undefined && waiting.length === 0 && submitting === undefined;
   return {

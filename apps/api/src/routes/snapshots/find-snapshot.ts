@@ -1,10 +1,4 @@
-import {
-  archiveQuerySchema,
-  idParamsSchema,
-  listSnapshotsQuerySchema,
-  type Snapshot,
-  snapshotPageSchema,
-} from '@holdpoint/contract/wire';
+import * as wire from '@holdpoint/contract/wire';
 import { EngineError, type RunState } from '@holdpoint/engine';
 import { WorkspaceError } from '@holdpoint/workspace';
 import type { ApiDeps, App } from '../../deps.ts';
@@ -86,8 +80,8 @@ export function downloadArchiveRoute(app: App): void {
         tags: ['snapshots'],
         operationId: 'downloadArchive',
         summary: 'Download the files of a snapshot, or what the run added or changed',
-        params: idParamsSchema,
-        querystring: archiveQuerySchema,
+        params: wire.idParamsSchema,
+        querystring: wire.archiveQuerySchema,
         response: {
           200: {
             description: 'An archive',
@@ -137,9 +131,9 @@ export function listSnapshotsRoute(app: App): void {
         description:
           'A page reads what it shows, however long the run is. The state that the run began with, one for each step that may have changed files, and one for each time that changes of ' +
           'background commands were captured. Undone states are listed too.',
-        params: idParamsSchema,
-        querystring: listSnapshotsQuerySchema,
-        response: { 200: snapshotPageSchema },
+        params: wire.idParamsSchema,
+        querystring: wire.listSnapshotsQuerySchema,
+        response: { 200: wire.snapshotPageSchema },
       },
     },
     async ({ params, query, deps }) => {
@@ -148,7 +142,7 @@ export function listSnapshotsRoute(app: App): void {
       const { snapshots, damaged, next } = await deps.engine.runs.snapshotsPage(run, query);
       const ids = snapshots.flatMap(({ by }) => (by !== null && 'step' in by ? [by.step] : []));
       const numbered = await deps.engine.runs.numbered(run.id, ids);
-      const data = snapshots.map(({ by, ...snapshot }): Snapshot => {
+      const data = snapshots.map(({ by, ...snapshot }): wire.Snapshot => {
         const found = by !== null && 'step' in by ? numbered.get(by.step) : undefined;
         return {
           ...snapshot,

@@ -6,19 +6,12 @@ import { counted, nameText, oneLine, plain, table } from '../../output/index.ts'
 import { openCatalog } from '../../policy/catalog-tools.ts';
 import { CliError, commandLine, type Shell } from '../../shell/index.ts';
 import { type AddOptions, serverOf, type WhereOptions } from './server-entry.ts';
-import {
-  type Described,
-  type ListedServer,
-  named,
-  type ServerBackend,
-  type ShownServer,
-  serversInFile,
-} from './servers-in-file.ts';
+import * as serversFile from './servers-in-file.ts';
 
-type DescribedTool = Described['tools'][number];
+type DescribedTool = serversFile.Described['tools'][number];
 
 /** All that a server says of its tools, for a person who accepts them. */
-export const acceptedText = (name: string, asked: Described): string[] => [
+export const acceptedText = (name: string, asked: serversFile.Described): string[] => [
   headline(name, asked),
   `  entry: ${entryText(asked.entry)}`,
   ...asked.tools.flatMap((tool) => toolText(name, tool)),
@@ -26,7 +19,7 @@ export const acceptedText = (name: string, asked: Described): string[] => [
 ];
 
 /** The differences between the accepted entry and tools of a server and its present ones. */
-export function changeText(name: string, before: Described, asked: Described): string[] {
+export function changeText(name: string, before: serversFile.Described, asked: serversFile.Described): string[] {
   if (before.digest === asked.digest)
     return [headline(name, asked), 'Its entry and its tools are as they were accepted.'];
   const old = new Map(before.tools.map((tool) => [tool.name, tool]));
@@ -44,18 +37,18 @@ export function changeText(name: string, before: Described, asked: Described): s
 }
 
 /** An acceptance of an earlier version has no entry: then the present entry is shown. */
-function entryChange(before: Described['entry'], now: Described['entry']): string[] {
+function entryChange(before: serversFile.Described['entry'], now: serversFile.Described['entry']): string[] {
   if (before === null) return [`  entry: ${entryText(now)}`];
   if (entryText(before) === entryText(now)) return [];
   return ['was:', `  entry: ${entryText(before)}`, 'is now:', `  entry: ${entryText(now)}`];
 }
 
-const entryText = (entry: Described['entry']): string => oneLine(canonicalJson(entry), 10_000);
+const entryText = (entry: serversFile.Described['entry']): string => oneLine(canonicalJson(entry), 10_000);
 
-export const placeText = ({ url, command = '', args = [] }: NonNullable<ListedServer['entry']>): string =>
+export const placeText = ({ url, command = '', args = [] }: NonNullable<serversFile.ListedServer['entry']>): string =>
   oneLine(url ?? [command, ...args].join(' '));
 
-const headline = (name: string, { server, protocol, tools, digest }: Described): string =>
+const headline = (name: string, { server, protocol, tools, digest }: serversFile.Described): string =>
   `${name}: ${oneLine(server) || 'a server without a name'}, MCP ${oneLine(protocol)}, ${counted(tools.length, 'tool')}, digest ${digest.slice(0, 16)}`;
 
 /** The words are a stranger's: nothing in them is invisible. */
@@ -70,7 +63,7 @@ function toolText(name: string, { name: tool, description, input_schema, hints }
   ];
 }
 
-const leftOutText = ({ left_out }: Described): string[] =>
+const leftOutText = ({ left_out }: serversFile.Described): string[] =>
   Object.entries(left_out).map(([tool, why]) => `  left out: ${oneLine(tool)}: ${oneLine(why)}`);
 
 export interface AcceptOptions extends ConfirmOptions, WhereOptions {
@@ -78,8 +71,8 @@ export interface AcceptOptions extends ConfirmOptions, WhereOptions {
 }
 
 /** The operator's file, or the API of an address that was given: two ways to the one file. */
-async function backend(shell: Shell, { url }: WhereOptions): Promise<ServerBackend> {
-  return isElsewhere(shell, { url }) ? serversInApi(await shell.connect(url)) : serversInFile(shell);
+async function backend(shell: Shell, { url }: WhereOptions): Promise<serversFile.ServerBackend> {
+  return isElsewhere(shell, { url }) ? serversInApi(await shell.connect(url)) : serversFile.serversInFile(shell);
 }
 
 const isElsewhere = ({ config }: Shell, { url }: WhereOptions): boolean => (url ?? config.url) !== undefined;
@@ -90,7 +83,7 @@ export async function addServer(
   { name, target, args }: { name: string; target: string; args: readonly string[] },
   options: AddOptions,
 ): Promise<void> {
-  await named(async () => checkName(name));
+  await serversFile.named(async () => checkName(name));
   await checkToolsets(shell, options.toolset);
   const { now, whole } = await (await backend(shell, options)).add(name, serverOf(target, args, options));
   if (options.json) return shell.printJson(whole);
@@ -135,7 +128,7 @@ export async function listServers(shell: Shell, options: WhereOptions): Promise<
   for (const { name, why } of servers) if (why !== null) shell.say(`${oneLine(name)}: ${oneLine(why, 300)}`);
 }
 
-function stateText({ state, accepted, login }: ListedServer): string {
+function stateText({ state, accepted, login }: serversFile.ListedServer): string {
   const needsLogin = state === 'needs_login' || login === 'needed';
   const more = needsLogin ? '; needs a login' : '';
   if (accepted !== null && (state === 'accepted' || state === 'needs_login'))
@@ -164,10 +157,10 @@ async function checkToolsets({ config }: Shell, names: readonly string[]): Promi
   throw new CliError('usage', `There is no toolset ${nameText(unknown)}.`, { next: `Known: ${known.join(', ')}` });
 }
 
-const short = ({ digest }: Pick<Described, 'digest'>): string => digest.slice(0, 16);
+const short = ({ digest }: Pick<serversFile.Described, 'digest'>): string => digest.slice(0, 16);
 
 /** The servers of a system, through its API. */
-export function serversInApi(client: Client): ServerBackend {
+export function serversInApi(client: Client): serversFile.ServerBackend {
   return {
     async list() {
       const servers = await client.listMcpServers();
@@ -187,7 +180,7 @@ export function serversInApi(client: Client): ServerBackend {
 }
 
 /** @throws CliError `server_failed` with the last words of the server */
-function shown(server: McpServer): ShownServer {
+function shown(server: McpServer): serversFile.ShownServer {
   const { name, seen, accepted, entry, failure } = server;
   if (seen === null) {
     const message = failure?.message ?? `No worker could ask the server ${name} for its tools.`;

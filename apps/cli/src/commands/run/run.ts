@@ -5,26 +5,18 @@ import { stringify } from 'yaml';
 import { exitCodeOf } from '../../follow-run.ts';
 import { placeInPlan } from '../../plan/plan-file.ts';
 import { setting } from '../../request/set-fields.ts';
-import {
-  type ApiOptions,
-  apiCommand,
-  commandLine,
-  type FollowOptions,
-  label,
-  type Shell,
-  several,
-  withFollowOptions,
-} from '../../shell/index.ts';
+import * as cli from '../../shell/index.ts';
 import { followToNext } from '../watch.ts';
 import { type BodyOptions, requestOf } from './body.ts';
 import { nameOptions } from './name-options.ts';
 import { withPolicyOptions } from './policy-options.ts';
 import { refuseRemoved, withRemovedOptions } from './removed-options.ts';
 
-type RunOptions = ApiOptions & SubmitOptions & BodyOptions & { print?: true };
+type RunOptions = cli.ApiOptions & SubmitOptions & BodyOptions & { print?: true };
 
-export function runCommand(shell: Shell): Command {
-  const command = apiCommand('run', 'submit a run: a prompt for a model, a plan of tool calls, or an open run')
+export function runCommand(shell: cli.Shell): Command {
+  const command = cli
+    .apiCommand('run', 'submit a run: a prompt for a model, a plan of tool calls, or an open run')
     .argument('[prompt]', 'what the model should do; - is stdin')
     .option('--file <file>', 'a run file: the request in YAML or JSON; - is stdin')
     .option('--set <path=value>', 'one field of it: JSON, text or @FILE; += to add', setting)
@@ -37,11 +29,11 @@ export function runCommand(shell: Shell): Command {
     .option('--agent <name>', 'outside agent: claude-code, codex, acp:COMMAND, …')
     .option('--toolset <name>', 'tools that it may call (default: holdpoint)');
   withPolicyOptions(command)
-    .option('--allow-net <host[:port]>', 'let tools reach this host (default: none)', several)
-    .option('--validate <command>', 'a command that must pass before a publish', several)
+    .option('--allow-net <host[:port]>', 'let tools reach this host (default: none)', cli.several)
+    .option('--validate <command>', 'a command that must pass before a publish', cli.several)
     .option('--dry-run', 'publish nothing, and make no external effect')
     .option('--title <text>', 'title in lists')
-    .option('--label <name=value>', 'label of the run', label);
+    .option('--label <name=value>', 'label of the run', cli.label);
   withSubmitOptions(command);
   // For scripts; the help shows what people type.
   command.options.find(({ long }) => long === '--idempotency-key')?.hideHelp();
@@ -63,10 +55,10 @@ export function runCommand(shell: Shell): Command {
 const help = `
 --set, --hold, --deny, --allow-net, --validate and --label may be repeated.
 All other fields: in the run file (body of POST /v1/runs) or --set, which wins:
-  ${commandLine('run')} --file run.yaml --set limits.max_turns=5
-  ${commandLine('run')} "Fix it" --source . --set workspace.source.with+=lib`;
+  ${cli.commandLine('run')} --file run.yaml --set limits.max_turns=5
+  ${cli.commandLine('run')} "Fix it" --source . --set workspace.source.with+=lib`;
 
-export interface SubmitOptions extends FollowOptions {
+export interface SubmitOptions extends cli.FollowOptions {
   json?: boolean;
   follow?: true;
   detach?: true;
@@ -79,12 +71,12 @@ export function withSubmitOptions(command: Command): Command {
     .addOption(new Option('--follow', 'print its events until it ends (default on a tty)').conflicts('detach'))
     .option('--detach', 'print its id and return (default without a tty)')
     .option('--idempotency-key <text>', 'the same key within 24 hours: the same run');
-  return withFollowOptions(command);
+  return cli.withFollowOptions(command);
 }
 
 /** Prints the submitted run. On a terminal, or by option, follows the run to its end. */
 export async function followSubmitted(
-  { shell, client }: { shell: Shell; client: Client },
+  { shell, client }: { shell: cli.Shell; client: Client },
   { run, created }: { run: Run; created: boolean },
   options: SubmitOptions,
 ): Promise<void> {
@@ -94,10 +86,10 @@ export async function followSubmitted(
     if (json) return shell.printJson(run);
     shell.print(run.id);
     if (run.planner === 'open') {
-      shell.say(`call:     ${commandLine('calls', run.id)} '{"tool": "…", "args": {…}}'`);
-      return shell.say(`finish:   ${commandLine('finish', run.id)}`);
+      shell.say(`call:     ${cli.commandLine('calls', run.id)} '{"tool": "…", "args": {…}}'`);
+      return shell.say(`finish:   ${cli.commandLine('finish', run.id)}`);
     }
-    return shell.say(`follow:   ${commandLine('watch', run.id)}`);
+    return shell.say(`follow:   ${cli.commandLine('watch', run.id)}`);
   }
   const { workers } = await client.ready();
   if (workers === 0) shell.say('No worker is running: the run waits for one (npm start).');
@@ -107,7 +99,7 @@ export async function followSubmitted(
 }
 
 /** The exit codes of --timeout, --wait and --no-wait hold with and without a terminal. An open run does nothing before it gets calls. */
-function follows(shell: Shell, { planner }: Run, { follow, detach, timeout, wait }: SubmitOptions): boolean {
+function follows(shell: cli.Shell, { planner }: Run, { follow, detach, timeout, wait }: SubmitOptions): boolean {
   if (detach === true) return false;
   return follow === true || timeout !== undefined || wait !== undefined || (shell.interactive && planner !== 'open');
 }

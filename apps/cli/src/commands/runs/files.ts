@@ -44,7 +44,7 @@ function rowOf({ id, parent, step, task_id, files_changed, time, current, undone
   ];
 }
 
-export const atOption = [
+const atOption = [
   '--at <snapshot|step>',
   'at a snapshot, or after the step with this number or id (default: now)',
 ] as const;

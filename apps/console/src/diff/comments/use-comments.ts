@@ -6,7 +6,7 @@ import { useDrafts } from './drafts.ts';
 import { type Placed, usePlaces } from './use-places.ts';
 
 /** Puts each draft below its line; below the head of its file when the line is gone, or is not among the lines of the diff. */
-export function withDrafts(items: readonly DiffItem[], placed: readonly Placed[]): readonly DiffItem[] {
+function withDrafts(items: readonly DiffItem[], placed: readonly Placed[]): readonly DiffItem[] {
   if (placed.length === 0) return items;
   const homes = new Map<DiffItem, Placed[]>();
   for (const one of placed) {
@@ -22,7 +22,7 @@ export function withDrafts(items: readonly DiffItem[], placed: readonly Placed[]
 }
 
 /** Drafts of files that are not part of the diff, or are folded. */
-export const unseenOf = (items: readonly DiffItem[], placed: readonly Placed[]): Placed[] =>
+const unseenOf = (items: readonly DiffItem[], placed: readonly Placed[]): Placed[] =>
   placed.filter((one) => !items.some((item) => isFileOf(item, one)));
 
 const pathOf = ({ draft, place }: Placed): string => (place.is === 'here' ? place.path : draft.path);

@@ -75,7 +75,7 @@ export function toComments(placed: readonly Placed[], snapshots: { from: string;
 }
 
 /** As they were written, where no snapshot is in sight. */
-export const asWritten = (drafts: readonly Draft[]): LineComment[] =>
+const asWritten = (drafts: readonly Draft[]): LineComment[] =>
   toComments(
     drafts.map((draft) => ({ draft, place: { is: 'unknown' } })),
     { from: '', to: '' },

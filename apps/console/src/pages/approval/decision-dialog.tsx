@@ -97,7 +97,7 @@ export function DecisionDialog({ kind, approval: now, tool, unread, onClose }: P
 }
 
 /** Confirms the call. Text that was cut, or not scrolled to its end, asks once more. */
-export function ApproveForm({ approval, decision, confirm, onClose, unread }: FormProps & { unread: number }) {
+function ApproveForm({ approval, decision, confirm, onClose, unread }: FormProps & { unread: number }) {
   const id = useId();
   const [remembering, setRemembering] = useState<Remembering>(defaultRemembering);
   const [isSure, setSure] = useState(false);
@@ -145,7 +145,7 @@ export function ApproveForm({ approval, decision, confirm, onClose, unread }: Fo
 }
 
 /** Other arguments for the call: a field for each where all are flat, otherwise JSON. */
-export function EditForm(props: FormProps & { tool: Tool | undefined }) {
+function EditForm(props: FormProps & { tool: Tool | undefined }) {
   const { approval, decision, tool } = props;
   const { args } = approval.action;
   const [asJson, setAsJson] = useState(false);
@@ -178,7 +178,7 @@ export function EditForm(props: FormProps & { tool: Tool | undefined }) {
 }
 
 /** An answer in the place of the call: to a question, or as its result. */
-export function RespondForm({ approval, decision, confirm, onClose }: FormProps) {
+function RespondForm({ approval, decision, confirm, onClose }: FormProps) {
   const id = useId();
   const shown = shownOf(approval.preview);
   const options = shown?.kind === 'question' ? shown.options : [];

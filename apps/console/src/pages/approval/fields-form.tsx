@@ -95,7 +95,7 @@ const flat = ['string', 'integer', 'number', 'boolean'] as const;
 export type Flat = (typeof flat)[number];
 
 /** The type of a field for the argument; undefined: it takes JSON. */
-export const flatType = ({ type }: Property): Flat | undefined => flat.find((each) => each === type);
+const flatType = ({ type }: Property): Flat | undefined => flat.find((each) => each === type);
 
 /** Whether each argument has a field of its own: the schema names all, and none holds others. */
 export const isFlat = (tool: Tool | undefined, args: unknown): args is Record<string, unknown> => {
@@ -113,7 +113,7 @@ export const isFlat = (tool: Tool | undefined, args: unknown): args is Record<st
  * The value of a field. Letters in a number field stay a text: the API refuses the argument at its field.
  * @returns undefined for a field that is empty: the argument is left out
  */
-export function fieldValue(text: string, type: Flat): unknown {
+function fieldValue(text: string, type: Flat): unknown {
   if (type === 'string') return text;
   if (text.trim() === '') return undefined;
   if (type === 'boolean') return text === 'true';

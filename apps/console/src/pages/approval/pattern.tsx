@@ -130,7 +130,7 @@ function Confirm({ pattern, onClose, onChanged, onDone }: ConfirmProps) {
 }
 
 /** Rules with all that they would have changed. */
-export function ShownPattern({ label, pattern }: { label: string; pattern: ApprovalPattern }) {
+function ShownPattern({ label, pattern }: { label: string; pattern: ApprovalPattern }) {
   const { proposal, replay, policy, why_not } = pattern;
   if (proposal === null || replay === null) {
     return (

@@ -77,7 +77,7 @@ async function refused(id: string, error: unknown): Promise<Sent> {
 }
 
 /** The last decision sent without an answer: sent once more, the decision counts once. */
-export interface Unanswered {
+interface Unanswered {
   body: string;
   assertion: AssertionResponse;
 }
@@ -87,7 +87,7 @@ export interface Unanswered {
  * itself needs none.
  * @throws ApiProblem, NoAnswer, PasskeyRefused
  */
-export async function decideWithProof(
+async function decideWithProof(
   { id, confirm }: Approval,
   body: Decide,
   { before, keep }: { before: Unanswered | undefined; keep: (unanswered: Unanswered | undefined) => void },

@@ -24,7 +24,7 @@ const outcomes: Record<Rule['outcome'], string> = {
 };
 
 /** The verdict on a call, and for each of its parts what every rule says. */
-export const Explanation = ({ of: { verdict, parts } }: { of: PolicyExplanation }) => (
+const Explanation = ({ of: { verdict, parts } }: { of: PolicyExplanation }) => (
   <div className="stack">
     <p>
       <Verdict action={verdict.action} /> <Text>{verdict.reason}</Text>
@@ -152,7 +152,7 @@ function Checked({ checked, area }: { checked: CheckedPolicy; area: Parameters<t
 type Document = NonNullable<CheckedPolicy['document']>;
 
 /** Says what the text would do with an imagined call, which rule decides, and why the others do not. */
-export function TryCall({ check }: { check: () => Promise<Document | undefined> }) {
+function TryCall({ check }: { check: () => Promise<Document | undefined> }) {
   const id = useId();
   const [tool, setTool] = useState('bash');
   const [args, setArgs] = useState('{"command": "npm test"}');

@@ -21,7 +21,7 @@ interface PastDecision {
   isSameCall: boolean;
 }
 
-export interface PastDecisions {
+interface PastDecisions {
   /** Calls with the same parameters, as a remembered rule compares them. */
   same: DecisionCounts;
   /** These, and calls of the same tool whose command begins with the same words. */
@@ -41,7 +41,7 @@ const mostCalls = 500;
 const mostListed = 10;
 
 /** How people decided on calls like a held one, in the newest runs of the tenant. */
-export async function countDecisions(deps: Deps, tenant: Tenant, view: StepApproval): Promise<PastDecisions> {
+async function countDecisions(deps: Deps, tenant: Tenant, view: StepApproval): Promise<PastDecisions> {
   const wanted = await wantedOf(deps, view);
   const found: PastDecision[] = [];
   const left = { entries: mostEntries, calls: mostCalls };
@@ -157,7 +157,7 @@ function summed(
 }
 
 /** The first words of a command line, `git push` or `ls`: the program, and a subcommand where the second word looks like one. */
-export function headOf(described: CallDescription): string | undefined {
+function headOf(described: CallDescription): string | undefined {
   if (!described.ok || described.touches === undefined) return undefined;
   const { command, argv } = described.touches;
   const [program, second = ''] = argv ?? command?.trim().split(/\s+/) ?? [];

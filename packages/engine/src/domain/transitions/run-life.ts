@@ -1,7 +1,6 @@
 import type { CallGate, Effect, EventOf, NewEvent, Payload, Problem, Risk, Verdict } from '@holdpoint/contract';
 import { usageOf } from '../limits-reached.ts';
 import * as model from '../model.ts';
-import { openIs, type RunState, runIs, type Transition, turnIs } from '../model.ts';
 
 /** The workspace exists: the run starts. */
 export const startRun = (workspace: EventOf<'workspace.materialised'>['data']): model.Transition => ({
@@ -183,10 +182,13 @@ export interface TurnStep {
 export type PlannerOutput = Omit<EventOf<'turn.planned'>['data'], 'turn' | 'steps'>;
 
 /** Records the turn and all of its steps in one append, or nothing. */
-export function planTurn(run: RunState, { steps, ...output }: PlannerOutput & { steps: TurnStep[] }): Transition {
+export function planTurn(
+  run: model.RunState,
+  { steps, ...output }: PlannerOutput & { steps: TurnStep[] },
+): model.Transition {
   const number = run.turn + 1;
   return {
-    if: [runIs('running'), turnIs(run.turn), openIs(0)],
+    if: [model.runIs('running'), model.turnIs(run.turn), model.openIs(0)],
     events: [
       {
         type: 'turn.planned',

@@ -1,21 +1,5 @@
-import {
-  type OperatorPolicy,
-  operatorPolicySchema,
-  type Policy,
-  type PolicyAction,
-  type RunSpec,
-  type Tenant,
-  type Verdict,
-} from '@holdpoint/contract';
-import {
-  attention,
-  type BoundPolicies,
-  builtinPolicy,
-  type CallFacts,
-  compilePolicy,
-  judge,
-  type NamedPolicy,
-} from '@holdpoint/policy';
+import * as contract from '@holdpoint/contract';
+import * as policyLanguage from '@holdpoint/policy';
 import { describeCall } from '../../approvals/describe-call.ts';
 import { factsOf, toolsetPolicyOf, withQuestion } from '../../approvals/judge-described.ts';
 import type { EngineDeps } from '../../deps.ts';
@@ -27,7 +11,7 @@ import { type LoggedCall, readCalls } from './read-calls.ts';
 
 /** A policy to try on past calls. */
 export interface Candidate {
-  document: Policy | OperatorPolicy;
+  document: contract.Policy | contract.OperatorPolicy;
   /** The name of the policy in verdicts. */
   name: string;
   version?: number | undefined;
@@ -47,9 +31,9 @@ export interface ReplayPage {
   runs: number;
   calls: number;
   unchanged: number;
-  counts: Record<PolicyAction, number>;
+  counts: Record<contract.PolicyAction, number>;
   /** Newly allowed calls first, led by the calls that were denied or refused. */
-  changed: (Replayed & { verdict: Verdict })[];
+  changed: (Replayed & { verdict: contract.Verdict })[];
   notJudged: (Replayed & { reason: string })[];
   /** The number of counted calls outside the lists. */
   leftOut: number;
@@ -72,7 +56,7 @@ type Deps = Pick<EngineDeps, 'redis' | 'blobs' | 'catalog'>;
 export async function replayPolicy(
   deps: Deps,
   candidate: Candidate,
-  { tenant, since, cursor }: { tenant: Tenant; since: string; cursor?: string | undefined },
+  { tenant, since, cursor }: { tenant: contract.Tenant; since: string; cursor?: string | undefined },
 ): Promise<ReplayPage> {
   const counts = { allow: 0, hold: 0, deny: 0 };
   const page: ReplayPage = {
@@ -102,7 +86,7 @@ export async function replayPolicy(
 /** The runs that were created after a time, newest first. */
 export async function* runsSince(
   deps: Pick<Deps, 'redis'>,
-  { tenant, since, cursor }: { tenant: Tenant; since: string; cursor?: string | undefined },
+  { tenant, since, cursor }: { tenant: contract.Tenant; since: string; cursor?: string | undefined },
 ): AsyncGenerator<RunState | Damaged> {
   for await (const id of walkBack(deps, runIndexOf(tenant), cursor)) {
     const run = await readEntry(id, () => readRun(deps.redis, id));
@@ -137,8 +121,11 @@ async function replayRun(deps: Deps, candidate: Candidate, run: RunState, page: 
   }
 }
 
-function replaced(then: BoundPolicies, { document, name, version, insteadOf }: Candidate): BoundPolicies {
-  const policy = { name, version, policy: compilePolicy(document) };
+function replaced(
+  then: policyLanguage.BoundPolicies,
+  { document, name, version, insteadOf }: Candidate,
+): policyLanguage.BoundPolicies {
+  const policy = { name, version, policy: policyLanguage.compilePolicy(document) };
   return insteadOf === 'operator' ? { ...then, operator: [policy] } : { ...then, run: policy };
 }
 
@@ -158,7 +145,7 @@ function list(page: ReplayPage, call: ReplayPage['changed'][number]): void {
 }
 
 const order = ({ verdict, was, decision }: ReplayPage['changed'][number]): number =>
-  attention({ action: was, decision }, verdict.action);
+  policyLanguage.attention({ action: was, decision }, verdict.action);
 
 /**
  * The facts about a past call for the policies: arguments, effect and risk are recorded, the touched paths and hosts are computed from
@@ -166,9 +153,9 @@ const order = ({ verdict, was, decision }: ReplayPage['changed'][number]): numbe
  */
 export async function factsThen(
   deps: Pick<EngineDeps, 'blobs' | 'catalog'>,
-  { spec, run }: { spec: RunSpec; run: Pick<RunState, 'parent'> },
+  { spec, run }: { spec: contract.RunSpec; run: Pick<RunState, 'parent'> },
   { tool, args: checked, written, effect, risk, planning }: LoggedCall,
-): Promise<{ ok: true; facts: CallFacts } | { ok: false; args: unknown; reason: string }> {
+): Promise<{ ok: true; facts: policyLanguage.CallFacts } | { ok: false; args: unknown; reason: string }> {
   const args = await fromPayload(deps.blobs, written ?? checked);
   const described = describeCall(deps, specThen(spec, { planning }), { run, tool, args });
   if (!described.ok) return { ok: false, args, reason: described.error.message };
@@ -177,10 +164,11 @@ export async function factsThen(
 
 /** The verdict of these policies. A denial by the run's permissions stays. */
 export const judgeAgain = (
-  spec: RunSpec,
-  policies: BoundPolicies,
-  { facts, gate, planning }: { facts: CallFacts } & Pick<LoggedCall, 'gate' | 'planning'>,
-): Verdict => judgeGrants(specThen(spec, { planning }), facts) ?? withQuestion(judge(policies, facts), gate);
+  spec: contract.RunSpec,
+  policies: policyLanguage.BoundPolicies,
+  { facts, gate, planning }: { facts: policyLanguage.CallFacts } & Pick<LoggedCall, 'gate' | 'planning'>,
+): contract.Verdict =>
+  judgeGrants(specThen(spec, { planning }), facts) ?? withQuestion(policyLanguage.judge(policies, facts), gate);
 
 /**
  * The policies behind a recorded verdict. Redis keeps every policy that was ever in force under its digest.
@@ -189,25 +177,27 @@ export const judgeAgain = (
  */
 export async function policiesThen(
   { redis, catalog }: Pick<EngineDeps, 'redis' | 'catalog'>,
-  spec: RunSpec,
+  spec: contract.RunSpec,
   policies: string | undefined,
-): Promise<BoundPolicies & { isComplete: boolean }> {
+): Promise<policyLanguage.BoundPolicies & { isComplete: boolean }> {
   const recorded = policiesOf(spec, undefined);
   if (policies === undefined) return { ...recorded, isComplete: false };
   const [own = '', ...others] = policies.split(' ');
   // The last digest belongs to the built-in rules. Older logs have no such digest.
-  const builtinNow = shortDigest(compilePolicy(builtinPolicy).digest);
+  const builtinNow = shortDigest(policyLanguage.compilePolicy(policyLanguage.builtinPolicy).digest);
   const ofToolset = toolsetPolicyOf(catalog, spec);
   const toolsetNow = ofToolset && shortDigest(ofToolset.policy.digest);
   const digests = others.filter((digest) => digest !== builtinNow && digest !== toolsetNow);
   // A call from a time before the toolset had rules was judged without them.
   const toolset = toolsetNow !== undefined && others.includes(toolsetNow) ? ofToolset : undefined;
-  const known = new Map<string, NamedPolicy>(recorded.operator.map((one) => [shortDigest(one.policy.digest), one]));
+  const known = new Map<string, policyLanguage.NamedPolicy>(
+    recorded.operator.map((one) => [shortDigest(one.policy.digest), one]),
+  );
   const missing = digests.filter((digest) => !known.has(digest));
   const texts = missing.length === 0 ? [] : await redis.hmget(operatorDocumentsKey, ...missing);
   for (const [at, text] of texts.entries()) {
     if (text === null) continue;
-    const policy = compilePolicy(operatorPolicySchema.parse(JSON.parse(text)));
+    const policy = policyLanguage.compilePolicy(contract.operatorPolicySchema.parse(JSON.parse(text)));
     known.set(missing[at] ?? '', { name: 'operator', policy });
   }
   const operator = digests.map((digest) => known.get(digest)).filter((one) => one !== undefined);

@@ -1,5 +1,4 @@
 import * as unbash from 'unbash';
-import { forEachChild, type SyntaxNode } from 'unbash';
 import { findHazard } from '../find-hazards.ts';
 import { type Region, refuse } from './read-gap.ts';
 
@@ -53,9 +52,9 @@ function hasHazard(node: unbash.SyntaxNode): boolean {
 }
 
 /** The children of a node within its own text, in the order of the text. The body of a here-document lies elsewhere. */
-export function childrenOf(node: SyntaxNode): SyntaxNode[] {
-  const children: SyntaxNode[] = [];
-  forEachChild(node, (child) => {
+export function childrenOf(node: unbash.SyntaxNode): unbash.SyntaxNode[] {
+  const children: unbash.SyntaxNode[] = [];
+  unbash.forEachChild(node, (child) => {
     if (child.type !== 'HereDocBody') children.push(child);
   });
   return children.toSorted((one, other) => one.pos - other.pos || one.end - other.end);
@@ -64,12 +63,12 @@ export function childrenOf(node: SyntaxNode): SyntaxNode[] {
 export interface Gap {
   pos: number;
   end: number;
-  before: SyntaxNode | undefined;
-  after: SyntaxNode | undefined;
+  before: unbash.SyntaxNode | undefined;
+  after: unbash.SyntaxNode | undefined;
 }
 
 /** The places between the children of a node, the first and the last at its edges. */
-export function gapsOf({ pos, end }: { pos: number; end: number }, children: readonly SyntaxNode[]): Gap[] {
+export function gapsOf({ pos, end }: { pos: number; end: number }, children: readonly unbash.SyntaxNode[]): Gap[] {
   return [...children, undefined].map((after, index) => {
     const before = children[index - 1];
     return { pos: before?.end ?? pos, end: after?.pos ?? end, before, after };

@@ -3,15 +3,7 @@ import { checkArithmetic, checkTest, childrenOf, gapsOf } from './check-expressi
 import * as checkPart from './check-part.ts';
 import { checkStructure } from './check-structure.ts';
 import { checkSubstitution } from './check-substitution.ts';
-import {
-  checkHereDocuments,
-  Disagreement,
-  makeRegion,
-  operandOf,
-  type Quoting,
-  type Region,
-  refuse,
-} from './read-gap.ts';
+import * as readGap from './read-gap.ts';
 import { checkLeaf, checkLiteral } from './read-leaf.ts';
 
 const reserved = new Set(
@@ -19,21 +11,21 @@ const reserved = new Set(
 );
 
 /** A word of a command. With `#` the word would be a comment, and with `!( )` at its start a command, depending on an option of bash. */
-export function checkWord(region: Region, word: Word, quoting: Quoting): void {
+function checkWord(region: readGap.Region, word: Word, quoting: readGap.Quoting): void {
   const { pos, end, parts = [] } = word;
   if (parts.length === 0) checkLeaf(region, { type: 'Literal', pos, end, value: word.value }, quoting);
   if (quoting !== 'word') return;
-  if (region.source[pos] === '#') refuse('a word that begins with # is a comment', pos);
+  if (region.source[pos] === '#') readGap.refuse('a word that begins with # is a comment', pos);
   if (parts[0]?.type === 'ExtendedGlob')
-    refuse('a pattern with parentheses is one under `shopt -s extglob` alone', pos);
+    readGap.refuse('a pattern with parentheses is one under `shopt -s extglob` alone', pos);
 }
 
 /** The name of a command is no reserved word and no assignment, even over continued lines. */
-export function checkName({ source }: Region, { name }: Command): void {
+function checkName({ source }: readGap.Region, { name }: Command): void {
   if (!name) return;
   const text = source.slice(name.pos, name.end).replaceAll('\\\n', '');
   if (reserved.has(text) || /^[A-Za-z_]\w*(?:\[|\+?=)/.test(text))
-    refuse('the name of a command has another meaning', name.pos);
+    readGap.refuse('the name of a command has another meaning', name.pos);
 }
 
 /**
@@ -45,7 +37,7 @@ export function findDisagreement(source: string, script: ParsedScript): string |
   try {
     readScript(source, script, false);
   } catch (error) {
-    if (!(error instanceof Disagreement)) throw error;
+    if (!(error instanceof readGap.Disagreement)) throw error;
     return `bash may read it in another way: ${error.message} (at character ${error.at + 1})`;
   }
   return undefined;
@@ -54,10 +46,10 @@ export function findDisagreement(source: string, script: ParsedScript): string |
 function readScript(source: string, script: ParsedScript, backtick: boolean): void {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: bash marks letters with these two.
   const control = source.search(/[\x01\x7f]/);
-  if (control >= 0) refuse('a control character has a meaning of its own', control);
+  if (control >= 0) readGap.refuse('a control character has a meaning of its own', control);
   const hereDocs = listHereDocs(script);
-  checkHereDocuments(source, hereDocs, backtick);
-  read(makeRegion(source, hereDocs), script, 'word', { pos: 0, end: source.length });
+  readGap.checkHereDocuments(source, hereDocs, backtick);
+  read(readGap.makeRegion(source, hereDocs), script, 'word', { pos: 0, end: source.length });
 }
 
 /** Here-documents of this text. The script of an escaped backtick has a text of its own. */
@@ -70,13 +62,13 @@ function listHereDocs(node: SyntaxNode): HereDoc[] {
 }
 
 function read(
-  region: Region,
+  region: readGap.Region,
   node: SyntaxNode,
-  quoting: Quoting,
+  quoting: readGap.Quoting,
   { pos, end }: { pos: number; end: number } = node,
 ): void {
   const children = childrenOf(node);
-  const inside = (how: Quoting) => {
+  const inside = (how: readGap.Quoting) => {
     for (const child of children) read(region, child, how);
   };
   if (node.type !== 'CommandExpansion') checkOrder(children, pos, end);
@@ -99,7 +91,7 @@ function read(
       return;
     case 'ParameterExpansion':
       checkPart.checkParameter(region, node, children, quoting);
-      inside(operandOf(quoting));
+      inside(readGap.operandOf(quoting));
       return;
     case 'Default':
     case 'Remove':
@@ -178,23 +170,29 @@ function read(
 function checkOrder(children: readonly SyntaxNode[], pos: number, end: number): void {
   let at = pos;
   for (const child of children) {
-    if (child.pos < at || child.end > end || child.end < child.pos) refuse('parts of the text overlap', child.pos);
+    if (child.pos < at || child.end > end || child.end < child.pos)
+      readGap.refuse('parts of the text overlap', child.pos);
     at = child.end;
   }
 }
 
 /** The parts of a word lie side by side. Between the parts of a pattern are letters. */
-function readText(region: Region, node: SyntaxNode, children: readonly SyntaxNode[], quoting: Quoting): void {
+function readText(
+  region: readGap.Region,
+  node: SyntaxNode,
+  children: readonly SyntaxNode[],
+  quoting: readGap.Quoting,
+): void {
   for (const { pos, end } of gapsOf(node, children)) {
-    if (node.type === 'Word' && children.length > 0 && pos < end) refuse('a part of a word is missing', pos);
+    if (node.type === 'Word' && children.length > 0 && pos < end) readGap.refuse('a part of a word is missing', pos);
     checkLiteral(region, pos, end, quoting);
   }
   for (const child of children) read(region, child, quoting);
 }
 
-function readBody({ source, hereDocs }: Region, { body, delimiter, operator }: HereDoc): void {
+function readBody({ source, hereDocs }: readGap.Region, { body, delimiter, operator }: HereDoc): void {
   if (delimiter?.quoted) return;
-  const inside = makeRegion(source, hereDocs, { pos: body.pos, end: body.end });
+  const inside = readGap.makeRegion(source, hereDocs, { pos: body.pos, end: body.end });
   const parts = childrenOf(body);
   checkOrder(parts, body.pos, body.end);
   checkJoined(source, parts, operator);
@@ -205,7 +203,8 @@ function readBody({ source, hereDocs }: Region, { body, delimiter, operator }: H
 function checkJoined(source: string, parts: readonly SyntaxNode[], operator: string): void {
   for (const { pos, end } of parts) {
     const text = source.slice(pos, end);
-    if (text.includes('\\\n') && /[#']|<</.test(text)) refuse('a line is continued inside of a here-document', pos);
-    if (operator === '<<-' && text.includes('\n\t')) refuse('tabs are removed inside of a substitution', pos);
+    if (text.includes('\\\n') && /[#']|<</.test(text))
+      readGap.refuse('a line is continued inside of a here-document', pos);
+    if (operator === '<<-' && text.includes('\n\t')) readGap.refuse('tabs are removed inside of a substitution', pos);
   }
 }

@@ -29,7 +29,7 @@ const mostTried = 2;
  * The conversation through these turns, with as much of each result as fits; and with less, should the provider refuse it. Results that
  * were cut in requests for turns are whole again: the log has them.
  */
-export function conversationsFor({ request, turns, budget }: Summarising): ModelMessage[][] {
+function conversationsFor({ request, turns, budget }: Summarising): ModelMessage[][] {
   const fitting = caps
     .map((cap) => request.through(turns, cap))
     .filter(({ tokens }) => tokens * request.scale <= budget.request * fullest);
@@ -37,7 +37,7 @@ export function conversationsFor({ request, turns, budget }: Summarising): Model
   return different.slice(0, mostTried).map(({ messages }) => messages);
 }
 
-export interface Shortenable {
+interface Shortenable {
   /** Turns not replaced by a summary, oldest first. */
   turns: readonly PastTurn[];
   /** The present cap on each result of a turn, in bytes. */
@@ -50,7 +50,7 @@ export interface Shortenable {
   budget: Budget;
 }
 
-export type PlannedCompaction =
+type PlannedCompaction =
   | { how: 'results_cut'; through: number; cap: number; tokens: number }
   | { how: 'summarised'; turns: readonly PastTurn[] };
 
@@ -64,7 +64,7 @@ const recentCaps = [48 * 1024, 16 * 1024, 4096, oldCap];
  * results are cut, then older turns are summarised, then results of the last turns are cut, then all
  * turns are summarised. Undefined when no way to shorten the request is left. Pure.
  */
-export function planCompaction(input: Shortenable): PlannedCompaction | undefined {
+function planCompaction(input: Shortenable): PlannedCompaction | undefined {
   const { turns, budget } = input;
   const aim = budget.request * parts.aim;
   const older = turns.slice(0, firstRecent(input));
@@ -120,7 +120,7 @@ function cut(
 }
 
 /** Most tokens of a summary. */
-export const longestSummary = ({ request }: Budget): number => Math.min(4000, Math.floor(request / 8));
+const longestSummary = ({ request }: Budget): number => Math.min(4000, Math.floor(request / 8));
 
 /** A summary of short turns would be longer than the turns. */
 const isWorthIt = ({ tokensAt, budget }: Shortenable, turns: readonly PastTurn[]): boolean =>

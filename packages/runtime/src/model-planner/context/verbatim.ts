@@ -11,7 +11,7 @@ import { recentFilesSchema, recentFilesText } from './recent-files.ts';
 const most = 60;
 
 /** The files that a run has changed, at one moment. */
-export const treeStateSchema = z.strictObject({
+const treeStateSchema = z.strictObject({
   total: z.int(),
   files: z.array(
     z.strictObject({

@@ -10,7 +10,7 @@ const mostImports = 50;
  * The paths that a text imports: `@path`, at the beginning of a line or behind a blank, outside of code. A path counts from the folder of
  * the text; a path out of the repository is no import.
  */
-export function importsOf(text: string, folder: string): string[] {
+function importsOf(text: string, folder: string): string[] {
   const found = new Set<string>();
   let fence: string | undefined;
   for (const line of text.split('\n')) {
@@ -38,7 +38,7 @@ function importsIn(line: string, folder: string): string[] {
 }
 
 /** A path relative to the repository; undefined: it leads out, or is in the home of a user. */
-export function resolved(folder: string, name: string): string | undefined {
+function resolved(folder: string, name: string): string | undefined {
   if (name === '' || name.startsWith('/') || name.startsWith('~')) return undefined;
   const path = posix.join(folder, name);
   return path === '..' || path.startsWith('../') || path === '.' ? undefined : path.replace(/\/$/, '');

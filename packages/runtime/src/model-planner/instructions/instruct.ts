@@ -26,7 +26,7 @@ const mostNested = 16 * 1024;
  * their names from then on.
  * @param reading.most bytes of all texts together
  */
-export async function readInstructionFiles(
+async function readInstructionFiles(
   workspaces: Pick<Workspaces, 'contents'>,
   reading: Reading & { most: number },
 ): Promise<{ files: InstructionFile[]; text: string }> {
@@ -61,10 +61,10 @@ interface Told {
   sections: string[];
 }
 
-export const nothingTold: Told = { files: [], facts: {}, sections: [] };
+const nothingTold: Told = { files: [], facts: {}, sections: [] };
 
 /** Tree, skills and files with instructions, as the source had them. */
-export async function readRepository(
+async function readRepository(
   { workspaces }: { workspaces: Pick<Workspaces, 'listing' | 'contents' | 'ignored'> },
   { runId, base: snapshot, spec, unattended }: Pick<PlannerInput, 'runId' | 'base' | 'spec' | 'unattended'>,
   { most, signal }: { most: number; signal: AbortSignal },

@@ -13,12 +13,12 @@ const endings: Partial<Record<NewsOfTask['status'], string>> = {
 };
 
 /** @param waits the tool that shows a task */
-export function commandSentence(task: NewsOfTask, waits: string | undefined): string {
+function commandSentence(task: NewsOfTask, waits: string | undefined): string {
   const code = task.exit_code === null ? '' : ` with exit ${task.exit_code}`;
   return `The background command ${task.id} ${quoted(task.title)} ${ending(task)}${code}.${reasonOf(task)}${shownBy(task, waits, 'what it printed')}`;
 }
 
-export function agentSentence(task: NewsOfTask, waits: string | undefined): string {
+function agentSentence(task: NewsOfTask, waits: string | undefined): string {
   const kind = task.agent === undefined ? '' : ` of the kind ${quoted(task.agent)}`;
   return `The sub-agent ${task.id}${kind} ${quoted(task.title)} ${ending(task)}.${reasonOf(task)}${mergeOf(task)}${shownBy(task, waits, 'its last message')}`;
 }
@@ -121,7 +121,7 @@ const nearlyFull = 0.8;
 const nearlyUsed = 0.8;
 
 /** The notices: when each is due, and its sentence. */
-export const noticeTable: Record<NoticeKind, (facts: NoticeFacts) => Due[]> = {
+const noticeTable: Record<NoticeKind, (facts: NoticeFacts) => Due[]> = {
   task_ended: ({ news, waits }) => tasksIn(news, 'shell').map((task) => due(task.id, commandSentence(task, waits))),
   agent_ended: ({ news, waits }) => tasksIn(news, 'agent').map((task) => due(task.id, agentSentence(task, waits))),
   files_restored: ({ news }) =>

@@ -2,20 +2,10 @@ import type { PullRequest } from '@holdpoint/contract';
 import { PullRequestError } from '../errors.ts';
 import type { CodeHost, Wanted } from '../port.ts';
 import { isMarked } from '../text/marker.ts';
-import {
-  type Api,
-  anything,
-  ask,
-  type Pull,
-  pullSchema,
-  pullsSchema,
-  type Repository,
-  repositorySchema,
-  statusesSchema,
-} from './request.ts';
+import * as githubApi from './request.ts';
 
 /** @param repository owner/name */
-export function openGithub(api: Api, repository: string): CodeHost {
+export function openGithub(api: githubApi.Api, repository: string): CodeHost {
   const at = `/repos/${repository}`;
   return {
     async check(wanted) {
@@ -35,8 +25,8 @@ export function openGithub(api: Api, repository: string): CodeHost {
   };
 }
 
-async function readRepository(api: Api, at: string, repository: string): Promise<Repository> {
-  const found = await ask(api, { path: at, answer: repositorySchema, to: `read ${repository}` });
+async function readRepository(api: githubApi.Api, at: string, repository: string): Promise<githubApi.Repository> {
+  const found = await githubApi.ask(api, { path: at, answer: githubApi.repositorySchema, to: `read ${repository}` });
   if (found === undefined)
     throw new PullRequestError('EPULLREQUESTMISSING', `The API has no repository ${repository}.`);
   if (found.permissions?.push !== true) {
@@ -47,10 +37,10 @@ async function readRepository(api: Api, at: string, repository: string): Promise
 }
 
 async function checkBase(
-  api: Api,
+  api: githubApi.Api,
   at: string,
   { base, branch }: Pick<Wanted, 'base' | 'branch'>,
-  { default_branch }: Repository,
+  { default_branch }: githubApi.Repository,
 ): Promise<void> {
   const name = base ?? default_branch;
   if (name === branch) {
@@ -59,30 +49,30 @@ async function checkBase(
   }
   if (base === undefined) return;
   const path = `${at}/branches/${base.split('/').map(encodeURIComponent).join('/')}`;
-  const found = await ask(api, { path, answer: anything, to: `read the branch ${base}` });
+  const found = await githubApi.ask(api, { path, answer: githubApi.anything, to: `read the branch ${base}` });
   if (found === undefined) throw new PullRequestError('EPULLREQUESTBASE', `The repository has no branch ${base}.`);
 }
 
 /** The pull requests from exactly this branch: a fork may have a branch, and a text, of the same name. */
 async function findPulls(
-  api: Api,
+  api: githubApi.Api,
   at: string,
   { branch, repository }: Pick<Wanted, 'branch'> & { repository: string },
-): Promise<Pull[]> {
+): Promise<githubApi.Pull[]> {
   const [owner = ''] = repository.split('/');
   const query = new URLSearchParams({ state: 'all', head: `${owner}:${branch}`, per_page: '100' });
   const path = `${at}/pulls?${query}`;
-  const found = (await ask(api, { path, answer: pullsSchema, to: 'list pull requests' })) ?? [];
-  const isOwn = ({ head: { ref, repo } }: Pull): boolean =>
+  const found = (await githubApi.ask(api, { path, answer: githubApi.pullsSchema, to: 'list pull requests' })) ?? [];
+  const isOwn = ({ head: { ref, repo } }: githubApi.Pull): boolean =>
     ref === branch && repo?.full_name.toLowerCase() === repository.toLowerCase();
   return found.filter(isOwn);
 }
 
 /** The pull request that this run opened, if it may still be changed. @throws PullRequestError */
 function assertChangeable(
-  pulls: readonly Pull[],
+  pulls: readonly githubApi.Pull[],
   { runId, commit }: Pick<Wanted, 'runId' | 'commit'>,
-): Pull | undefined {
+): githubApi.Pull | undefined {
   const own = pulls.filter(({ body }) => isMarked(body, runId));
   const open = pulls.find(({ state }) => state === 'open');
   const mine = own.find(({ state }) => state === 'open') ?? own.find(({ head }) => head.sha === commit);
@@ -94,7 +84,7 @@ function assertChangeable(
   throw new PullRequestError('EPULLREQUESTOVER', `The pull request ${over.html_url} of this run is ${how}.`);
 }
 
-const foreign = ({ html_url }: Pull): PullRequestError =>
+const foreign = ({ html_url }: githubApi.Pull): PullRequestError =>
   new PullRequestError(
     'EPULLREQUESTFOREIGN',
     `The branch has a pull request already, which this run did not open: ${html_url}.`,
@@ -103,11 +93,11 @@ const foreign = ({ html_url }: Pull): PullRequestError =>
 type Placed = Wanted & { base: string; repository: string };
 
 /** GitHub has one open pull request for a branch and a base, so a second worker's request is refused, and finds that of the first. */
-async function create(api: Api, at: string, wanted: Placed): Promise<Pull> {
+async function create(api: githubApi.Api, at: string, wanted: Placed): Promise<githubApi.Pull> {
   const { branch: head, base, title, body, draft } = wanted;
   try {
     const request = { method: 'POST', path: `${at}/pulls`, body: { title, head, base, body, draft } } as const;
-    const made = await ask(api, { ...request, answer: pullSchema, to: 'open the pull request' });
+    const made = await githubApi.ask(api, { ...request, answer: githubApi.pullSchema, to: 'open the pull request' });
     if (made !== undefined) return made;
   } catch (error) {
     if (!(error instanceof PullRequestError) || error.code !== 'EPULLREQUESTREFUSED') throw error;
@@ -120,23 +110,25 @@ async function create(api: Api, at: string, wanted: Placed): Promise<Pull> {
 
 /** A merged or closed one keeps its text. */
 async function update(
-  api: Api,
+  api: githubApi.Api,
   at: string,
   { base, title, body }: Wanted & { base: string },
-  pull: Pull,
-): Promise<Pull> {
+  pull: githubApi.Pull,
+): Promise<githubApi.Pull> {
   const isSame = pull.title === title && sameText(pull.body, body) && pull.base.ref === base;
   if (isSame || pull.state === 'closed') return pull;
   const path = `${at}/pulls/${pull.number}`;
   const request = { method: 'PATCH', path, body: { title, body, base } } as const;
-  return (await ask(api, { ...request, answer: pullSchema, to: 'update the pull request' })) ?? pull;
+  return (
+    (await githubApi.ask(api, { ...request, answer: githubApi.pullSchema, to: 'update the pull request' })) ?? pull
+  );
 }
 
 /** GitHub stores line ends as browsers send them. */
 const sameText = (one: string | null, other: string): boolean =>
   (one ?? '').replaceAll('\r\n', '\n').trimEnd() === other.trimEnd();
 
-const toPullRequest = (repository: string, { number, html_url: url }: Pull): PullRequest => ({
+const toPullRequest = (repository: string, { number, html_url: url }: githubApi.Pull): PullRequest => ({
   provider: 'github',
   repository,
   number,
@@ -147,18 +139,18 @@ const toPullRequest = (repository: string, { number, html_url: url }: Pull): Pul
  * Marks the commit before the pull request is opened, so no reader sees one without the other. Commit statuses take a token; check runs take
  * the key of an app.
  */
-export async function markCommit(
-  api: Api,
+async function markCommit(
+  api: githubApi.Api,
   at: string,
   { commit, statuses }: Pick<Wanted, 'commit' | 'statuses'>,
 ): Promise<void> {
-  const read = { path: `${at}/commits/${commit}/status?per_page=100`, answer: statusesSchema };
-  const there = await ask(api, { ...read, to: 'read the statuses of the commit' });
+  const read = { path: `${at}/commits/${commit}/status?per_page=100`, answer: githubApi.statusesSchema };
+  const there = await githubApi.ask(api, { ...read, to: 'read the statuses of the commit' });
   for (const { context, description } of statuses) {
     const last = there?.statuses.find((one) => one.context === context);
     if (last?.state === 'success' && last.description === description) continue;
     const body = { state: 'success', context, description };
     const request = { method: 'POST', path: `${at}/statuses/${commit}`, body } as const;
-    await ask(api, { ...request, answer: anything, to: 'mark the commit' });
+    await githubApi.ask(api, { ...request, answer: githubApi.anything, to: 'mark the commit' });
   }
 }

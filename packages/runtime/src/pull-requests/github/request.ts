@@ -33,7 +33,7 @@ export const statusesSchema = z.object({
 export const anything = z.unknown();
 
 /** A refusal in GitHub's words. */
-export const refusalSchema = z.object({
+const refusalSchema = z.object({
   message: z.string(),
   errors: z
     .array(

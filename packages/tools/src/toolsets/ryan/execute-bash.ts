@@ -13,7 +13,7 @@ const refusal = 'holdpoint: the working directory is missing or not allowed';
 const refusedCode = 125;
 
 /** The shell line of a command in the background: the line prints to a single stream, and changes to its directory first. */
-export function backgroundLine({
+function backgroundLine({
   command,
   working_directory = '.',
   directories,
@@ -35,7 +35,7 @@ export function backgroundLine({
 }
 
 /** Whether the command never began. */
-export const refusedDirectory = ({ exit_code, output }: { exit_code: number | null; output: string }): boolean =>
+const refusedDirectory = ({ exit_code, output }: { exit_code: number | null; output: string }): boolean =>
   exit_code === refusedCode && output === `${refusal}\n`;
 
 const quote = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -50,7 +50,7 @@ export const dropLayer = (deps: Deps, { path }: Pick<Layer, 'path'>, why: string
   setAside(deps, layerKind, { entry: path, why });
 
 /** Compares a layer with its list: 4 µs per file. @returns how the layer differs, as a sentence */
-export async function findDamage(layer: Layer): Promise<string | undefined> {
+async function findDamage(layer: Layer): Promise<string | undefined> {
   const { list, path, root } = layer;
   try {
     if ((await digestStatuses(root)) === list.status) return undefined;

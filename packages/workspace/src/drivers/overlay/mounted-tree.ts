@@ -6,7 +6,6 @@ import { asideOf, requireRecord } from '../../run-folder/index.ts';
 import { soundLayer } from './check-layer.ts';
 import { type Layer, layerFile } from './layer.ts';
 import * as mounts from './mounts.ts';
-import { boundMounts } from './mounts.ts';
 
 /**
  * Mounts the tree of a run unless already mounted, or a plain folder. Every use of a tree begins with this function, so a mount point is never
@@ -42,7 +41,7 @@ export async function mountedTree(deps: Deps, folder: RunFolder): Promise<Layer 
         adoptWith: mounts.overlayFile(mounts.overlayOf(folder)),
       })
       .catch((error: unknown) => giveUp(folder, error));
-    await boundMounts(deps);
+    await mounts.boundMounts(deps);
   }
   return layer;
 }

@@ -5,75 +5,45 @@ import { type Directory, fromPlain } from '../../files/index.ts';
 import { createHead } from '../../run-folder/index.ts';
 import { noteUse } from '../../store/keyed/index.ts';
 import { changesBetween, countChanges, type Entry, type Folder } from '../../store/objects/index.ts';
-import {
-  checkoutTree,
-  contentOf,
-  fileSystemClock,
-  hashOnly,
-  knownRoot,
-  knownTree,
-  loadSnapshot,
-  type Scan,
-  type SnapshotCache,
-  scanChildren,
-  startScan,
-} from '../../tree/index.ts';
+import * as trees from '../../tree/index.ts';
 import { giveTree } from '../copy/give-tree.ts';
 import type { Counted, FillInput, MakeInput, NewTree, TreeDriver, TreePath, Written } from '../port.ts';
 import { beginLayer } from './build-layer.ts';
 import { describeDamage, dropLayer, recentLayer } from './check-layer.ts';
 import { type Layer, type LayerContent, layerKey, layerKind, layerRoot, rememberRoot, tenantFolder } from './layer.ts';
 import { mountedTree, openMounted } from './mounted-tree.ts';
-import {
-  boundMounts,
-  formerLayer,
-  isMountPoint,
-  keepPlain,
-  mountOverlay,
-  moveMount,
-  overlayFile,
-  overlayOf,
-  overlayText,
-  pointOf,
-  removeTrees,
-  staysPlain,
-  upperOf,
-  workOf,
-} from './mounts.ts';
+import * as mounts from './mounts.ts';
 import { scanOverlay } from './scan-overlay.ts';
 
 /**
  * Makes the tree of a new run: an overlay of the run over a layer, mounted at the return. The caller writes `.git` into the tree. The run's
  * folder may be renamed with the mount inside.
  */
-export async function makeOverlayTree(
-  deps: Deps,
-  input: { folder: RunFolder; owner: Owner; layer: Layer },
-): Promise<void> {
+async function makeOverlayTree(deps: Deps, input: { folder: RunFolder; owner: Owner; layer: Layer }): Promise<void> {
   const { folder } = input;
   mkdirSync(join(folder.path, 'trees'), { recursive: true, mode: 0o711 });
   await makeOverlay(deps, input);
   createHead(folder, deps.holder);
-  await boundMounts(deps);
+  await mounts.boundMounts(deps);
 }
 
 /** Makes the overlay and the mount point of an epoch, and mounts the overlay. */
-export async function makeOverlay(
+async function makeOverlay(
   deps: Pick<Deps, 'onPoint'>,
   { folder, owner, layer }: { folder: TreePath; owner: Owner; layer: Layer },
 ): Promise<void> {
-  const [upper, work] = [upperOf(folder), workOf(folder)];
-  mkdirSync(overlayOf(folder), { recursive: true, mode: 0o700 });
+  const [upper, work] = [mounts.upperOf(folder), mounts.workOf(folder)];
+  mkdirSync(mounts.overlayOf(folder), { recursive: true, mode: 0o700 });
   for (const path of [upper, work]) mkdirSync(path, { mode: 0o700 });
   chownSync(upper, owner.uid, owner.gid);
   const { name, content, list } = layer;
   const record = { format: 1, layer: name, tree: content.tree, list: list.status } as const;
-  writeFileSync(overlayFile(overlayOf(folder)), overlayText(record));
+  writeFileSync(mounts.overlayFile(mounts.overlayOf(folder)), mounts.overlayText(record));
   makeMountPoint(folder.tree);
   deps.onPoint('layer.overlay');
   // The overlay's record now shows the use of the layer. Maintenance looks for such records before removing a layer.
   if (!existsSync(layer.root)) throw new WorkspaceError('EWORKSPACEBUSY', `The layer ${layer.path} was removed.`);
-  await mountOverlay({ layer: layer.root, upper, work, target: folder.tree, owner });
+  await mounts.mountOverlay({ layer: layer.root, upper, work, target: folder.tree, owner });
   deps.onPoint('layer.mounted');
 }
 
@@ -81,7 +51,7 @@ export async function makeOverlay(
 const unmountedMark = '.not-mounted';
 
 /** A folder closed to every user of a run while nothing is mounted. */
-export function makeMountPoint(path: string): void {
+function makeMountPoint(path: string): void {
   mkdirSync(path, { mode: 0o700 });
   writeFileSync(join(path, unmountedMark), 'Holdpoint mounts the files of the run here.\n', { mode: 0o600 });
   chmodSync(path, 0o000);
@@ -111,22 +81,22 @@ export const overlayDriver: TreeDriver = {
       },
     };
   },
-  writesOf: (tree) => (existsSync(overlayOf(tree)) ? upperOf(tree) : undefined),
+  writesOf: (tree) => (existsSync(mounts.overlayOf(tree)) ? mounts.upperOf(tree) : undefined),
   place,
 };
 
 async function makeOverLayer(deps: Deps, input: MakeInput): Promise<NewTree | undefined> {
   const { folder, owner, origin, state, target } = input;
-  if (origin !== undefined && staysPlain(origin)) keepPlain(folder);
+  if (origin !== undefined && mounts.staysPlain(origin)) mounts.keepPlain(folder);
   const layer = await chooseLayer(deps, input);
   if (layer === undefined) return undefined;
   await makeOverlay(deps, { folder, owner, layer });
-  await boundMounts(deps);
+  await mounts.boundMounts(deps);
   const root = await layerRoot(deps, { folder, state, layer });
   const { permissions } = layer.content;
   return {
-    known: knownTree({ root, permissions, unsure: [] }, target.manifest.permissions),
-    count: async () => countFiles(layer, { before: root, after: knownRoot(target) }),
+    known: trees.knownTree({ root, permissions, unsure: [] }, target.manifest.permissions),
+    count: async () => countFiles(layer, { before: root, after: trees.knownRoot(target) }),
   };
 }
 
@@ -163,23 +133,23 @@ async function fillLayer<Result extends Written>(
     renameSync(build.root, folder.tree);
     await giveTree(folder.tree, owner);
     createHead(folder, deps.holder);
-    if (isStored) keepPlain(folder);
+    if (isStored) mounts.keepPlain(folder);
   }
   return written;
 }
 
 /** The tree has no mount point at its place yet, so the tree is out of use until the rename. */
 async function place(from: TreePath, to: RunFolder): Promise<(() => Promise<void>) | undefined> {
-  if (!existsSync(overlayOf(from))) return undefined;
-  mkdirSync(dirname(overlayOf(to)), { recursive: true, mode: 0o700 });
-  await removeTrees(overlayOf(to));
-  renameSync(overlayOf(from), overlayOf(to));
-  const isMounted = isMountPoint(from.tree);
-  if (isMounted) makeMountPoint(pointOf(from.tree));
-  renameSync(isMounted ? pointOf(from.tree) : from.tree, to.tree);
+  if (!existsSync(mounts.overlayOf(from))) return undefined;
+  mkdirSync(dirname(mounts.overlayOf(to)), { recursive: true, mode: 0o700 });
+  await mounts.removeTrees(mounts.overlayOf(to));
+  renameSync(mounts.overlayOf(from), mounts.overlayOf(to));
+  const isMounted = mounts.isMountPoint(from.tree);
+  if (isMounted) makeMountPoint(mounts.pointOf(from.tree));
+  renameSync(isMounted ? mounts.pointOf(from.tree) : from.tree, to.tree);
   // The next use mounts the tree after a failed move.
   return async () => {
-    if (isMounted) await moveMount(from.tree, to.tree).catch(() => {});
+    if (isMounted) await mounts.moveMount(from.tree, to.tree).catch(() => {});
   };
 }
 
@@ -187,15 +157,15 @@ async function place(from: TreePath, to: RunFolder): Promise<(() => Promise<void
  * The layer below a new tree at a snapshot; undefined when the trees of this host, or of this run, are plain folders. The layer of the
  * former tree, else the source's layer, else a layer made of the snapshot.
  */
-export async function chooseLayer(deps: Deps, input: MakeInput): Promise<Layer | undefined> {
+async function chooseLayer(deps: Deps, input: MakeInput): Promise<Layer | undefined> {
   const { folder, record, state, target, near } = input;
-  if (staysPlain(folder) || !(await deps.sharing.usable())) return undefined;
-  const name = near && formerLayer(overlayOf(near));
+  if (mounts.staysPlain(folder) || !(await deps.sharing.usable())) return undefined;
+  const name = near && mounts.formerLayer(mounts.overlayOf(near));
   const former = name === undefined ? undefined : await takeLayer(deps, name);
   if (former !== undefined) return former;
   const { tenant } = record;
-  const base = record.base === target.id ? target : await loadSnapshot(deps, { folder, state, id: record.base });
-  const content = contentOf(base);
+  const base = record.base === target.id ? target : await trees.loadSnapshot(deps, { folder, state, id: record.base });
+  const content = trees.contentOf(base);
   return (content && (await findLayer(deps, { ...content, tenant }))) ?? (await makeLayer(deps, input));
 }
 
@@ -203,7 +173,7 @@ export async function chooseLayer(deps: Deps, input: MakeInput): Promise<Layer |
 async function makeLayer(deps: Deps, input: MakeInput): Promise<Layer | undefined> {
   const { folder, record, state, target, signal } = input;
   const { tenant } = record;
-  const plain = contentOf(target);
+  const plain = trees.contentOf(target);
   if (plain === undefined) return undefined;
   const content = { ...plain, tenant, salt: record.base };
   const there = await findLayer(deps, content);
@@ -212,11 +182,14 @@ async function makeLayer(deps: Deps, input: MakeInput): Promise<Layer | undefine
   if (build === undefined) return undefined;
   const counts = { files: 0, bytes: 0 };
   const at = { ...folder, tree: build.root };
-  await checkoutTree(
+  await trees.checkoutTree(
     {
-      ...{ git: deps.git, scan: startScan(deps, { folder: at, state, content: hashOnly, learn: false, signal }) },
+      ...{
+        git: deps.git,
+        scan: trees.startScan(deps, { folder: at, state, content: trees.hashOnly, learn: false, signal }),
+      },
       ...{ gitDir: folder.shadow, tree: build.root, owner: undefined, keep: () => false, signal },
-      clock: () => fileSystemClock(folder),
+      clock: () => trees.fileSystemClock(folder),
       permissions: target.manifest.permissions,
       onWritten: (bytes) => {
         counts.files += 1;
@@ -234,23 +207,23 @@ async function makeLayer(deps: Deps, input: MakeInput): Promise<Layer | undefine
  * Reads a whole tree: of a tree on a layer, only the run's writes. Losses and gains of the layer are not the run's work, so the result has
  * such paths in the layer's original form, and the layer is set aside.
  */
-export async function readTree(
+async function readTree(
   deps: Deps,
-  input: { folder: RunFolder; state: SnapshotCache; scan: Scan; top: Directory; layer: Layer | undefined },
+  input: { folder: RunFolder; state: trees.SnapshotCache; scan: trees.Scan; top: Directory; layer: Layer | undefined },
   previous: Entry | undefined,
 ): Promise<Folder> {
   const { folder, scan, top, layer } = input;
-  if (layer === undefined) return scanChildren(scan, top, '', previous);
+  if (layer === undefined) return trees.scanChildren(scan, top, '', previous);
   const base = await layerRoot(deps, { ...input, layer });
   const damaged = new Set<string>();
-  const root = await scanOverlay(scan, { top, upper: upperOf(folder), layer, base, damaged }, previous);
+  const root = await scanOverlay(scan, { top, upper: mounts.upperOf(folder), layer, base, damaged }, previous);
   // The next use of the tree finds the layer gone, so a new tree is built.
   if (damaged.size > 0) dropLayer(deps, layer, describeDamage([...damaged].sort()));
   return root;
 }
 
 /** The layer of a tenant with this content; undefined when there is none, or when the trees of this host are plain folders. */
-export async function findLayer(
+async function findLayer(
   deps: Deps,
   { tenant, ...content }: LayerContent & { tenant: string | undefined },
 ): Promise<Layer | undefined> {

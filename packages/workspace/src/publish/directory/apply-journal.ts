@@ -2,7 +2,6 @@ import type { Deps, RunFolder } from '../../deps.ts';
 import { openChain, openTop, removeIfEmpty, syncPath } from '../../files/index.ts';
 import { streamBlobs } from '../../host-git/stream-blobs.ts';
 import { clearAfterPublish } from './clear-aside.ts';
-import type { Journal } from './journal-step.ts';
 import * as journalStep from './journal-step.ts';
 import { createPlacer, type DueStep, makeParents, parentReplaced, swapIn } from './place-file.ts';
 import { findAside, putAside, removeName } from './private-name.ts';
@@ -10,7 +9,7 @@ import { findAside, putAside, removeName } from './private-name.ts';
 interface Input {
   folder: RunFolder;
   root: string;
-  journal: Journal;
+  journal: journalStep.Journal;
 }
 
 /**
@@ -40,7 +39,7 @@ export async function applyJournal(deps: Deps, input: Input): Promise<journalSte
   return conflicts;
 }
 
-export function stepsOf({ direction, entries }: Journal): journalStep.Step[] {
+export function stepsOf({ direction, entries }: journalStep.Journal): journalStep.Step[] {
   return entries.map(({ path, old, new: now }) => {
     return direction === 'forward' ? { path, from: old, to: now } : { path, from: now, to: old };
   });

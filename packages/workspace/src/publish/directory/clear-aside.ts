@@ -16,7 +16,7 @@ const pollMs = 20;
  * user's own processes. Outside Linux the scan sees none.
  * @returns the names of the still open files
  */
-export async function waitForWriters(names: ReadonlySet<string>, longestMs: number): Promise<Set<string>> {
+async function waitForWriters(names: ReadonlySet<string>, longestMs: number): Promise<Set<string>> {
   const until = performance.now() + longestMs;
   let open = await openForWriting(names);
   while (open.size > 0 && performance.now() < until) {

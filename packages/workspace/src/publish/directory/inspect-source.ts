@@ -2,7 +2,6 @@ import { closeSync, constants, fstatSync, openSync, readFileSync, readlinkSync }
 import { errnoOf, WorkspaceError } from '../../errors.ts';
 import { type Directory, openChain, openChild, openTop, statIn, toText } from '../../files/index.ts';
 import * as objects from '../../store/objects/index.ts';
-import { type Leaf, modes } from '../../store/objects/index.ts';
 import { modeOf } from '../../tree/index.ts';
 
 export interface Ownership {
@@ -155,18 +154,18 @@ export interface RunBits {
  * the run. A new file gets the owner of its folder and the permissions from the run.
  */
 export function withOwnership(
-  leaf: Leaf,
-  old: (Leaf & Ownership) | null,
+  leaf: objects.Leaf,
+  old: (objects.Leaf & Ownership) | null,
   { parent, run }: { parent: Ownership; run: RunBits },
-): Leaf & Ownership {
+): objects.Leaf & Ownership {
   const { uid, gid } = old ?? parent;
-  const executable = leaf.mode === modes.executable;
-  if (old === null || old.mode === modes.symlink) {
+  const executable = leaf.mode === objects.modes.executable;
+  if (old === null || old.mode === objects.modes.symlink) {
     return { ...leaf, permissions: run.bits, uid, gid };
   }
   const bits = old.permissions & 0o777;
   const permissions =
-    executable === (old.mode === modes.executable)
+    executable === (old.mode === objects.modes.executable)
       ? old.permissions & 0o777
       : executable
         ? bits | ((bits & 0o444) >> 2)

@@ -4,22 +4,14 @@ import * as files from '../../files/index.ts';
 import type { BlobReceiver } from '../../host-git/stream-blobs.ts';
 import { modes } from '../../store/objects/index.ts';
 import { type AttributeCopier, createAttributeCopier } from './copy-attributes.ts';
-import {
-  changedMeanwhile,
-  checkStep,
-  type JournalEntry,
-  type Pass,
-  type Step,
-  type StepConflict,
-  splitPath,
-} from './journal-step.ts';
+import * as journalStep from './journal-step.ts';
 import { findAside, linkOrMove, privateName, putAside, removeName } from './private-name.ts';
 
-export type DueStep = Step & { to: NonNullable<JournalEntry['new']> };
+export type DueStep = journalStep.Step & { to: NonNullable<journalStep.JournalEntry['new']> };
 
 /** Receives the contents of due steps and writes each file into the source. */
 export interface Placer extends BlobReceiver {
-  readonly conflicts: StepConflict[];
+  readonly conflicts: journalStep.StepConflict[];
   /** Replaced files whose ACLs and extended attributes could not be kept. */
   readonly stripped: string[];
   close(): void;
@@ -37,9 +29,9 @@ interface Open {
 
 export function createPlacer(
   deps: Pick<Deps, 'onPoint' | 'isRoot'>,
-  input: { pass: Pass; due: readonly DueStep[]; stopAtFirst: boolean },
+  input: { pass: journalStep.Pass; due: readonly DueStep[]; stopAtFirst: boolean },
 ): Placer {
-  const conflicts: StepConflict[] = [];
+  const conflicts: journalStep.StepConflict[] = [];
   const stripped: string[] = [];
   const attributes = createAttributeCopier();
   let open: Open | undefined;
@@ -77,9 +69,9 @@ export function createPlacer(
   };
 }
 
-function openStep(deps: Pick<Deps, 'isRoot'>, pass: Pass, step: DueStep): Open | StepConflict {
+function openStep(deps: Pick<Deps, 'isRoot'>, pass: journalStep.Pass, step: DueStep): Open | journalStep.StepConflict {
   const { aside } = pass;
-  const { names, name } = splitPath(step.path);
+  const { names, name } = journalStep.splitPath(step.path);
   const directory = makeParents(deps, pass, names);
   if (directory === undefined) return parentReplaced(step.path);
   const temporary = privateName(aside.runId, step.path, 'tmp');
@@ -89,7 +81,7 @@ function openStep(deps: Pick<Deps, 'isRoot'>, pass: Pass, step: DueStep): Open |
   return { step, directory, name, temporary, fd, pieces: [] };
 }
 
-export const parentReplaced = (path: string): StepConflict => ({
+export const parentReplaced = (path: string): journalStep.StepConflict => ({
   path,
   detail: 'A parent folder was replaced by something else.',
 });
@@ -97,7 +89,7 @@ export const parentReplaced = (path: string): StepConflict => ({
 /** Opens the folder of a path. A missing folder gets the owner and permissions of its parent, unless private in the run. */
 export function makeParents(
   deps: Pick<Deps, 'isRoot'>,
-  { aside: { root }, folders }: Pass,
+  { aside: { root }, folders }: journalStep.Pass,
   names: readonly string[],
 ): files.Directory | undefined {
   let current = files.openTop(root);
@@ -123,7 +115,7 @@ export function makeParents(
 }
 
 /** Runs before chown: chown drops the capabilities of a file, granted to the old content. */
-async function keepAttributes(attributes: AttributeCopier, pass: Pass, open: Open): Promise<boolean> {
+async function keepAttributes(attributes: AttributeCopier, pass: journalStep.Pass, open: Open): Promise<boolean> {
   const { step, fd } = open;
   if (fd === undefined || step.from === null || step.from.mode === modes.symlink) return true;
   // The run made the file private: without the ACL, its new content is never readable to others, not even for a moment.
@@ -141,9 +133,9 @@ async function keepAttributes(attributes: AttributeCopier, pass: Pass, open: Ope
 
 async function place(
   deps: Pick<Deps, 'onPoint' | 'isRoot'>,
-  pass: Pass,
+  pass: journalStep.Pass,
   open: Open,
-): Promise<StepConflict | undefined> {
+): Promise<journalStep.StepConflict | undefined> {
   const { directory, temporary, step, fd } = open;
   const owner = deps.isRoot ? { uid: step.to.uid, gid: step.to.gid } : undefined;
   if (fd === undefined) {
@@ -154,7 +146,7 @@ async function place(
     await files.syncOpen(fd);
   }
   deps.onPoint('publish.staged');
-  const verdict = await checkStep(pass, step);
+  const verdict = await journalStep.checkStep(pass, step);
   const conflict =
     verdict === 'due' ? swapIn(deps, pass, { ...open, incoming: open }) : verdict === 'done' ? undefined : verdict;
   removeName(directory, temporary);
@@ -168,19 +160,19 @@ async function place(
  */
 export function swapIn(
   deps: Pick<Deps, 'onPoint'>,
-  pass: Pass,
+  pass: journalStep.Pass,
   at: {
     step: DueStep;
     directory: files.Directory;
     name: string;
     incoming: { directory: files.Directory; temporary: string };
   },
-): StepConflict | undefined {
+): journalStep.StepConflict | undefined {
   const { step, directory, name, incoming } = at;
   const { path } = step;
   if (step.from !== null) {
     if (!pass.halfDone.has(path) && !putAside(pass.aside, { path, role: pass.role, directory, name })) {
-      return changedMeanwhile(path);
+      return journalStep.changedMeanwhile(path);
     }
     deps.onPoint('publish.taken-away');
   } else if (files.statIn(directory, name)?.isDirectory() === true && !files.removeEmptyFolders(directory, name)) {

@@ -10,14 +10,7 @@ import { findDamaged } from '../../host-git/find-damaged.ts';
 import { changeSet, leftOutOf } from '../index.ts';
 import { applyJournal, passOf, stepsOf } from './apply-journal.ts';
 import { clearAfterRollback } from './clear-aside.ts';
-import {
-  type Journal,
-  readJournal,
-  removeJournal,
-  type StepConflict,
-  writeJournal,
-  writeLastPublished,
-} from './journal-step.ts';
+import * as journalStep from './journal-step.ts';
 import { openTarget } from './open-target.ts';
 import { type DirectoryInput, isPublished, planDirectory, requestId, scopeOf } from './plan-directory.ts';
 
@@ -140,11 +133,11 @@ export async function publishDirectory(deps: Deps, request: Input & { expect: st
     if (plan.conflicts.length > 0 || opened === undefined) return { status: 'conflict', conflicts: plan.conflicts };
     await assertContents(deps, folder, journal);
     deps.onPoint('publish.checked');
-    const begun: Journal = {
+    const begun: journalStep.Journal = {
       ...{ format: 1, snapshot: input.snapshot, candidate: plan.candidate, request: requestId(input) },
       ...{ digest: plan.digest, direction: 'forward', conflicts: [], ...journal },
     };
-    await writeJournal(folder, begun);
+    await journalStep.writeJournal(folder, begun);
     deps.onPoint('publish.committed');
     const conflicts = await finish(deps, folder, opened.path, begun);
     return conflicts.length > 0 ? { status: 'conflict', conflicts } : published(deps, input, plan.candidate);
@@ -152,7 +145,11 @@ export async function publishDirectory(deps: Deps, request: Input & { expect: st
 }
 
 /** A lost or damaged content found behind the commit point would leave the source half-way for ever: all of it is read before. */
-async function assertContents(deps: Deps, folder: RunFolder, { entries }: Pick<Journal, 'entries'>): Promise<void> {
+async function assertContents(
+  deps: Deps,
+  folder: RunFolder,
+  { entries }: Pick<journalStep.Journal, 'entries'>,
+): Promise<void> {
   const oids = entries.flatMap(({ new: now }) => now?.oid ?? []);
   const damaged = await findDamaged(deps, { gitDir: folder.shadow, oids });
   if (damaged.size === 0) return;
@@ -165,7 +162,7 @@ async function assertContents(deps: Deps, folder: RunFolder, { entries }: Pick<J
 
 /** Finishes an interrupted publish, if any. Waits for a publish in progress. */
 export async function recoverPublish(deps: Deps, input: Pick<DirectoryInput, 'folder' | 'record'>): Promise<void> {
-  if (readJournal(input.folder) === undefined) return;
+  if (journalStep.readJournal(input.folder) === undefined) return;
   await withSourceLock(deps, input.record.origin ?? '', async () => {
     using opened = openTarget(deps, input.record);
     await finishPending(deps, { ...input, opened });
@@ -177,25 +174,25 @@ async function finishPending(
   deps: Deps,
   { folder, opened }: Pick<DirectoryInput, 'folder' | 'opened'>,
 ): Promise<Conflict[]> {
-  const journal = readJournal(folder);
+  const journal = journalStep.readJournal(folder);
   return journal === undefined || opened === undefined ? [] : finish(deps, folder, opened.path, journal);
 }
 
 /** Completes a journal, or rolls the journal back on a conflict. @returns the conflicts behind the rollback */
-async function finish(deps: Deps, folder: RunFolder, root: string, journal: Journal): Promise<Conflict[]> {
+async function finish(deps: Deps, folder: RunFolder, root: string, journal: journalStep.Journal): Promise<Conflict[]> {
   let current = journal;
   if (current.direction === 'forward') {
     const conflicts = await applyJournal(deps, { folder, root, journal: current });
     if (conflicts.length === 0) {
-      await writeLastPublished(folder, current);
+      await journalStep.writeLastPublished(folder, current);
       deps.onPoint('publish.recorded');
-      await removeJournal(folder);
+      await journalStep.removeJournal(folder);
       deps.onPoint('publish.done');
       return [];
     }
     current = { ...current, direction: 'back', conflicts };
     deps.logger.warn({ run_id: folder.runId, conflicts }, 'source changed during a publish: rolling back');
-    await writeJournal(folder, current);
+    await journalStep.writeJournal(folder, current);
     deps.onPoint('publish.turned');
   }
   const left = await applyJournal(deps, { folder, root, journal: current });
@@ -203,10 +200,10 @@ async function finish(deps: Deps, folder: RunFolder, root: string, journal: Jour
   const kept = await clearAfterRollback(passOf({ folder, root, journal: current }), stepsOf(current));
   const conflicts = mergeByPath([...current.conflicts, ...left, ...kept.map(({ conflict }) => conflict)]);
   // A later call still reports the kept files when this process dies before its answer.
-  if (kept.length > 0) await writeJournal(folder, { ...current, conflicts });
+  if (kept.length > 0) await journalStep.writeJournal(folder, { ...current, conflicts });
   deps.onPoint('publish.kept');
   for (const { release } of kept) await release();
-  await removeJournal(folder);
+  await journalStep.removeJournal(folder);
   return conflicts.map(({ path, detail, kept: beside }) => ({
     path: toText(path),
     reason: 'changed_in_source',
@@ -215,8 +212,8 @@ async function finish(deps: Deps, folder: RunFolder, root: string, journal: Jour
 }
 
 /** A conflict per path; a conflict with the name of a kept file wins. */
-function mergeByPath(conflicts: readonly StepConflict[]): StepConflict[] {
-  const byPath = new Map<string, StepConflict>();
+function mergeByPath(conflicts: readonly journalStep.StepConflict[]): journalStep.StepConflict[] {
+  const byPath = new Map<string, journalStep.StepConflict>();
   for (const one of conflicts) {
     if (one.kept !== undefined || !byPath.has(one.path)) byPath.set(one.path, one);
   }

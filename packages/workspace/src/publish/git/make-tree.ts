@@ -7,7 +7,6 @@ import { assertUnchanged, type Repository } from '../../source/git/repository.ts
 import { takeCommit } from '../../source/git/take-commit.ts';
 import { createSelection } from '../../source/import-context.ts';
 import * as objects from '../../store/objects/index.ts';
-import { applyChanges, type Change, type Folder, find, isFolder, modes } from '../../store/objects/index.ts';
 import { keepRecent, loadSnapshot, loadTree } from '../../tree/index.ts';
 import { changeSet, findUnexplained, leftOutOf, unexplained } from '../index.ts';
 import { mergeTrees } from '../merge/merge-trees.ts';
@@ -19,20 +18,25 @@ import type { Intent } from './publish-intent.ts';
 
 /** A tree of the source, and its submodules. A workspace does not contain submodules. */
 export interface SourceTree {
-  root: Folder;
+  root: objects.Folder;
   submodules: { path: string; oid: string }[];
 }
 
 /**
  * Adds the submodules of the source back. A file of the run in the place of a submodule is a conflict: the run could not see the submodule.
  */
-export function withSubmodules(root: Folder, { submodules }: SourceTree): { root: Folder; conflicts: Conflict[] } {
-  const changes = submodules.map(({ path, oid }): Change => ({ path, old: null, new: { mode: modes.submodule, oid } }));
-  const isTaken = ({ path }: Change) => {
-    const now = find(root, path.split('/'));
-    return now !== undefined && !(isFolder(now) && now.entries.size === 0);
+function withSubmodules(
+  root: objects.Folder,
+  { submodules }: SourceTree,
+): { root: objects.Folder; conflicts: Conflict[] } {
+  const changes = submodules.map(
+    ({ path, oid }): objects.Change => ({ path, old: null, new: { mode: objects.modes.submodule, oid } }),
+  );
+  const isTaken = ({ path }: objects.Change) => {
+    const now = objects.find(root, path.split('/'));
+    return now !== undefined && !(objects.isFolder(now) && now.entries.size === 0);
   };
-  const placed = applyChanges(root, changes);
+  const placed = objects.applyChanges(root, changes);
   const taken = [...changes.filter(isTaken).map(({ path }) => path), ...placed.blocked];
   return { root: placed.root, conflicts: [...new Set(taken)].map(conflictAt) };
 }

@@ -145,7 +145,7 @@ export async function isMerged(deps: Deps, source: Repository, commit: string, t
 }
 
 /** The target of a symbolic ref. */
-export async function symbolicRef(deps: Deps, source: Repository, name: string): Promise<string | undefined> {
+async function symbolicRef(deps: Deps, source: Repository, name: string): Promise<string | undefined> {
   const { at, options } = asOwner(source);
   const found = await deps.git.run([...at, 'symbolic-ref', '--quiet', name], { ...options, accept: [0, 1, 128] });
   return found.code === 0 ? found.stdout.toString('utf8').trim() : undefined;

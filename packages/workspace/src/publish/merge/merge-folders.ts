@@ -5,7 +5,6 @@ import type { Deps } from '../../deps.ts';
 import { removeFolder, writeAll } from '../../files/index.ts';
 import { streamBlobs } from '../../host-git/stream-blobs.ts';
 import * as objects from '../../store/objects/index.ts';
-import { type Leaf, modes } from '../../store/objects/index.ts';
 
 /** A value for each of three trees. */
 export interface ThreeWay<T> {
@@ -143,11 +142,11 @@ const mostConflicts = 127;
 export const emptyFile = 'empty';
 
 /** A file present on both sides. */
-export type BothHave = ThreeWay<Leaf | null> & { readonly source: Leaf; readonly run: Leaf };
+export type BothHave = ThreeWay<objects.Leaf | null> & { readonly source: objects.Leaf; readonly run: objects.Leaf };
 
 /** Contents to merge: source, base, run. A base other than a regular file counts as empty. */
 export function versionsOf({ base, source, run }: BothHave): [string, string | undefined, string] {
-  return [source.oid, base === null || base.mode === modes.symlink ? undefined : base.oid, run.oid];
+  return [source.oid, base === null || base.mode === objects.modes.symlink ? undefined : base.oid, run.oid];
 }
 
 /**

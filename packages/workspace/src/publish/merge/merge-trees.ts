@@ -2,20 +2,11 @@ import type { Conflict, Resolution } from '@holdpoint/contract';
 import type { Deps, ObjectWriter, RunFolder } from '../../deps.ts';
 import { toText } from '../../files/index.ts';
 import * as objects from '../../store/objects/index.ts';
-import { type Folder, find, isFolder, type Leaf, modes } from '../../store/objects/index.ts';
 import { type AttributeQuery, checkAttributes } from '../git/attributes/check-attributes.ts';
 import { createTextBudget, readVersions, resolveConflict } from '../index.ts';
 import { countHunks } from './conflict-lines.ts';
 import { findMoves } from './find-moves.ts';
-import {
-  type BothChanged,
-  mapThree,
-  mergeFile,
-  mergeFolders,
-  type ThreeWay,
-  type UnmergedPath,
-  withVersions,
-} from './merge-folders.ts';
+import * as folderMerge from './merge-folders.ts';
 
 /** Number of git processes at once. */
 const mostProcesses = 4;
@@ -29,20 +20,20 @@ export async function mergeContents(
   input: {
     gitDir: string;
     writer: ObjectWriter;
-    files: readonly BothChanged[];
+    files: readonly folderMerge.BothChanged[];
     /** By path. @default text */
     drivers: ReadonlyMap<string, MergeDriver>;
   },
-): Promise<Map<BothChanged, Leaf>> {
+): Promise<Map<folderMerge.BothChanged, objects.Leaf>> {
   const files = input.files.filter(({ path }) => driverAt(input, path).kind !== 'none');
-  const merged = new Map<BothChanged, Leaf>();
+  const merged = new Map<folderMerge.BothChanged, objects.Leaf>();
   if (files.length === 0) return merged;
-  await withVersions(deps, { gitDir: input.gitDir, files }, async (folder, isFit) => {
+  await folderMerge.withVersions(deps, { gitDir: input.gitDir, files }, async (folder, isFit) => {
     const waiting = files.filter(isFit);
     const work = async () => {
       for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
         const flags = driverAt(input, file.path).kind === 'union' ? ['--union'] : [];
-        const { isClean, content } = await mergeFile(deps, { gitDir: input.gitDir, folder, file, flags });
+        const { isClean, content } = await folderMerge.mergeFile(deps, { gitDir: input.gitDir, folder, file, flags });
         if (isClean) merged.set(file, { mode: file.mode, oid: input.writer.blob(content) });
       }
     };
@@ -54,7 +45,7 @@ export async function mergeContents(
 const driverAt = ({ drivers }: { drivers: ReadonlyMap<string, MergeDriver> }, path: string): MergeDriver =>
   drivers.get(path) ?? { kind: 'text' };
 
-export interface MergeInput extends ThreeWay<objects.Folder> {
+export interface MergeInput extends folderMerge.ThreeWay<objects.Folder> {
   folder: RunFolder;
   writer: ObjectWriter;
   resolutions: readonly Resolution[];
@@ -74,14 +65,14 @@ export async function mergeTrees(
   input: MergeInput,
 ): Promise<{ root: objects.Folder; conflicts: Conflict[] }> {
   const { folder, writer } = input;
-  const merged = mergeFolders(input);
+  const merged = folderMerge.mergeFolders(input);
   if (merged.contents.length > 0) await writer.flush();
   const paths = merged.contents.map(({ path }) => path);
   const query = { shadow: folder.shadow, source: input.sourceGitDir, root: input.source, paths };
   const drivers = input.drivers ?? (await readMergeDrivers(deps, query));
   const contents = await mergeContents(deps, { gitDir: folder.shadow, writer, files: merged.contents, drivers });
   const settled: objects.Change[] = [];
-  const unsettled: UnmergedPath[] = [];
+  const unsettled: folderMerge.UnmergedPath[] = [];
   for (const [file, leaf] of contents) settled.push({ path: file.path, old: null, new: leaf });
   for (const one of [...merged.conflicts, ...merged.contents.filter((file) => !contents.has(file))]) {
     const resolution = input.resolutions.find(({ path }) => path === toText(one.path));
@@ -95,19 +86,19 @@ export async function mergeTrees(
   return { root, conflicts: open.length === 0 ? [] : await toConflicts(deps, { ...input, drivers }, open) };
 }
 
-function versionsAt(input: ThreeWay<objects.Folder>, path: string): UnmergedPath {
+function versionsAt(input: folderMerge.ThreeWay<objects.Folder>, path: string): folderMerge.UnmergedPath {
   const names = path.split('/');
   const leafAt = (root: objects.Folder) => {
     const entry = objects.find(root, names);
     return objects.isLeaf(entry) ? entry : null;
   };
-  return { path, ...mapThree(input, leafAt) };
+  return { path, ...folderMerge.mapThree(input, leafAt) };
 }
 
 async function toConflicts(
   deps: Deps,
   input: MergeInput & { drivers: ReadonlyMap<string, MergeDriver> },
-  unsorted: readonly UnmergedPath[],
+  unsorted: readonly folderMerge.UnmergedPath[],
 ): Promise<Conflict[]> {
   const { writer } = input;
   const gitDir = input.folder.shadow;
@@ -126,14 +117,14 @@ async function toConflicts(
     path: toText(one.path),
     reason: 'merge',
     detail: describeConflict({ ...input, moves }, one),
-    versions: mapThree<UnmergedPath['base'], ReturnType<typeof version>>(one, version),
+    versions: folderMerge.mapThree<folderMerge.UnmergedPath['base'], ReturnType<typeof version>>(one, version),
     merge: merges.get(one),
   }));
 }
 
 /** Adds the empty folders present on both sides or made by a side, unless a file is in the way, and removes the others. */
-function mergeEmptyFolders(root: objects.Folder, three: ThreeWay<objects.Folder>): objects.Folder {
-  const { base, source, run } = mapThree(three, (of) => new Set(objects.emptyFolders(of)));
+function mergeEmptyFolders(root: objects.Folder, three: folderMerge.ThreeWay<objects.Folder>): objects.Folder {
+  const { base, source, run } = folderMerge.mapThree(three, (of) => new Set(objects.emptyFolders(of)));
   const isKept = (path: string) => (source.has(path) && run.has(path)) || (!base.has(path) && isIn(path));
   const isIn = (path: string) => source.has(path) || run.has(path);
   let result = root;
@@ -166,9 +157,9 @@ function isFree(root: objects.Folder, names: readonly string[]): boolean {
 }
 
 /** Names of the two sides in the middle of a sentence. */
-export type Sides = Record<'source' | 'run', string>;
+type Sides = Record<'source' | 'run', string>;
 
-interface Context extends ThreeWay<Folder> {
+interface Context extends folderMerge.ThreeWay<objects.Folder> {
   sides: Sides;
   /** New path by old path, for files moved by a side. */
   moves: Record<keyof Sides, ReadonlyMap<string, string>>;
@@ -177,13 +168,16 @@ interface Context extends ThreeWay<Folder> {
 }
 
 /** Explains a conflict: the side with the deletion, change or addition of the file. */
-export function describeConflict(context: Context, open: UnmergedPath): string {
+function describeConflict(context: Context, open: folderMerge.UnmergedPath): string {
   const sentence = reasonOf(context, open);
   return sentence.charAt(0).toUpperCase() + sentence.slice(1);
 }
 
-function reasonOf({ sides, moves, drivers, ...trees }: Context, { path, base, source, run }: UnmergedPath): string {
-  const isFolderIn = (root: Folder) => isFolder(find(root, path.split('/')));
+function reasonOf(
+  { sides, moves, drivers, ...trees }: Context,
+  { path, base, source, run }: folderMerge.UnmergedPath,
+): string {
+  const isFolderIn = (root: objects.Folder) => objects.isFolder(objects.find(root, path.split('/')));
   const movedBy = (side: keyof Sides) => {
     const to = moves[side].get(path);
     return to === undefined ? '' : ` It was probably moved to ${toText(to)}.`;
@@ -193,7 +187,7 @@ function reasonOf({ sides, moves, drivers, ...trees }: Context, { path, base, so
   if (source === null) return `${sides.source} deleted this file, and ${sides.run} changed it.${movedBy('source')}`;
   if (run === null) return `${sides.source} changed this file, and ${sides.run} deleted it.${movedBy('run')}`;
   if (base === null) return `${sides.source} has a file here that ${sides.run} did not start from.`;
-  const isLink = (leaf: Leaf) => leaf.mode === modes.symlink;
+  const isLink = (leaf: objects.Leaf) => leaf.mode === objects.modes.symlink;
   if (isLink(source) !== isLink(run)) {
     return `one side (${sides.source} or ${sides.run}) has a symbolic link here, the other a file.`;
   }
@@ -209,7 +203,7 @@ export type MergeDriver =
   | { kind: 'none'; detail: string };
 
 /** The merge drivers by path, from the attribute `merge`. Paths with the default text merge are omitted. */
-export async function readMergeDrivers(
+async function readMergeDrivers(
   deps: Pick<Deps, 'git'>,
   query: Omit<AttributeQuery, 'names'>,
 ): Promise<Map<string, MergeDriver>> {

@@ -9,7 +9,7 @@ import type { ImportContext } from '../import-context.ts';
 import { readZip } from './read-zip.ts';
 import { archiveError, createUnpacker, type Unpacker } from './unpack.ts';
 
-export async function readTar(path: string, unpacker: Unpacker, options: { gzip: boolean }): Promise<void> {
+async function readTar(path: string, unpacker: Unpacker, options: { gzip: boolean }): Promise<void> {
   // Read names as bytes, and accept tars without a magic number. The type declarations lack some of these options.
   const settings = { filenameEncoding: 'latin1', allowUnknownFormat: true, highWaterMark: 256 * 1024 };
   const entries = extract(settings);

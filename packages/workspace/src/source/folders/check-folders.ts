@@ -24,7 +24,7 @@ const mostNamed = 3;
  * Looks for files unreadable for a run, and for FIFOs. Takes 6 µs per entry, so 0.35 s for 58,000.
  * @param input.asOther whether runs are other users than the owner of the files; otherwise they are the user of this process
  */
-export async function findUnusable(
+async function findUnusable(
   top: string,
   { asOther, most, maybeYield }: { asOther: boolean; most: number; maybeYield: Yielder },
 ): Promise<Unusable> {

@@ -5,7 +5,6 @@ import type { Bounds, OpenPath } from '../../bounds/bounds.ts';
 import { mountPointsIn } from '../../bounds/mounts.ts';
 import type { Deps, Owner, RunFolder, WorkspaceRecord } from '../../deps.ts';
 import * as files from '../../files/index.ts';
-import { type Directory, isDotGit, openChain, openTop } from '../../files/index.ts';
 import { errnoOf, WorkspaceError } from '../../port/workspaces.ts';
 import { type Entry, emptyFolder, type Folder, find, isFolder, withEntry } from '../../store/objects/index.ts';
 
@@ -50,7 +49,7 @@ const judged = new WeakMap<Bounds, Map<string, { identity: string; until: number
 /**
  * Judges a folder like `openFolder`, without opening the folder. A folder judged a moment ago, with the same identity, is not judged again.
  */
-export function judgeFolder(deps: JudgeDeps, place: FolderPlace): SourceFolder {
+function judgeFolder(deps: JudgeDeps, place: FolderPlace): SourceFolder {
   const host = join(place.top, place.path);
   const known = judged.get(deps.bounds) ?? new Map<string, { identity: string; until: number }>();
   judged.set(deps.bounds, known);
@@ -77,12 +76,12 @@ export const refuse = ({ path }: Pick<FolderPlace, 'path'>, why: string): Worksp
 
 const mountPointsOf = (path: string): string[] => (process.platform === 'linux' ? mountPointsIn(path) : []);
 
-function openWithoutLinks(place: FolderPlace): Directory {
+function openWithoutLinks(place: FolderPlace): files.Directory {
   const names = place.path.split('/');
-  if (names.some(isDotGit)) throw refuse(place, 'is a repository');
+  if (names.some(files.isDotGit)) throw refuse(place, 'is a repository');
   try {
-    using top = openTop(place.top);
-    const found = openChain(top, names);
+    using top = files.openTop(place.top);
+    const found = files.openChain(top, names);
     if (found !== undefined) return found;
   } catch (cause) {
     throw new WorkspaceError('ESOURCEFOLDER', `${place.path} cannot be opened: ${errnoOf(cause) ?? cause}.`, { cause });

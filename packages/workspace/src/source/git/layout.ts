@@ -10,7 +10,7 @@ const deep = new Set(['objects', 'refs', 'logs', 'info', 'lfs', 'reftable']);
  * Checks the target of every symbolic link in a git directory or an object directory, because git follows them. A repository with a pipe or
  * a device is refused: git would wait for such a file for ever.
  */
-export async function checkLinks(folder: string, check: (path: string) => Promise<void>): Promise<void> {
+async function checkLinks(folder: string, check: (path: string) => Promise<void>): Promise<void> {
   const isObjects = basename(folder) === 'objects';
   const seen = new Set<string>();
   const look = async (at: string, isDeep: (name: string) => boolean): Promise<void> => {

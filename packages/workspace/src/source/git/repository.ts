@@ -10,7 +10,7 @@ import type { RemoteAccess } from '../../port/remote-git.ts';
 import { findLayout, type Layout } from './layout.ts';
 
 /** Folders `objects/info` of a repository, and their events since. */
-export interface InfoWatch extends Disposable {
+interface InfoWatch extends Disposable {
   /** Whether no file with a pointer for git to another place was there, not even for a moment. False as well when the answer is unknown. */
   sawUpkeepAlone(): Promise<boolean>;
 }
@@ -39,7 +39,7 @@ function countEvent(folder: string): void {
 }
 
 /** Begins to watch before the folders are looked at. */
-export function watchInfo(folders: readonly string[]): InfoWatch {
+function watchInfo(folders: readonly string[]): InfoWatch {
   const from = floods;
   const watchers: FSWatcher[] = [];
   let isSound = process.platform === 'linux';

@@ -8,16 +8,7 @@ import type { Logger } from '../../port/logger.ts';
 import { type RunFolder, runFolder } from '../../run-folder/run-folder.ts';
 import { type Holder, isRunning } from '../../run-folder/tree-head.ts';
 import { type PackedObject, writePack } from '../objects/index.ts';
-import {
-  encodeRecord,
-  hideSnapshots,
-  type JournalRecord,
-  listedSnapshots,
-  listSnapshots,
-  readRecords,
-  showObjects,
-  showRef,
-} from './record.ts';
+import * as journalRecord from './record.ts';
 
 /**
  * A file of the shadow repository for the snapshots of a single process: an fsync makes a snapshot durable, objects and name together. Its
@@ -57,13 +48,13 @@ const mostOpen = 1000;
 const most = { records: 64, bytes: 4 * 1024 * 1024 };
 
 /** Makes a snapshot durable. @returns the journal when due for a fold: nothing is appended any more */
-export async function appendToJournal(
+async function appendToJournal(
   shadow: string,
   holder: Holder,
-  record: JournalRecord,
+  record: journalRecord.JournalRecord,
 ): Promise<Journal | undefined> {
   const to = journalOf(shadow, holder);
-  const bytes = encodeRecord(record);
+  const bytes = journalRecord.encodeRecord(record);
   try {
     await append(to.journal.path, bytes);
   } catch (error) {
@@ -79,7 +70,7 @@ export async function appendToJournal(
 }
 
 /** The next snapshot of this process begins another journal. */
-export function closeJournal(shadow: string): void {
+function closeJournal(shadow: string): void {
   open.delete(shadow);
 }
 
@@ -124,7 +115,7 @@ async function syncNames(path: string): Promise<void> {
 }
 
 /** Every journal of a shadow repository. */
-export function journalsIn(shadow: string): Journal[] {
+function journalsIn(shadow: string): Journal[] {
   let names: string[];
   try {
     names = readdirSync(folderOf(shadow));
@@ -143,21 +134,21 @@ export function journalsIn(shadow: string): Journal[] {
  * removed, and the journals go last, so a crash or power cut at any point leaves every snapshot readable. Several processes may fold concurrently.
  * @param input.ended whether nothing will be appended to a journal; others are kept
  */
-export async function foldJournals(
+async function foldJournals(
   deps: Pick<JournalDeps, 'onPoint'>,
   input: { shadow: string; journals: readonly Journal[]; ended: (journal: Journal) => boolean },
 ): Promise<void> {
   const { shadow, journals, ended } = input;
-  const records = journals.flatMap(({ path }) => readRecords(path));
+  const records = journals.flatMap(({ path }) => journalRecord.readRecords(path));
   if (records.length > 0) {
-    const listed = listedSnapshots(shadow);
+    const listed = journalRecord.listedSnapshots(shadow);
     const fresh = records.filter(({ id }) => !listed.has(id));
     const objects = uniqueObjects(fresh);
     if (objects.length > 0) await writePack(shadow, objects);
     deps.onPoint('fold.packed');
-    if (fresh.length > 0) await listSnapshots(shadow, [...new Set(fresh.map(({ id }) => id))]);
+    if (fresh.length > 0) await journalRecord.listSnapshots(shadow, [...new Set(fresh.map(({ id }) => id))]);
     deps.onPoint('fold.listed');
-    await hideSnapshots(shadow, new Set(records.map(({ id }) => id)));
+    await journalRecord.hideSnapshots(shadow, new Set(records.map(({ id }) => id)));
     deps.onPoint('fold.hidden');
   }
   for (const journal of journals.filter(ended)) rmSync(journal.path, { force: true });
@@ -170,7 +161,7 @@ function uniqueObjects(records: readonly { objects: readonly PackedObject[] }[])
 
 /** The objects of all journals: they are on disk in these alone. */
 export const journaledObjects = (shadow: string): PackedObject[] =>
-  uniqueObjects(journalsIn(shadow).flatMap(({ path }) => readRecords(path)));
+  uniqueObjects(journalsIn(shadow).flatMap(({ path }) => journalRecord.readRecords(path)));
 
 /** Folds all journals of an ended run. A journal of a process with a possible life is kept. */
 export async function foldAll(deps: Pick<JournalDeps, 'onPoint' | 'holder'>, shadow: string): Promise<void> {
@@ -186,13 +177,13 @@ export async function foldAll(deps: Pick<JournalDeps, 'onPoint' | 'holder'>, sha
 export async function commitSnapshot(
   deps: Pick<JournalDeps, 'holder' | 'onPoint' | 'logger'>,
   { shadow, runId }: RunFolder,
-  record: JournalRecord,
+  record: journalRecord.JournalRecord,
 ): Promise<void> {
   const due = await appendToJournal(shadow, deps.holder, record);
   deps.onPoint('snapshot.journal');
-  showObjects(shadow, record);
+  journalRecord.showObjects(shadow, record);
   deps.onPoint('snapshot.objects');
-  showRef(shadow, record);
+  journalRecord.showRef(shadow, record);
   deps.onPoint('snapshot.ref');
   if (due === undefined) return;
   // Concurrent with the next steps: nothing waits for the fold, and the journal is kept until its end.

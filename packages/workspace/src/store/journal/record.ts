@@ -1,16 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import * as fs from 'node:fs';
 import { dirname, join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { z } from 'zod';
@@ -35,13 +24,13 @@ const mostKnown = 64;
 /** The ids in the list; empty when there is none. A repeated read costs a stat. */
 export function listedSnapshots(shadow: string): ReadonlySet<SnapshotId> {
   const path = listOf(shadow);
-  const status = statSync(path, { bigint: true, throwIfNoEntry: false });
+  const status = fs.statSync(path, { bigint: true, throwIfNoEntry: false });
   if (status === undefined) return new Set();
   const identity = `${status.dev} ${status.ino} ${status.size} ${status.mtimeNs}`;
   const kept = known.get(path);
   if (kept?.identity === identity) return kept.ids;
   // A power cut may have torn the last lines.
-  const lines = readFileSync(path, 'latin1').split('\n');
+  const lines = fs.readFileSync(path, 'latin1').split('\n');
   const ids = new Set(lines.filter(isId));
   known.delete(path);
   known.set(path, { identity, ids });
@@ -51,27 +40,27 @@ export function listedSnapshots(shadow: string): ReadonlySet<SnapshotId> {
 
 /** Adds ids to the list; on disk at the return. Several processes may add at once. */
 export async function listSnapshots(shadow: string, ids: readonly SnapshotId[]): Promise<void> {
-  const isNew = statSync(listOf(shadow), { throwIfNoEntry: false }) === undefined;
-  const fd = openSync(listOf(shadow), 'a', 0o600);
+  const isNew = fs.statSync(listOf(shadow), { throwIfNoEntry: false }) === undefined;
+  const fd = fs.openSync(listOf(shadow), 'a', 0o600);
   try {
     // Begins with a line feed: the bytes before may be torn.
     writeAll(fd, Buffer.from(`\n${ids.join('\n')}\n`));
     await syncOpen(fd);
   } finally {
-    closeSync(fd);
+    fs.closeSync(fd);
   }
   if (isNew) await syncPath(shadow);
 }
 
 export const isSnapshot = (shadow: string, id: SnapshotId): boolean =>
   // A fold lists an id before removing the ref, so the list is read last.
-  isId(id) && (existsSync(join(shadow, snapshotRef(id))) || listedSnapshots(shadow).has(id));
+  isId(id) && (fs.existsSync(join(shadow, snapshotRef(id))) || listedSnapshots(shadow).has(id));
 
 /** Every snapshot of a run. */
 export function allSnapshots(shadow: string): SnapshotId[] {
   let refs: string[] = [];
   try {
-    refs = readdirSync(join(shadow, 'refs', 'snapshots')).filter(isId);
+    refs = fs.readdirSync(join(shadow, 'refs', 'snapshots')).filter(isId);
   } catch (error) {
     unlessMissing(undefined)(error);
   }
@@ -101,7 +90,7 @@ export function encodeRecord({ id, objects }: JournalRecord): Buffer {
 export function readRecords(path: string): JournalRecord[] {
   let rest: Buffer;
   try {
-    rest = readFileSync(path);
+    rest = fs.readFileSync(path);
   } catch (error) {
     if (errnoOf(error) === 'ENOENT') return [];
     throw error;
@@ -147,23 +136,23 @@ export function showObjects(shadow: string, { id, objects }: JournalRecord): voi
   // Random: a second writer of the same snapshot may know other objects.
   const path = join(packsOf(shadow), prefixOf(id) + randomBytes(4).toString('hex'));
   // git looks for the index to find a pack.
-  writeFileSync(`${path}.pack`, pack, { mode: 0o444 });
+  fs.writeFileSync(`${path}.pack`, pack, { mode: 0o444 });
   replace(`${path}.idx`, index, join(packsOf(shadow), `tmp_idx_${randomBytes(10).toString('hex')}`), 0o444);
 }
 
 export function showRef(shadow: string, { id }: JournalRecord): void {
   const path = join(shadow, snapshotRef(id));
   const temporary = join(dirname(path), `.${randomBytes(6).toString('hex')}.tmp`);
-  if (!existsSync(dirname(path))) mkdirSync(dirname(path), { recursive: true });
+  if (!fs.existsSync(dirname(path))) fs.mkdirSync(dirname(path), { recursive: true });
   replace(path, `${id}\n`, temporary, 0o644);
 }
 
 function replace(path: string, content: string | Uint8Array, temporary: string, mode: number): void {
   try {
-    writeFileSync(temporary, content, { mode });
-    renameSync(temporary, path);
+    fs.writeFileSync(temporary, content, { mode });
+    fs.renameSync(temporary, path);
   } catch (error) {
-    rmSync(temporary, { force: true });
+    fs.rmSync(temporary, { force: true });
     throw error;
   }
 }
@@ -171,12 +160,12 @@ function replace(path: string, content: string | Uint8Array, temporary: string, 
 /** Removes the shown files of snapshots already on disk in another form. The removal is on disk at the return. */
 export async function hideSnapshots(shadow: string, ids: ReadonlySet<SnapshotId>): Promise<void> {
   const packs = packsOf(shadow);
-  const shown = readdirSync(packs).filter((name) => ids.has(/^snapshot-([0-9a-f]{40})-/.exec(name)?.[1] ?? ''));
+  const shown = fs.readdirSync(packs).filter((name) => ids.has(/^snapshot-([0-9a-f]{40})-/.exec(name)?.[1] ?? ''));
   // The index first: without an index git ignores the pack.
   for (const kind of ['.idx', '.pack']) {
-    for (const name of shown.filter((one) => one.endsWith(kind))) rmSync(join(packs, name), { force: true });
+    for (const name of shown.filter((one) => one.endsWith(kind))) fs.rmSync(join(packs, name), { force: true });
   }
-  for (const id of ids) rmSync(join(shadow, snapshotRef(id)), { force: true });
+  for (const id of ids) fs.rmSync(join(shadow, snapshotRef(id)), { force: true });
   await syncPath(packs);
   await syncPath(join(shadow, 'refs', 'snapshots'));
 }

@@ -24,7 +24,7 @@ export interface Kind {
 
 export const folderOfKind = (dataDir: string, { folder }: Kind): string => join(dataDir, folder);
 
-export const markOf = (kind: Kind, entry: string): string => (kind.mark === undefined ? entry : join(entry, kind.mark));
+const markOf = (kind: Kind, entry: string): string => (kind.mark === undefined ? entry : join(entry, kind.mark));
 
 /** The dependencies of a store. */
 export interface KeyedDeps {

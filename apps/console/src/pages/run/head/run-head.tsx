@@ -17,7 +17,7 @@ const count = (value: number): string => value.toLocaleString('en');
 const money = (value: number): string => `$${value < 10 ? value.toFixed(value < 0.1 ? 4 : 2) : value.toFixed(0)}`;
 
 /** What the run has used, against its limits. */
-export function Meters({ run }: ShownRun) {
+function Meters({ run }: ShownRun) {
   const { usage, request } = run;
   const { limits } = request;
   const all: Measure[] = [
@@ -177,7 +177,7 @@ function Reasons({ run }: ShownRun) {
 }
 
 /** The pull request of the last publish, at its code host. */
-export function PullRequest({ run }: ShownRun) {
+function PullRequest({ run }: ShownRun) {
   const { published } = run.publication;
   if (published?.type !== 'git' || published.pull_request === undefined) return null;
   const { number, repository, url } = published.pull_request;

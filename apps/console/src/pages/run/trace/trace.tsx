@@ -1,12 +1,4 @@
-import {
-  byParent,
-  criticalPath,
-  endOf,
-  labelOf,
-  type Spender,
-  spenderOf,
-  startOf,
-} from '@holdpoint/contract/time-spent';
+import * as timeSpent from '@holdpoint/contract/time-spent';
 import type { TraceSpan } from '@holdpoint/contract/wire';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
@@ -74,7 +66,7 @@ export function Trace({ run }: ShownRun) {
   );
 }
 
-const legend: [Spender, string][] = [
+const legend: [timeSpent.Spender, string][] = [
   ['model', 'model'],
   ['tool', 'tool'],
   ['person', 'waiting for people'],
@@ -116,7 +108,7 @@ function TraceRow({ row, from, whole, runId }: { row: SpanRow; from: number; who
   const { span, depth, spender, isCritical } = row;
   const took = row.to - row.from;
   const id = span.attributes[stepId];
-  const name = <Text most={80}>{labelOf(span)}</Text>;
+  const name = <Text most={80}>{timeSpent.labelOf(span)}</Text>;
   return (
     <div className={`trace-row${isCritical ? ' critical' : ''}`}>
       <span className="trace-name one-line" style={{ paddingLeft: `${Math.min(depth, 8) * 0.75}rem` }}>
@@ -148,20 +140,20 @@ export interface SpanRow {
   from: number;
   to: number;
   depth: number;
-  spender: Spender;
+  spender: timeSpent.Spender;
   isCritical: boolean;
 }
 
 /** The tree of spans as rows, in order of start. */
 export function spanRows({ spans, now }: WholeTrace): SpanRow[] {
-  const children = byParent(spans);
-  const critical = criticalPath(spans, now);
+  const children = timeSpent.byParent(spans);
+  const critical = timeSpent.criticalPath(spans, now);
   const rows: SpanRow[] = [];
   const visit = (parent: string | null, depth: number): void => {
-    for (const span of (children.get(parent) ?? []).toSorted((a, b) => startOf(a) - startOf(b))) {
-      const spender = spenderOf(span) ?? (span.kind === 'publish' ? 'workspace' : 'other');
+    for (const span of (children.get(parent) ?? []).toSorted((a, b) => timeSpent.startOf(a) - timeSpent.startOf(b))) {
+      const spender = timeSpent.spenderOf(span) ?? (span.kind === 'publish' ? 'workspace' : 'other');
       const isCritical = critical.has(span.span_id);
-      rows.push({ span, from: startOf(span), to: endOf(span, now), depth, spender, isCritical });
+      rows.push({ span, from: timeSpent.startOf(span), to: timeSpent.endOf(span, now), depth, spender, isCritical });
       visit(span.span_id, depth + 1);
     }
   };
