@@ -4,7 +4,7 @@ import { forkRunSchema } from '@holdpoint/contract/wire';
 import type { EvalLookDeps, EvalState, Forking, Reading, RunState } from '@holdpoint/engine';
 import type { ServerDeps } from '../deps.ts';
 import { toProblem } from '../errors/to-problem.ts';
-import { figuresOf } from '../routes/evals/eval-view.ts';
+import { figuresOf } from '../routes/evals/read-evals.ts';
 import { forkRequest } from '../routes/runs/fork-run.ts';
 import { toRun } from '../routes/runs/run-view.ts';
 

@@ -4,7 +4,7 @@ import type { EvalState } from '@holdpoint/engine';
 import { type ApiDeps, type App, recordChange } from '../../deps.ts';
 import { ApiProblem } from '../../errors/to-problem.ts';
 import { checkEval } from './check-eval.ts';
-import { findEval, toEval } from './eval-view.ts';
+import { findEval, toEval } from './read-evals.ts';
 
 const tags = ['evals'];
 const config = { access: 'evals:write' } as const;

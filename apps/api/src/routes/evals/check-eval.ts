@@ -6,7 +6,7 @@ import type { ApiDeps } from '../../deps.ts';
 import { ApiProblem, PlacedError } from '../../errors/to-problem.ts';
 import { checkModels } from '../runs/check-model.ts';
 import { findRun } from '../runs/read-runs.ts';
-import { figuresOf } from './eval-view.ts';
+import { figuresOf } from './read-evals.ts';
 
 /**
  * Finds the mistakes that an evaluation would show only when it repeats a run.

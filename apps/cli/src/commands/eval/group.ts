@@ -2,8 +2,7 @@ import { Command } from 'commander';
 import { plain, table } from '../../output/index.ts';
 import { sayDamaged } from '../../output/layout.ts';
 import { type ApiOptions, apiCommand, count, type Shell } from '../../shell/index.ts';
-import { evalText, scoreOf } from './eval-text.ts';
-import { runSetCommand, showEvalCommand } from './run-set.ts';
+import { evalText, runSetCommand, scoreOf, showEvalCommand } from './run-set.ts';
 
 export function evalGroup(shell: Shell): Command {
   const evals = new Command('eval').description('repeat marked runs with other models, side by side');

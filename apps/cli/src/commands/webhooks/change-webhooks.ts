@@ -2,7 +2,7 @@ import type { Client } from '@holdpoint/client';
 import type { Webhook, WebhookWithSecret } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
 import { type ApiOptions, apiCommand, CliError, type Shell, wholeNumber } from '../../shell/index.ts';
-import { webhookText } from './webhook-text.ts';
+import { webhookText } from './read-webhooks.ts';
 
 interface PutOptions extends ApiOptions {
   events: string[];
