@@ -39,7 +39,7 @@ const claimsSchema = z
   .refine(({ sub, sid }) => sub !== undefined || sid !== undefined);
 
 /** OpenID Connect Back-Channel Logout 1.0, 2.6. @throws ApiProblem `logout_refused`, `sign_in_unavailable` */
-export async function readLogoutToken(
+async function readLogoutToken(
   { client_id, clock_skew_s }: SignInSettings,
   { issuer, keys }: Provider,
   token: string,
@@ -57,7 +57,7 @@ export async function readLogoutToken(
   return { issuer, jti, subject, sid };
 }
 
-export const refused = (why: string): ApiProblem => new ApiProblem('logout_refused', `the token is refused: ${why}`);
+const refused = (why: string): ApiProblem => new ApiProblem('logout_refused', `the token is refused: ${why}`);
 
 interface Deps {
   settings: SignInSettings;

@@ -16,7 +16,6 @@ import { type FileDiff, lineAt } from './diff-lines.ts';
 import { DiffRowView, FileHead } from './diff-row.tsx';
 import { FileTree } from './file-tree.tsx';
 import { type DiffStat, type Snapshots, useChanges, useColours, useFiles } from './use-files.ts';
-import { useStable, useWanted } from './use-wanted.ts';
 import { useViewed } from './viewed.ts';
 
 /**
@@ -236,3 +235,23 @@ const without = (set: ReadonlySet<string>, path: string): ReadonlySet<string> =>
 
 const heights: Record<DiffItem['kind'], number> = { file: 45, row: 20, wanted: 60, large: 52, words: 42, draft: 120 };
 const heightOf = (item: DiffItem | undefined): number => (item === undefined ? 20 : heights[item.kind]);
+
+/** Asks for the lines of files that come on the screen. A file once read stays. */
+function useWanted(
+  shown: readonly DiffItem[],
+  setWanted: (next: (now: readonly string[]) => readonly string[]) => void,
+): void {
+  const missing = shown.flatMap((item) => (item.kind === 'wanted' ? [item.path] : []));
+  const key = JSON.stringify(missing);
+  useEffect(() => {
+    const paths = JSON.parse(key) as string[];
+    if (paths.length > 0) setWanted((now) => [...new Set([...now, ...paths])]);
+  }, [key, setWanted]);
+}
+
+/** The same array while its items are the same. */
+function useStable<Item>(items: Item[]): readonly Item[] {
+  const last = useRef(items);
+  if (items.length !== last.current.length || items.some((item, at) => item !== last.current[at])) last.current = items;
+  return last.current;
+}

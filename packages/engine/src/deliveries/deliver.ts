@@ -25,7 +25,7 @@ const longestWait = 24 * hour;
  * @param failures including the last one
  * @param askedMs by Retry-After
  */
-export function delayAfter(failures: number, askedMs: number | undefined, random: () => number): number | undefined {
+function delayAfter(failures: number, askedMs: number | undefined, random: () => number): number | undefined {
   const delay = retryDelays[failures - 1];
   if (delay === undefined) return undefined;
   return Math.round(Math.max(delay, Math.min(askedMs ?? 0, longestWait)) * (1 + random() / 10));

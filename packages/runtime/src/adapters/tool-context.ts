@@ -1,4 +1,5 @@
 import type { Graphs } from '@holdpoint/code-graph';
+import { imageBounds } from '@holdpoint/contract';
 import type { Documents, PageBrowser } from '@holdpoint/documents';
 import type { LanguageServers } from '@holdpoint/language-servers';
 import { readablePaths } from '@holdpoint/policy';
@@ -14,7 +15,19 @@ import type { KeptPrograms } from './kept-programs.ts';
 import { runDocuments } from './run-documents.ts';
 import { runGraph } from './run-graph.ts';
 import { runLanguage } from './run-language.ts';
-import { runScreenshots } from './run-screenshots.ts';
+
+/** Milliseconds for the server of a page to listen, and for the page to load. A server that builds first needs more than a page. */
+const [listen_ms, load_ms, answer_ms] = [60_000, 15_000, 15_000];
+const bounds = { listen_ms, load_ms, answer_ms, most_side: imageBounds.side, most_bytes: imageBounds.bytes };
+
+/** Pictures of pages for the tools of a run. */
+const runScreenshots =
+  (
+    browser: PageBrowser,
+    { mount, signal }: { mount: WorkspaceMount; signal: AbortSignal },
+  ): ToolContext['screenshot'] =>
+  (query) =>
+    browser.shoot({ ...query, ...bounds, mount, signal });
 
 export interface ContextDeps {
   sandbox: Sandbox;

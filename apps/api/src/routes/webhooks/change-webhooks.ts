@@ -11,7 +11,7 @@ import { findWebhook, receiverAt, toView } from './webhook-view.ts';
 const resolveMs = 10_000;
 
 /** @throws ApiProblem `invalid_webhook` */
-export function checkName(name: string): void {
+function checkName(name: string): void {
   const { error } = deliveryNameSchema.safeParse(name);
   if (error !== undefined) throw invalid('/name', error.issues[0]?.message ?? 'not valid');
 }
@@ -20,7 +20,7 @@ export function checkName(name: string): void {
  * A receiver has a public https address. An address in HOLDPOINT_ALLOW_ADDRESSES may be private, and, written as a number, without https.
  * @throws ApiProblem `invalid_webhook`
  */
-export async function checkUrl({ webhooks }: Pick<ApiDeps, 'webhooks'>, text: string): Promise<void> {
+async function checkUrl({ webhooks }: Pick<ApiDeps, 'webhooks'>, text: string): Promise<void> {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) throw invalid('/url', 'it is not an https address');
   if (url.username !== '' || url.password !== '') throw invalid('/url', 'it holds a user name or a password');

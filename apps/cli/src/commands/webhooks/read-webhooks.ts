@@ -77,7 +77,7 @@ export function webhookText(webhook: Webhook, now: number): string[] {
   });
 }
 
-export function outcomeText({ outcome, status, error, redelivered }: DeliveryTry): string {
+function outcomeText({ outcome, status, error, redelivered }: DeliveryTry): string {
   const what = outcome === 'delivered' ? `delivered, ${status}` : `failed: ${plain(error ?? '')}`;
   return redelivered === true ? `${what} (sent again)` : what;
 }

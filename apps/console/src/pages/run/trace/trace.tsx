@@ -1,17 +1,17 @@
 import * as timeSpent from '@holdpoint/contract/time-spent';
-import type { TraceSpan } from '@holdpoint/contract/wire';
+import type { Trace, TraceSpan } from '@holdpoint/contract/wire';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
+import { ask } from '../../../api/request.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Empty, Loading } from '../../../parts/empty.tsx';
 import { isOver } from '../../../parts/is-over.ts';
 import { ProblemNote, Text } from '../../../parts/problem-note.tsx';
 import { spanText } from '../../../parts/time.tsx';
 import { useTop } from '../../../parts/use-top.ts';
-import type { ShownRun } from '../shown-run.ts';
-import { readTrace, type WholeTrace } from './read-trace.ts';
+import { runPath, type ShownRun } from '../shown-run.ts';
 
 /** Where the time of the run went: a waterfall of its spans, with the path on which its end depended. */
 export function Trace({ run }: ShownRun) {
@@ -159,4 +159,20 @@ export function spanRows({ spans, now }: WholeTrace): SpanRow[] {
   };
   visit(null, 0);
   return rows;
+}
+
+/** All spans of a run; spans that have not ended last until `now`. */
+export interface WholeTrace {
+  spans: readonly TraceSpan[];
+  now: number;
+}
+
+export async function readTrace(runId: string, signal: AbortSignal): Promise<WholeTrace> {
+  const spans: TraceSpan[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = await ask<Trace>({ path: runPath(runId, '/trace'), query: { after, limit: 10_000 }, signal });
+    spans.push(...page.spans);
+    if (!page.has_more || page.next_cursor === null) return { spans, now: Date.now() };
+    after = page.next_cursor;
+  }
 }
