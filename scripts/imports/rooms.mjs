@@ -43,7 +43,7 @@ export const rooms = {
     'follow-place',
     'policy',
     'output',
-    'find-step',
+    'find-named',
     'naming',
     'shell',
     'default-model',

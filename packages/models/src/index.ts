@@ -2,14 +2,6 @@
 export { costOf, describeModel, type ModelFacts, type ModelOverrides, type Sight, sightOf } from './describe-model.ts';
 export { ModelError, type ModelErrorCode, unusableAnswer } from './errors.ts';
 export { describeFailure, type Failure } from './failure.ts';
-export {
-  type CountImage,
-  tokensOf,
-  tokensOfImage,
-  tokensOfMessage,
-  tokensOfPdf,
-  tokensOfTools,
-} from './image-tokens.ts';
 export { mostRequestBytes } from './images.ts';
 export {
   accountProviders,
@@ -33,3 +25,11 @@ export {
 } from './port.ts';
 export { type ProviderAddress, providerAddressOf } from './provider-address.ts';
 export { type ModelSettings, modelSettingsFrom, type ProviderSettings } from './settings.ts';
+export {
+  type CountImage,
+  tokensOf,
+  tokensOfImage,
+  tokensOfMessage,
+  tokensOfPdf,
+  tokensOfTools,
+} from './tokens.ts';

@@ -14,7 +14,7 @@ export { outsideInput } from './input-schema/from-json-schema.ts';
 export type { JsonSchema } from './json-schema.ts';
 export { LanguageError, type LanguagePort } from './language/port.ts';
 export type { Network, NetworkRequest, NetworkResponse } from './network.ts';
-export { networkFailure } from './operations/fetch-page.ts';
+export { networkFailure } from './operations/web.ts';
 export { outputSchemaProblem } from './output-schema/read-output.ts';
 export { createRegistry, type Registry } from './registry/registry.ts';
 export type { OutcomeText } from './registry/render-call.ts';

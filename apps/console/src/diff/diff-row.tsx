@@ -1,6 +1,6 @@
 import { memo } from 'react';
 import { Button, Icon } from '../parts/button.tsx';
-import { Text } from '../parts/problem-note.tsx';
+import { Text } from '../parts/text.tsx';
 import { modeChange } from './diff-items.ts';
 import type { ChangedFile, DiffLine, DiffRow } from './diff-lines.ts';
 import type { Coloured, Token } from './highlight.ts';

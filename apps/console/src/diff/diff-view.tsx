@@ -4,7 +4,7 @@ import { Button } from '../parts/button.tsx';
 import { Choices } from '../parts/choices.tsx';
 import { Loading } from '../parts/empty.tsx';
 import { Note } from '../parts/note.tsx';
-import { ProblemNote } from '../parts/problem-note.tsx';
+import { ProblemNote } from '../parts/text.tsx';
 import { useTop } from '../parts/use-top.ts';
 import { CommentDialog } from './comments/comment-dialog.tsx';
 import { CommentsFoot } from './comments/comments-foot.tsx';

@@ -1,5 +1,5 @@
 import { memo, type ReactNode } from 'react';
-import { Text } from '../parts/problem-note.tsx';
+import { Text } from '../parts/text.tsx';
 import { type PatchLine, patchLinesOf } from './patch-lines.ts';
 
 /** Lines shown of one patch. A longer patch says so. */

@@ -1,6 +1,6 @@
 import Anser from 'anser';
 import { memo } from 'react';
-import { Text } from '../parts/problem-note.tsx';
+import { Text } from '../parts/text.tsx';
 import type { OutputRow } from './output-lines.ts';
 
 interface Props {

@@ -6,7 +6,7 @@ import { tryNow } from '../live/live.ts';
 import { Button } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Note } from '../parts/note.tsx';
-import { ProblemNote, Text } from '../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../parts/text.tsx';
 import { useTitle } from '../parts/use-title.ts';
 
 /** The page of a caller without a session, at whatever address they came to. */

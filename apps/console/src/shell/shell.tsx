@@ -6,7 +6,7 @@ import { ask } from '../api/request.ts';
 import { LiveState } from '../live/live-state.tsx';
 import { Button, Icon, type IconName } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { ProblemNote, Text } from '../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../parts/text.tsx';
 import { useMe } from '../session/session.tsx';
 import { Keys } from './keys.tsx';
 import { LettersSwitch } from './keys-help.tsx';

@@ -7,7 +7,7 @@ import { Died, deliverAll, dyingAt, inMemoryWorker, specOf, sweepOnce } from '..
 import { killPoints } from '../testing/kill-points.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
-import { listRules, revokeRule, rulesAbout } from './manage-rules.ts';
+import { listRules, revokeRule, rulesAbout } from './remembered-rules.ts';
 
 const engine = useTestEngine({ fresh: true });
 const tenant = 'default';

@@ -11,7 +11,7 @@ import { Died, deliverAll, dyingAt, inMemoryWorker, specOf, sweepOnce } from '..
 import { killPoints } from '../testing/kill-points.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
-import { listRules, revokeRule } from './manage-rules.ts';
+import { listRules, revokeRule } from './remembered-rules.ts';
 
 const engine = useTestEngine({ fresh: true });
 const tenant = 'default';

@@ -2,6 +2,7 @@
 export type * from '../graph/port.ts';
 export * from '../toolsets/sage/toolset.ts';
 export * from '../toolsets/workbench/toolset.ts';
+export type { BackendCall, CallBackend } from './built-in-tools.ts';
 export * from './cli-agent.ts';
 export * from './ryan.ts';
 export * from './ryan-schema.ts';

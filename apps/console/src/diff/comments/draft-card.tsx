@@ -1,7 +1,7 @@
 import { useEffect, useId, useRef } from 'react';
 import { Link } from 'wouter';
 import { Button } from '../../parts/button.tsx';
-import { Text } from '../../parts/problem-note.tsx';
+import { Text } from '../../parts/text.tsx';
 import type { Placed } from './use-places.ts';
 import type { Commenting } from './use-proposed.ts';
 

@@ -10,8 +10,8 @@ import { Patch, PatchRows } from '../../diff/patch.tsx';
 import { type PatchLine, patchLinesOf } from '../../diff/patch-lines.ts';
 import { Button } from '../../parts/button.tsx';
 import { Note } from '../../parts/note.tsx';
-import { ProblemNote, Text } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
+import { ProblemNote, Text } from '../../parts/text.tsx';
 
 interface Props {
   approval: Approval;

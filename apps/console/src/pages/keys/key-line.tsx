@@ -1,7 +1,7 @@
 import type { Key } from '@holdpoint/contract/wire';
 import { Button } from '../../parts/button.tsx';
 import { Badge } from '../../parts/note.tsx';
-import { Text } from '../../parts/problem-note.tsx';
+import { Text } from '../../parts/text.tsx';
 import { Ago, Until, useNow } from '../../parts/time.tsx';
 import { useMe } from '../../session/session.tsx';
 

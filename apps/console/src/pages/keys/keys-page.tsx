@@ -8,7 +8,7 @@ import { Choices } from '../../parts/choices.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Loading } from '../../parts/empty.tsx';
 import { Note } from '../../parts/note.tsx';
-import { ProblemNote, Text } from '../../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../../parts/text.tsx';
 import { useTitle } from '../../parts/use-title.ts';
 import { Needs, useMe, useWhyNot } from '../../session/session.tsx';
 import { KeyLine } from './key-line.tsx';

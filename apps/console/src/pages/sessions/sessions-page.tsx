@@ -6,7 +6,7 @@ import { AskDialog } from '../../parts/ask-dialog.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Loading } from '../../parts/empty.tsx';
 import { Badge } from '../../parts/note.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote } from '../../parts/text.tsx';
 import { Ago, Until } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/use-title.ts';
 

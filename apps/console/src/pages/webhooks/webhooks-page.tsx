@@ -2,7 +2,7 @@ import type { Webhook } from '@holdpoint/contract/wire';
 import { Link } from 'wouter';
 import { Empty, Loading } from '../../parts/empty.tsx';
 import { Badge, type Tone } from '../../parts/note.tsx';
-import { ProblemNote, Text } from '../../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../../parts/text.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/use-title.ts';
 import { Needs } from '../../session/session.tsx';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { findPlaces, previewRename, renameSymbol } from '../../operations/rename-symbol.ts';
+import { findPlaces, previewRename, renameSymbol } from '../../operations/ask-language.ts';
 import { pathArgument, touchedPaths } from '../../operations/touched.ts';
 import { renderRename } from '../../result-text/changed-file.ts';
 import { renderPlaces } from '../../result-text/places.ts';

@@ -1,5 +1,5 @@
 import * as timeSpent from '@holdpoint/contract/time-spent';
-import type { Trace, TraceSpan } from '@holdpoint/contract/wire';
+import type * as wire from '@holdpoint/contract/wire';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
@@ -8,7 +8,7 @@ import { ask } from '../../../api/request.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Empty, Loading } from '../../../parts/empty.tsx';
 import { isOver } from '../../../parts/is-over.ts';
-import { ProblemNote, Text } from '../../../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../../../parts/text.tsx';
 import { spanText } from '../../../parts/time.tsx';
 import { useTop } from '../../../parts/use-top.ts';
 import { runPath, type ShownRun } from '../shown-run.ts';
@@ -135,7 +135,7 @@ function TraceRow({ row, from, whole, runId }: { row: SpanRow; from: number; who
 }
 
 export interface SpanRow {
-  span: TraceSpan;
+  span: wire.TraceSpan;
   /** Milliseconds since the epoch. */
   from: number;
   to: number;
@@ -163,14 +163,14 @@ export function spanRows({ spans, now }: WholeTrace): SpanRow[] {
 
 /** All spans of a run; spans that have not ended last until `now`. */
 export interface WholeTrace {
-  spans: readonly TraceSpan[];
+  spans: readonly wire.TraceSpan[];
   now: number;
 }
 
 export async function readTrace(runId: string, signal: AbortSignal): Promise<WholeTrace> {
-  const spans: TraceSpan[] = [];
+  const spans: wire.TraceSpan[] = [];
   for (let after: string | undefined; ; ) {
-    const page = await ask<Trace>({ path: runPath(runId, '/trace'), query: { after, limit: 10_000 }, signal });
+    const page = await ask<wire.Trace>({ path: runPath(runId, '/trace'), query: { after, limit: 10_000 }, signal });
     spans.push(...page.spans);
     if (!page.has_more || page.next_cursor === null) return { spans, now: Date.now() };
     after = page.next_cursor;

@@ -3,7 +3,7 @@ import type { EngineDeps } from '../../deps.ts';
 import { callDigest } from '../../domain/index.ts';
 import * as runLog from '../../log/index.ts';
 import { describeCall } from '../describe-call.ts';
-import { proposedRule } from '../manage-rules.ts';
+import { proposedRule } from '../remembered-rules.ts';
 import type { ApprovalView, StepApproval } from '../view-approval.ts';
 import { type Lead, readLead } from './read-lead.ts';
 
