@@ -84,7 +84,13 @@ export default defineConfig({
       },
       {
         extends: true,
-        test: { name: 'systems', include: systems, exclude: [...elsewhere, ...measures], isolate: false },
+        test: {
+          name: 'systems',
+          include: systems,
+          exclude: [...elsewhere, ...measures],
+          isolate: false,
+          globalSetup: 'tests/harness/shared-system.ts',
+        },
       },
       {
         // A process runs many files: loading the same modules for each takes a quarter of a second of CPU time.

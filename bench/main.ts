@@ -20,6 +20,7 @@ const benches = {
   idle: () => import('./idle.ts'),
   lists: () => import('./lists.ts'),
   schedules: () => import('./schedules.ts'),
+  webhooks: () => import('./webhooks.ts'),
   steps: () => import('./steps.ts'),
   peers: () => import('./peers.ts'),
   telemetry: () => import('./telemetry.ts'),

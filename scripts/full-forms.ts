@@ -86,6 +86,7 @@ const ownSystems = [
   'tests/runs/{custom-tools,dry-run,registries,remembering,sage}.create.test.ts',
   'tests/runs/{agents.list,live.stream}.test.ts',
   'tests/telemetry/traces.create.test.ts',
+  'apps/api/src/routes/sign-in/{forged-tokens,sign-in}.reject.test.ts',
 ].flatMap(found);
 
 const parts = 8;
@@ -111,6 +112,7 @@ export const forms = [
   'packages/workspace/src/snapshots/{snapshot.create,restore.recover}.test.ts',
   'packages/workspace/src/{maintenance,prepared}/**/*.test.ts',
   'tests/runs/{runs.fork,deterministic.create}.test.ts',
+  'apps/api/src/routes/webhooks/{webhooks.create,hostile-receiver.reject}.test.ts',
 ].flatMap(found);
 /** Files whose other form `npm test` leaves out today. */
 export const formsNotToday = othersOf(forms);

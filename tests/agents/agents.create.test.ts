@@ -181,4 +181,31 @@ describe.each(Object.keys(outsideAgents) as OutsideAgentName[])('%s', (agent) =>
     const { data: steps } = await system.client.listSteps(run.id);
     expect(steps.map(({ tool, status }) => `${tool} ${status}`)).toEqual(['bash succeeded', 'bash succeeded']);
   });
+
+  test.skipIf(!isThere)('killed workers at any moment: files and calls are made once, in order', async () => {
+    const marks = Array.from({ length: 6 }, (_, at) => at);
+    const command = (mark: number) =>
+      `${mark % 2 ? 'sleep 0.4; ' : ''}echo m${mark} >> made; echo out-$((1000+${mark}))`;
+    answer = script(
+      marks.map((mark) => ({ unless: `out-${1000 + mark}`, tool: 'bash', args: { command: command(mark) } })),
+      'All are made.',
+    );
+    const { run } = await submit('Make all');
+    const moments = [1, 2, 4].map((calls) => ({ calls, ms: Math.round(Math.random() * 1500) }));
+    for (const { calls, ms } of moments) {
+      const made = async () => (await system.client.listSteps(run.id)).data.length >= calls;
+      await until(`it has made ${calls} calls`, made, { withinMs: 60_000 });
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      await worker.signal('SIGKILL');
+      worker = await system.startWorker();
+    }
+    const { reason } = await finished(system.client, run.id);
+    const { data: steps } = await system.client.listSteps(run.id);
+    const made = await Array.fromAsync(await system.client.readFile(run.id, { path: 'made' }));
+    expect({ moments, reason: reason?.message, file: Buffer.concat(made).toString() }).toEqual({
+      ...{ moments, reason: undefined },
+      file: marks.map((mark) => `m${mark}\n`).join(''),
+    });
+    expect(steps.map(({ tool, status }) => `${tool} ${status}`)).toEqual(marks.map(() => 'bash succeeded'));
+  });
 });

@@ -149,6 +149,24 @@ test('a refused key pauses the run at once', async () => {
   expect(run.reason).toMatchObject({ code: 'EAGENTFAILED', message: expect.stringContaining('401') });
 });
 
+test('a background command that ended and a limit that is nearly used are notices, once, with the next result', async () => {
+  const { id } = await begin(
+    [
+      { call: 'bash', args: { command: 'echo done-behind', run_in_background: true } },
+      { call: 'bash', args: { command: 'sleep 2; echo one' } },
+      { call: 'bash', args: { command: 'echo two' } },
+      { call: 'bash', args: { command: 'echo three' } },
+      { call: 'bash', args: { command: 'echo four' } },
+    ],
+    { limits: { max_steps: 6 } },
+  );
+  expect((await finished(system.client, id)).status).toBe('succeeded');
+  const words = await wordsOf(id);
+  expect(words).toMatch(/\[bash: [^[]*one[^[]*\[Message to you, apart from the result\]\nNotices of Holdpoint/);
+  expect(words.match(/background command task_\S+ "echo done-behind" completed with exit 0/g)).toHaveLength(1);
+  expect(words.match(/5 of 6 calls/g)).toHaveLength(1);
+});
+
 test('a fork continues with the session of its moment', async () => {
   const { id } = await begin([append('first'), append('second'), append('third'), { say: 'All.' }]);
   await finished(system.client, id);

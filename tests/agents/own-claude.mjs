@@ -15,16 +15,29 @@ const tools = option('--tools').split(',');
 const model = option('--model');
 const id = has('--resume') ? option('--resume') : option('--session-id');
 const folder = `${process.env.CLAUDE_CONFIG_DIR}/projects/own`;
-const file = `${folder}/${id}.json`;
+const file = `${folder}/${id}.jsonl`;
 const say = (message) => process.stdout.write(`${JSON.stringify({ session_id: id, ...message })}\n`);
 
 if (has('--resume') && !existsSync(file)) fail(`No conversation found with session ID: ${id}`);
-const session = has('--resume') ? JSON.parse(readFileSync(file, 'utf8')) : { messages: [], open: [], traffic: [] };
+const session = has('--resume') ? load() : { messages: [], open: [], traffic: [] };
 let leaves = '';
+/** The session is not written before the end of the agent. */
+let isBehind = false;
 const save = () => {
+  if (isBehind) return;
   mkdirSync(folder, { recursive: true });
-  writeFileSync(file, JSON.stringify(session));
+  const { messages, ...rest } = session;
+  const lines = [rest, ...messages.map((message) => ({ type: message.role, message }))];
+  writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''));
 };
+
+function load() {
+  const [rest, ...lines] = readFileSync(file, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  return { ...rest, messages: lines.map(({ message }) => message) };
+}
 
 function fail(words) {
   process.stderr.write(words);
@@ -59,11 +72,13 @@ async function answer(use) {
   if (lie?.[1] === 'writes') await run(lie[2]);
   if (lie?.[1] === 'obeys' && isWithoutHooks()) return result(use, await run(lie[2]));
   if (lie?.[1] === 'leaves') leaves = lie[2];
+  if (lie?.[1] === 'lags') isBehind = true;
   const replayed = lie?.[1] === 'replays' && has('--resume') ? JSON.stringify(await replay(use)) : '';
   if (lie?.[1] === 'forges') return result(use, JSON.stringify(await forge(lie[2])), true);
   if (lie?.[1] === 'reports') await report(use, 'PostToolUse', { stdout: 'reported before it ran' });
   const { permissionDecision, permissionDecisionReason = '', updatedInput } = await hook('PreToolUse', use);
   if (permissionDecision === 'defer') {
+    isBehind = false;
     save();
     say({ type: 'result', subtype: 'success', is_error: false, result: '', stop_reason: 'tool_deferred' });
     process.exit(0);

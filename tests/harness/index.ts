@@ -22,4 +22,4 @@ export { mountSmallDisk, type SmallDisk } from './small-disk.ts';
 export { processesWith, type System, startSystem } from './system.ts';
 export { until } from './until.ts';
 export { startUp, type Up } from './up.ts';
-export { useModelSystem, useSystem } from './use-system.ts';
+export { useModelSystem, useSharedSystem, useSystem } from './use-system.ts';

@@ -13,13 +13,24 @@ import { replayEveryRun } from './replay-every-run.ts';
 import { directoryWith, repositoryWith } from './repositories.ts';
 import { until } from './until.ts';
 
+/** The parts of a system for tests that change neither its processes nor its settings. */
+export interface Shared {
+  client: Client;
+  /** A source for runs with these files, removed with the system. */
+  directoryWith(files: Record<string, string>): Promise<string>;
+  repositoryWith(files: Record<string, string>): Promise<string>;
+  /** Host path of the folder of a run's workspace. */
+  folder(runId: string): string;
+  /** Host path of its newest staging tree, or of the first tree before the tree exists. */
+  tree(runId: string): string;
+}
+
 /** A complete Holdpoint of real processes on a temporary data directory: Redis, an API, any number of workers. Each can be killed. */
-export interface System extends AsyncDisposable {
+export interface System extends Shared, AsyncDisposable {
   directory: string;
   dataDir: string;
   /** The environment of API and workers. A change counts for later starts. */
   settings: Record<string, string>;
-  client: Client;
   key: string;
   /** A client with another key. */
   as(key: string): Client;
@@ -35,17 +46,10 @@ export interface System extends AsyncDisposable {
   startOtherApi(env?: Record<string, string>, preload?: string): Promise<AppProcess & { client: Client }>;
   /** @param preload a module loaded by Node before the worker. @param through a program with arguments to start the worker */
   startWorker(env?: Record<string, string>, preload?: string, through?: readonly string[]): Promise<AppProcess>;
-  /** A source for runs with these files, removed with the system. */
-  directoryWith(files: Record<string, string>): Promise<string>;
-  repositoryWith(files: Record<string, string>): Promise<string>;
   /** Ends every process, judges every recorded call again, and keeps the files. */
   stop(): Promise<void>;
   /** Ends every process, without judging calls again. */
   end(): Promise<void>;
-  /** Host path of the folder of a run's workspace. */
-  folder(runId: string): string;
-  /** Host path of its newest staging tree, or of the first tree before the tree exists. */
-  tree(runId: string): string;
 }
 
 /** Shorter times than a user's, to save the tests a wait. */
@@ -153,10 +157,7 @@ export async function startSystem(
       processes.push(app);
       return app;
     },
-    directoryWith: (files) => directoryWith(files, directory),
-    repositoryWith: (files) => repositoryWith(files, directory),
-    folder: (runId) => join(dataDir, 'runs', runId),
-    tree: (runId) => newestTree(join(dataDir, 'runs', runId, 'trees')),
+    ...shareOf({ directory, dataDir }),
     async [Symbol.asyncDispose]() {
       await stop();
       // Sandboxes of killed workers are ending.
@@ -165,6 +166,14 @@ export async function startSystem(
     },
   };
 }
+
+/** What concerns the files of a system. */
+export const shareOf = ({ directory, dataDir }: Pick<System, 'directory' | 'dataDir'>): Omit<Shared, 'client'> => ({
+  directoryWith: (files) => directoryWith(files, directory),
+  repositoryWith: (files) => repositoryWith(files, directory),
+  folder: (runId) => join(dataDir, 'runs', runId),
+  tree: (runId) => newestTree(join(dataDir, 'runs', runId, 'trees')),
+});
 
 /** Each take-over creates a tree, named by its epoch. Next to the trees is the folder with the fixed parts of the repository. */
 function newestTree(trees: string): string {

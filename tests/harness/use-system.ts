@@ -1,7 +1,8 @@
 import { LLMock } from '@copilotkit/aimock';
 import type { Client } from '@holdpoint/client';
-import { afterAll, beforeAll } from 'vitest';
-import { type System, startSystem } from './system.ts';
+import { afterAll, beforeAll, inject } from 'vitest';
+import { joinSystem } from './shared-system.ts';
+import { type Shared, type System, startSystem } from './system.ts';
 
 /**
  * A single system for all tests of a file, started before the first test and removed after the last. Until then the system has only
@@ -9,7 +10,7 @@ import { type System, startSystem } from './system.ts';
  */
 export function useSystem({ env, workers = 1 }: { env?: () => Record<string, string>; workers?: number } = {}): System {
   let started: System | undefined;
-  const client = new Proxy({} as Client, { get: (_, name) => Reflect.get(started?.client ?? {}, name) });
+  const client = clientOf(() => started);
   const system = { client } as System;
   beforeAll(async () => {
     started = await startSystem(env?.());
@@ -19,6 +20,28 @@ export function useSystem({ env, workers = 1 }: { env?: () => Record<string, str
   afterAll(() => system[Symbol.asyncDispose]());
   return system;
 }
+
+/**
+ * A tenant of the system that the files of a project share; in a project without one, a system of its own. For tests that change neither
+ * processes nor settings: each start took three seconds of CPU time.
+ */
+export function useSharedSystem(): Shared {
+  const socket = inject('system');
+  if (socket === undefined) return useSystem();
+  let joined: (Shared & AsyncDisposable) | undefined;
+  const client = clientOf(() => joined);
+  const system = { client } as Shared;
+  beforeAll(async () => {
+    joined = await joinSystem(socket);
+    Object.assign(system, joined, { client });
+  });
+  afterAll(() => joined?.[Symbol.asyncDispose]());
+  return system;
+}
+
+/** A test file takes the client of a system before the system has started. */
+const clientOf = (started: () => Pick<System, 'client'> | undefined): Client =>
+  new Proxy({} as Client, { get: (_, name) => Reflect.get(started()?.client ?? {}, name) });
 
 /** A system whose model is a mock of the Anthropic API. */
 export function useModelSystem(options?: { workers: number }): { mock: LLMock; system: System } {

@@ -28,21 +28,40 @@ export function bringSuite(): string | undefined {
 export interface Verdict {
   passed: number;
   failed: number;
+  warnings: number;
   /** Ids and messages of the failed checks. */
   output: string;
 }
 
 /** Runs a scenario of the suite against a server. */
 export async function runScenario(name: string, url: string): Promise<Verdict> {
+  return runSuite(['server', '--url', url, '--scenario', name]);
+}
+
+/** Runs a scenario of the suite against a client. The suite starts the command with the address of its server. */
+export async function runClientScenario(
+  name: string,
+  command: string,
+  environment: Record<string, string>,
+): Promise<Verdict> {
+  return runSuite(['client', '--command', command, '--scenario', name, '--timeout', '50000'], environment);
+}
+
+async function runSuite(args: readonly string[], environment: Record<string, string> = {}): Promise<Verdict> {
   const program = join(place, 'node_modules', packageName, 'dist/index.js');
   const output = await new Promise<string>((resolve) => {
-    const options = { timeout: 60_000, maxBuffer: 16 * 1024 * 1024 };
-    execFile(process.execPath, [program, 'server', '--url', url, '--scenario', name], options, (_error, out, errors) =>
-      resolve(out + errors),
-    );
+    // The suite leaves results in its working directory.
+    const options = {
+      timeout: 60_000,
+      maxBuffer: 16 * 1024 * 1024,
+      cwd: place,
+      env: { ...process.env, ...environment },
+    };
+    execFile(process.execPath, [program, ...args], options, (_error, out, errors) => resolve(out + errors));
   });
-  const [, passed, failed] = /Passed: (\d+)\/\d+, (\d+) failed/.exec(output) ?? [];
-  return { passed: Number(passed ?? 0), failed: Number(failed ?? Number.NaN), output };
+  const [, passed, failed, warnings] = /Passed: (\d+)\/\d+, (\d+) failed, (\d+) warnings/.exec(output) ?? [];
+  const counted = { failed: Number(failed ?? Number.NaN), warnings: Number(warnings ?? 0) };
+  return { passed: Number(passed ?? 0), ...counted, output };
 }
 
 /** The suite sends no key: this adds one, and changes nothing else but the names of its own address. */

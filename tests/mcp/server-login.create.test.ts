@@ -116,8 +116,8 @@ const refused = (...args: string[]): Promise<{ code: number; stderr: string }> =
   );
 
 /** The command and a person with a browser. */
-async function logIn(name: string) {
-  const child = spawn(process.execPath, [main, 'mcp', 'login', name], { env: environment() });
+async function logIn(name: string, ...options: string[]) {
+  const child = spawn(process.execPath, [main, 'mcp', 'login', name, ...options], { env: environment() });
   const failure = text(child.stderr);
   const lines = createInterface(child.stdout);
   const said: string[] = [];
@@ -140,11 +140,13 @@ async function logIn(name: string) {
 const rules = [{ match: { tool: 'mcp__*' }, action: 'allow' as const }];
 
 /** Calls the tool in a run, once for each title. */
-async function openTickets(server: string, ...titles: string[]) {
+const openTickets = (server: string, ...titles: string[]) => openTicketsOf(system.client, server, ...titles);
+
+async function openTicketsOf(client: System['client'], server: string, ...titles: string[]) {
   const steps = titles.map((title) => ({ tool: `mcp__${server}__open_ticket`, args: { title } }));
-  const { run } = await system.client.createRun({ policy: { rules }, plan: plan(steps) });
-  await finished(system.client, run.id);
-  const { data } = await system.client.listSteps(run.id);
+  const { run } = await client.createRun({ policy: { rules }, plan: plan(steps) });
+  await finished(client, run.id);
+  const { data } = await client.listSteps(run.id);
   return data.map(({ status, result }) => ({ status, result: JSON.stringify(result) }));
 }
 
@@ -252,6 +254,29 @@ test('an entry that was edited gets no token when a worker looks at it, and its 
     writeFileSync(file, before);
   }
   expect(await openTickets('desk', 'Undone')).toMatchObject([{ status: 'succeeded' }]);
+});
+
+test('each tenant has a login of its own, and no run uses the login of another tenant', async () => {
+  const scopes = ['runs:write', 'runs:read'] as const;
+  const { key } = await system.client.createKey({ name: 'ann', kind: 'person', tenant: 'acme', scopes: [...scopes] });
+  const acme = system.as(key);
+  const own = (title: string) => openTicketsOf(acme, 'tickets', title);
+  const lostThere = [{ ...lost, result: expect.stringContaining('holdpoint mcp login tickets --tenant acme') }];
+  expect(await own('By acme, too early')).toEqual(lostThere);
+  const { code, said } = await logIn('tickets', '--tenant', 'acme');
+  expect([code, said]).toEqual([0, expect.stringContaining('for runs of acme')]);
+  expect(await own('By acme')).toMatchObject([{ status: 'succeeded' }]);
+  await holdpoint('logout', 'tickets');
+  expect(await openTickets('tickets', 'By default')).toEqual([lost]);
+  expect(await own('By acme alone')).toMatchObject([{ status: 'succeeded' }]);
+  const next = 'There is one of acme: holdpoint mcp logout tickets --tenant acme';
+  expect(await refused('logout', 'tickets')).toMatchObject({ code: 7, stderr: expect.stringContaining(next) });
+  expect((await refused('login', 'tickets', '--tenant', '../acme')).stderr).toContain('is no name of a tenant');
+  await logIn('tickets');
+  await holdpoint('logout', 'tickets', '--tenant', 'acme');
+  expect(await own('By acme, too late')).toEqual(lostThere);
+  expect(await openTickets('tickets', 'By default again')).toMatchObject([{ status: 'succeeded' }]);
+  expect(opened.filter((title) => /^By acme, too/.test(title))).toEqual([]);
 });
 
 test('no token is in Redis, in a log or in the data directory, and the file of servers has none', async () => {

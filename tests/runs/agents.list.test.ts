@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { finished, useSystem } from '../harness/index.ts';
+import { finished, useSharedSystem } from '../harness/index.ts';
 
-const system = useSystem();
+const system = useSharedSystem();
 
 test('an approval and a pause of a nested sub-agent are handled at the root run', async () => {
   const { client } = system;

@@ -1,8 +1,8 @@
 import type { Json } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
-import { useSystem } from '../harness/index.ts';
+import { useSharedSystem } from '../harness/index.ts';
 
-const system = useSystem();
+const system = useSharedSystem();
 const patience = 60_000;
 
 /** An open run, and its person, who decides what is asked. */

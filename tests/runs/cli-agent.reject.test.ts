@@ -1,8 +1,8 @@
 import type { Approval } from '@holdpoint/contract/wire';
 import { expect, test } from 'vitest';
-import { useSystem } from '../harness/index.ts';
+import { useSharedSystem } from '../harness/index.ts';
 
-const system = useSystem();
+const system = useSharedSystem();
 
 // covers S0-01, S0-120, S0-123
 test('an approved "git status" approves the same command again, and no other', async () => {

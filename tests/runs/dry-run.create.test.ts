@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { bash, finish, plan, useSystem } from '../harness/index.ts';
+import { bash, finish, plan, useSharedSystem } from '../harness/index.ts';
 
-const system = useSystem();
+const system = useSharedSystem();
 const policy = { rules: [{ match: {}, action: 'allow' as const }] };
 
 test('a dry run changes nothing, says what would change, and cannot be published', async () => {

@@ -2,9 +2,19 @@ import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { approve, bash, finished, git, nextApproval, plan, published, succeed, useSystem } from '../harness/index.ts';
+import {
+  approve,
+  bash,
+  finished,
+  git,
+  nextApproval,
+  plan,
+  published,
+  succeed,
+  useSharedSystem,
+} from '../harness/index.ts';
 
-const system = useSystem();
+const system = useSharedSystem();
 const { client } = system;
 
 async function digestOf(path: string): Promise<string> {

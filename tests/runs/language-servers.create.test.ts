@@ -4,9 +4,9 @@ import { dirname, join } from 'node:path';
 import type { Json } from '@holdpoint/contract';
 import type { CreateRun } from '@holdpoint/contract/wire';
 import { expect, test } from 'vitest';
-import { useSystem } from '../harness/index.ts';
+import { useSharedSystem } from '../harness/index.ts';
 
-const system = useSystem();
+const system = useSharedSystem();
 const require = createRequire(import.meta.url);
 const files = {
   'package.json': '{"type":"module"}\n',

@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import type { CreateRun } from '@holdpoint/contract/wire';
 import { expect, test } from 'vitest';
-import { finished, nextApproval, plan, useSystem } from '../harness/index.ts';
+import { finished, nextApproval, plan, useSharedSystem } from '../harness/index.ts';
 
-const system = useSystem();
+const system = useSharedSystem();
 
 type Step = NonNullable<CreateRun['plan']>['groups'][number]['steps'][number];
 const submit: Step = {

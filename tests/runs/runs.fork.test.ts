@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { allowBash, approve, bash, finished, git, nextApproval, plan, useSystem } from '../harness/index.ts';
+import { allowBash, approve, bash, finished, git, nextApproval, plan, useSharedSystem } from '../harness/index.ts';
 
-const system = useSystem();
+const system = useSharedSystem();
 const { client } = system;
 
 const inTree = (runId: string, name: string) => readFile(join(system.tree(runId), name), 'utf8');

@@ -1,8 +1,8 @@
 import type { CreateRun } from '@holdpoint/contract/wire';
 import { expect, test } from 'vitest';
-import { finished, until, useSystem } from '../harness/index.ts';
+import { finished, until, useSharedSystem } from '../harness/index.ts';
 
-const system = useSystem();
+const system = useSharedSystem();
 
 type Groups = NonNullable<CreateRun['plan']>['groups'];
 const task = { $from: 'bg', pointer: '/task_id' };

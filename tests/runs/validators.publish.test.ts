@@ -2,9 +2,19 @@ import { execFileSync } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { approve, bash, finish, finished, git, nextApproval, plan, published, useSystem } from '../harness/index.ts';
+import {
+  approve,
+  bash,
+  finish,
+  finished,
+  git,
+  nextApproval,
+  plan,
+  published,
+  useSharedSystem,
+} from '../harness/index.ts';
 
-const system = useSystem();
+const system = useSharedSystem();
 const { client } = system;
 
 const files = { 'a.txt': 'one\ntwo\nthree\nfour\nfive\nsix\n', 'check.sh': 'grep -q zwei a.txt\n' };

@@ -55,6 +55,9 @@ test('every file of a task is in the repository: git leaves none out', () => {
   expect(spawnSync('git', args, { encoding: 'utf8' }).stdout).toBe('');
 });
 
+/** The tokens of each task's results. */
+const read: { asText: number; asJson: number }[] = [];
+
 describe.for(today)('$name', (task) => {
   test('is solved by its expert; the validator refuses the repository as it was, and wrong changes', async () => {
     const { client, directory } = system;
@@ -62,9 +65,16 @@ describe.for(today)('$name', (task) => {
     expect(outcome.problems).toEqual([]);
     expect(outcome).toMatchObject({ solved: true });
     const { asText = 0, asJson = 0, readAsJson = 0 } = outcome.results ?? {};
-    expect(asText / asJson).toBeLessThan(0.85);
+    expect(asText / asJson).toBeLessThan(0.8);
+    read.push({ asText, asJson });
     expect(readAsJson).toBeGreaterThan(outcome.read);
   });
+});
+
+test('all results together have less than 0.6 of the tokens of their JSON', () => {
+  const sum = (of: 'asText' | 'asJson') => read.reduce((all, one) => all + one[of], 0);
+  expect(read).toHaveLength(today.length);
+  expect(sum('asText') / sum('asJson')).toBeLessThan(0.6);
 });
 
 test('a model that changes something else has not solved its task', async () => {

@@ -11,6 +11,7 @@ import { toolModulesFrom } from '@holdpoint/tools';
 import type { Roots } from '@holdpoint/workspace';
 import { rootsFrom } from '@holdpoint/workspace/roots';
 import { z } from 'zod';
+import { type SignInSettings, signInSettingsFrom } from './sign-in-settings.ts';
 
 const projectDir = resolve(dirname(fileURLToPath(import.meta.url)), '../../..');
 
@@ -30,6 +31,8 @@ export interface Config {
   allowAddresses: readonly string[];
   /** The address for push services to write to about this sender: `mailto:` or `https:`. */
   pushContact?: string;
+  /** Where people open the console, for links in messages: without a slash at its end. */
+  publicUrl?: string | undefined;
   /** The name that passkeys are made for. Undefined: the name of each page. */
   passkeyDomain?: string | undefined;
   /** Space to leave free on the disk of the data directory. */
@@ -51,6 +54,8 @@ export interface Config {
   /** Opened before the log, because the log redacts secrets. */
   secrets: Secrets;
   metrics?: telemetry.MetricsSettings;
+  /** The identity provider that people sign in with. */
+  signIn?: SignInSettings | undefined;
   /** Undefined: the log is not sent by OTLP. */
   logs?: telemetry.LogExportSettings | undefined;
   /** Undefined: no traces are exported. */
@@ -88,6 +93,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     allowAddresses: parsed.data.HOLDPOINT_ALLOW_ADDRESSES.split(',').filter((range) => range !== ''),
     pushContact: parsed.data.HOLDPOINT_PUSH_CONTACT,
     passkeyDomain: parsed.data.HOLDPOINT_PASSKEY_DOMAIN,
+    publicUrl: parsed.data.HOLDPOINT_PUBLIC_URL?.replace(/\/+$/, ''),
     space: spaceLimitsFrom(given),
     ...boundsOf(given),
     projectDir,
@@ -98,7 +104,10 @@ export function readConfig(env: Record<string, string | undefined>): Config {
 
 function boundsOf(
   env: Record<string, string | undefined>,
-): Pick<Config, 'ceilings' | 'callerLimits' | 'roots' | 'policyFile' | 'toolModules' | 'metrics' | 'traces' | 'logs'> {
+): Pick<
+  Config,
+  'ceilings' | 'callerLimits' | 'roots' | 'policyFile' | 'toolModules' | 'metrics' | 'traces' | 'logs' | 'signIn'
+> {
   try {
     return {
       ceilings: ceilingsFrom(env),
@@ -108,6 +117,7 @@ function boundsOf(
       toolModules: toolModulesFrom(env),
       metrics: telemetry.metricsSettingsFrom(env),
       logs: telemetry.logExportFrom(env),
+      signIn: signInSettingsFrom(env),
       traces: telemetry.traceSettingsFrom(env),
     };
   } catch (cause) {
@@ -130,6 +140,11 @@ const environmentSchema = z.object({
   HOLDPOINT_PUSH_CONTACT: z
     .string()
     .regex(/^(mailto:\S+@\S+|https:\/\/\S+)$/, 'expected mailto:NAME@HOST or an https:// address')
+    .optional(),
+  HOLDPOINT_PUBLIC_URL: z
+    .string()
+    .max(500)
+    .regex(/^https?:\/\/[^\s?#@]+$/, 'expected the address of the console, such as https://holdpoint.example.com')
     .optional(),
   HOLDPOINT_PASSKEY_DOMAIN: z
     .string()

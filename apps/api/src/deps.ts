@@ -18,6 +18,7 @@ import type { LiveStreams } from './live/live-streams.ts';
 import type { Presence } from './live/presence.ts';
 import type { RunNotifications } from './live/run-notifications.ts';
 import type { PushService } from './push/open-push.ts';
+import type { Webhooks } from './webhooks/open-webhooks.ts';
 
 /** The parts given to the server. */
 export interface ServerDeps extends Omit<engine.EngineDeps, 'logger'> {
@@ -64,6 +65,8 @@ export interface ServerDeps extends Omit<engine.EngineDeps, 'logger'> {
   metricsAccess: 'off' | 'key' | 'open';
   push: PushService;
   schedules: Schedules;
+  evals: Evals;
+  webhooks: Webhooks;
   notifications: RunNotifications;
   live: LiveStreams;
   presence: Presence;
@@ -96,6 +99,12 @@ export interface Schedules {
   wake(job: engine.ScheduleJob, at?: number): Promise<void>;
 }
 
+export interface Evals {
+  store: engine.EvalStore;
+  /** @param at milliseconds since the epoch. @default now */
+  wake(job: engine.EvalJob, at?: number): Promise<void>;
+}
+
 export type App = FastifyInstance<
   RawServerDefault,
   IncomingMessage,
@@ -121,6 +130,8 @@ declare module 'fastify' {
     access?: Access;
     /** Answers a key accepted here within the last hour even while Redis does not answer. For routes without data of callers. */
     withoutRedis?: boolean;
+    /** Answers with a secret that it has made, once. The rest of the answer has no text of a run. */
+    showsNewSecret?: true;
     /** Headers read by the route. */
     headers?: readonly HeaderName[];
   }
@@ -132,7 +143,7 @@ declare module 'fastify' {
 
 /** Adds a change outside of runs to the audit log, with the responsible caller. */
 export const recordChange = (
-  { audit, holder: { caller }, now }: Pick<ApiDeps, 'audit' | 'holder' | 'now'>,
+  { audit, holder: { caller }, now }: Pick<ApiDeps, 'audit' | 'now'> & { holder: Pick<Holder, 'caller'> },
   change: Pick<AuditEntry, 'subject' | 'action' | 'detail'>,
 ): Promise<void> =>
   audit.record({

@@ -7,9 +7,10 @@ const redactedTypes = /^(application\/(problem\+)?json|text\/event-stream|text\/
 
 /** No answer has the value of a secret, even from data stored before the secret was set. */
 export function redactAnswers(app: App): void {
-  app.addHook('onSend', async ({ deps }, reply, payload) => {
+  app.addHook('onSend', async ({ deps, routeOptions }, reply, payload) => {
     // Without a key, an answer repeats only the client's own text. A redaction here would confirm a guess.
     if (deps === undefined) return payload;
+    if (routeOptions.config?.showsNewSecret === true && reply.statusCode < 300) return payload;
     const redactor = deps.secrets.redactor(deps.holder.caller.tenant);
     const type = String(reply.getHeader('content-type') ?? '');
     if (redactor.isEmpty || !redactedTypes.test(type)) return payload;

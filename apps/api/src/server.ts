@@ -29,6 +29,8 @@ import { readAuditRoutes } from './routes/audit/read-audit.ts';
 import { diffRoute } from './routes/changes/diff.ts';
 import { dryRunRoute, publishRoutes } from './routes/changes/publish.ts';
 import { readValidationRoute } from './routes/changes/read-validation.ts';
+import { changeEvalsRoutes } from './routes/evals/change-evals.ts';
+import { readEvalsRoutes } from './routes/evals/read-evals.ts';
 import { readEventsRoutes } from './routes/events/read-events.ts';
 import { keysRoutes } from './routes/keys/keys.ts';
 import { readMeRoute } from './routes/keys/read-me.ts';
@@ -44,9 +46,11 @@ import { passkeysRoutes } from './routes/passkeys/passkeys.ts';
 import { policiesRoutes } from './routes/policies/index.ts';
 import { presenceRoutes } from './routes/presence/presence.ts';
 import { pushSubscriptionsRoutes } from './routes/push/push-subscriptions.ts';
+import { quotasRoutes } from './routes/quotas/quotas.ts';
 import { rulesRoutes } from './routes/rules/rules.ts';
 import { createRunRoute } from './routes/runs/create-run.ts';
 import { forkRunRoute } from './routes/runs/fork-run.ts';
+import { markRunRoute } from './routes/runs/mark-run.ts';
 import { readInstructionsRoute } from './routes/runs/read-instructions.ts';
 import { readRunsRoutes, readTurnsRoute, undoRunRoute } from './routes/runs/read-runs.ts';
 import { readTraceRoute } from './routes/runs/read-trace.ts';
@@ -59,6 +63,7 @@ import { readSchedulesRoutes } from './routes/schedules/read-schedules.ts';
 import { secretsRoutes } from './routes/secrets/secrets.ts';
 import { logInRoutes } from './routes/session/log-in.ts';
 import { sessionsRoutes } from './routes/session/sessions.ts';
+import { signInRoutes } from './routes/sign-in/sign-in.ts';
 import { downloadArchiveRoute, listSnapshotsRoute } from './routes/snapshots/find-snapshot.ts';
 import { readFilesRoutes } from './routes/snapshots/read-files.ts';
 import { cancelStepRoute } from './routes/steps/cancel-step.ts';
@@ -66,9 +71,13 @@ import { readImageRoute } from './routes/steps/read-image.ts';
 import { readStepsRoutes } from './routes/steps/read-steps.ts';
 import { tasksRoutes } from './routes/tasks/tasks.ts';
 import { readToolsRoutes } from './routes/tools/read-tools.ts';
+import { changeWebhooksRoutes } from './routes/webhooks/change-webhooks.ts';
+import { readWebhooksRoutes } from './routes/webhooks/read-webhooks.ts';
+import { sendWebhooksRoutes } from './routes/webhooks/send-webhooks.ts';
 import { checkDepth, checkSecretValues, checkText } from './schema/check-text.ts';
 import { openApiTransforms } from './schema/openapi.ts';
 import { validatorCompiler } from './schema/validate.ts';
+import type { SignIn } from './sign-in/open-sign-in.ts';
 import { traceRequests } from './trace-requests.ts';
 
 /** A client connects to send a request. */
@@ -85,7 +94,7 @@ const schemaController = {
 const newRequestId = (): string => `req_${randomUUIDv7()}`;
 
 /** The API, ready to listen. Its streams end when the caller aborts `closing`. */
-export async function buildServer(deps: ServerDeps): Promise<App> {
+export async function buildServer({ signIn, ...deps }: ServerDeps & { signIn?: SignIn | undefined }): Promise<App> {
   const app: App = fastify({
     loggerInstance: deps.logger,
     logController: new LogController({ disableRequestLogging: true }),
@@ -152,7 +161,7 @@ export async function buildServer(deps: ServerDeps): Promise<App> {
     );
   });
   await describe(app);
-  addRoutes(app, deps);
+  addRoutes(app, deps, signIn);
   await app.ready();
   return app;
 }
@@ -167,7 +176,7 @@ function takeJsonOnly(app: App): void {
   });
 }
 
-function addRoutes(app: App, deps: ServerDeps): void {
+function addRoutes(app: App, deps: ServerDeps, signIn: SignIn | undefined): void {
   mcpRoute(app);
   readServersRoutes(app);
   changeServersRoutes(app);
@@ -180,6 +189,9 @@ function addRoutes(app: App, deps: ServerDeps): void {
   readRunsRoutes(app);
   steerRunsRoutes(app);
   forkRunRoute(app);
+  markRunRoute(app);
+  changeEvalsRoutes(app);
+  readEvalsRoutes(app);
   undoRunRoute(app);
   readStepsRoutes(app);
   readImageRoute(app);
@@ -209,7 +221,7 @@ function addRoutes(app: App, deps: ServerDeps): void {
   readToolsRoutes(app);
   secretsRoutes(app);
   readWorkersRoute(app);
-  readBoundsRoute(app);
+  readBoundsRoute(app, signIn);
   readAuditRoutes(app);
   readQueuesRoute(app);
   setLogLevelRoute(app);
@@ -217,9 +229,14 @@ function addRoutes(app: App, deps: ServerDeps): void {
   policiesRoutes(app);
   readSchedulesRoutes(app);
   changeSchedulesRoutes(app);
+  readWebhooksRoutes(app);
+  changeWebhooksRoutes(app);
+  sendWebhooksRoutes(app);
+  quotasRoutes(app);
   readMeRoute(app);
   logInRoutes(app, deps);
   sessionsRoutes(app);
+  signInRoutes(app, { ...deps, signIn });
   presenceRoutes(app);
   passkeysRoutes(app);
   pushSubscriptionsRoutes(app);

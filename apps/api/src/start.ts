@@ -17,6 +17,7 @@ import manifest from '../package.json' with { type: 'json' };
 import { openKeyFile } from './auth/key-file.ts';
 import { type Config, ConfigError } from './config.ts';
 import type { App, ServerDeps } from './deps.ts';
+import { openEvals } from './evals/open-evals.ts';
 import { LiveStreams } from './live/live-streams.ts';
 import { Presence } from './live/presence.ts';
 import { RunNotifications } from './live/run-notifications.ts';
@@ -28,6 +29,8 @@ import { openVapidKeys } from './push/vapid-keys.ts';
 import { followServerChanges } from './record-server-changes.ts';
 import { openSchedules } from './schedules/open-schedules.ts';
 import { buildServer } from './server.ts';
+import { startSignIns } from './sign-in/confirm.ts';
+import { openWebhooks } from './webhooks/open-webhooks.ts';
 
 export interface RunningApi {
   app: App;
@@ -126,15 +129,27 @@ export async function startApi(
     },
   );
   const audit = openAudit({ redis: connections.state, dataDir: config.dataDir });
+  const signIns = await startSignIns(config, { callers, audit, logger, now, sweepMs });
   const serverChanges = followServerChanges({ audit, mcpServers, logger });
   const schedules = openSchedules({
     ...{ redis: connections.state, now, newId, logger, connect: connections.worker, sweepMs },
+  });
+  const evals = openEvals({
+    ...{ redis: connections.state, now, newId, logger, connect: connections.worker, sweepMs },
+  });
+  const webhooks = openWebhooks({
+    ...{ redis: connections.state, subscriber: connections.subscriber, logger, metrics, audit, sweepMs },
+    now: pace.now ?? now,
+    ...{ secrets: config.secrets, allowAddresses: config.allowAddresses, publicUrl: config.publicUrl },
+    connect: connections.worker,
   });
   const serverDeps: ServerDeps = {
     openEngine: open,
     callers,
     push,
     schedules,
+    evals,
+    webhooks,
     audit,
     ...deps,
     logger,
@@ -174,8 +189,10 @@ export async function startApi(
     requestMs: 30_000,
     ...pace,
   };
-  const app = await buildServer(serverDeps);
+  const app = await buildServer({ ...serverDeps, signIn: signIns?.signIn });
   schedules.start(serverDeps);
+  evals.start(serverDeps);
+  webhooks.start();
   const watch = watchInstallation({ redis: connections.state, dataDir: config.dataDir, id: installation }, (error) => {
     logger.fatal({ err: error }, 'Redis has the data of another installation: the API ends');
     onLost(error);
@@ -194,6 +211,7 @@ export async function startApi(
     level.stop();
     operator.stop();
     await serverChanges.stop();
+    await signIns?.stop();
     loop.stop();
     closing.abort();
     space.stop();
@@ -202,6 +220,8 @@ export async function startApi(
     clearTimeout(deadline);
     await push.stop();
     await schedules.stop();
+    await evals.stop();
+    await webhooks.stop();
     await queues.close();
     clock.stop();
     await connections.close();

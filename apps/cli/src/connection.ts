@@ -2,14 +2,15 @@ import { readFileSync, statSync } from 'node:fs';
 import { isIPv4 } from 'node:net';
 import { join } from 'node:path';
 import { copyTexts, originalOf } from '@holdpoint/process/home';
+import { savedLogin } from './saved-logins.ts';
 import { CliError, type Config } from './shell/index.ts';
 import { findSystem } from './system/index.ts';
 
 export const keyFileOf = (config: Pick<Config, 'dataDir'>): string => join(config.dataDir, 'api-key');
 
 /**
- * The address of the API: as given, HOLDPOINT_URL, the running system of the data directory, or the API's settings. The key is HOLDPOINT_KEY
- * or the data directory's.
+ * The address of the API: as given, HOLDPOINT_URL, the running system of the data directory, or the API's settings. The key is HOLDPOINT_KEY,
+ * the login of `holdpoint login` at this address, or the data directory's.
  *
  * @throws CliError `usage`, `no_key`, `key_file_open`, `installation_copied`
  */
@@ -22,12 +23,14 @@ export function findConnection(config: Config, given?: string): { url: string; k
   if (usesData) refuseCopiedData(config.dataDir);
   const running = findSystem(config.dataDir)?.address;
   const url = given ?? config.url ?? running ?? config.localUrl;
-  if (config.key === undefined && url !== running && url !== config.localUrl && !isHere(url)) {
+  const login = config.key === undefined ? savedLogin(config, url) : undefined;
+  const key = config.key ?? login;
+  if (key === undefined && url !== running && url !== config.localUrl && !isHere(url)) {
     throw new CliError('no_key', `HOLDPOINT_KEY is not set, and ${url} is another machine.`, {
-      next: 'Set HOLDPOINT_KEY to a key of the system at this address.',
+      next: 'Run holdpoint login, or set HOLDPOINT_KEY to a key of the system at this address.',
     });
   }
-  return { url: url.replace(/\/+$/, ''), key: config.key ?? readKey(keyFileOf(config)) };
+  return { url: url.replace(/\/+$/, ''), key: key ?? readKey(keyFileOf(config)) };
 }
 
 /** A copied key, and the usual address, lead to the original. */

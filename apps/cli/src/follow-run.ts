@@ -6,9 +6,9 @@ import { howToCorrect } from './deciding/confirm.ts';
 import { openAgentFollower } from './follow-agents.ts';
 import { followPlace } from './follow-place.ts';
 import { oneLine, plain, timeline, waitingText } from './output/index.ts';
-import { adviceText } from './report-error.ts';
 import * as cli from './shell/index.ts';
 import { openRunView, openScreen } from './view/index.ts';
+import { adviceText } from './words-for-people.ts';
 
 export interface FollowInput {
   runId: string;

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { adviceText, mistakeText } from './report-error.ts';
 import { commandName } from './shell/index.ts';
+import { adviceText, mistakeText } from './words-for-people.ts';
 
 it.each([
   [

@@ -50,6 +50,11 @@ const SchedulePage = page(
   /^\/schedules\/./,
   async () => (await import('./pages/schedules/schedule-page.tsx')).SchedulePage,
 );
+const WebhooksPage = page(
+  /^\/webhooks$/,
+  async () => (await import('./pages/webhooks/webhooks-page.tsx')).WebhooksPage,
+);
+const WebhookPage = page(/^\/webhooks\/./, async () => (await import('./pages/webhooks/webhook-page.tsx')).WebhookPage);
 const RunPage = page(/^\/runs\/./, async () => (await import('./pages/run/run-page.tsx')).RunPage);
 
 /** A page in a file of its own. The page of the first address loads at once, while the caller is still asked for. */
@@ -140,6 +145,10 @@ function Pages() {
           <SchedulesPage />
         </Route>
         <Route path="/schedules/:name">{({ name }) => <SchedulePage key={name} name={name} />}</Route>
+        <Route path="/webhooks">
+          <WebhooksPage />
+        </Route>
+        <Route path="/webhooks/:name">{({ name }) => <WebhookPage key={name} name={name} />}</Route>
         <Route path="/sessions">
           <SessionsPage />
         </Route>

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { defaultTenant } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { type Admission, checkDigest, checkKey, digestOf, readHolder, readHolderById } from './check-key.ts';
+import { claimDueSessions, confirmSession, endByProvider, endSessionsOf } from './confirm-sessions.ts';
 import { CallerError } from './errors.ts';
 import { firstKey, nameKey, pointerKey, recordKey, sessionKey, streamsKey } from './keys.ts';
 import { createKey, getKey, type KeyDeps, type KeyRequest, listKeys, revokeKey, rotateKey } from './manage-keys.ts';
@@ -9,7 +10,8 @@ import * as passkeys from './passkeys.ts';
 import { personOf, recordOlderPersons, recordPerson, rootName } from './persons.ts';
 import { effectiveLimits, type Holder, type KeyRecord, parseStored } from './record.ts';
 import { scriptOf, storeKey } from './script.ts';
-import { createCode, endSession, exchangeCode, findSession, listSessions, openSession } from './sessions.ts';
+import * as sessions from './sessions.ts';
+import { signIn, takeOnce } from './sign-in.ts';
 
 /**
  * Makes sure of a record for the key in the key file: `admin`, a person of the tenant `default` with every scope and no limit, so the
@@ -56,11 +58,12 @@ export interface OpenStream {
 }
 
 /** @throws CallerError `too_many_streams`, `unauthorized` */
-async function openStream(redis: Redis, { keyId, digest, limits, session }: Holder): Promise<OpenStream> {
+async function openStream(redis: Redis, { keyId, digest, limits, session, scopes }: Holder): Promise<OpenStream> {
   const id = randomUUID();
   const own = session === undefined ? [] : [sessionKey(session)];
   const keys = [streamsKey(keyId), pointerKey(digest), recordKey(keyId), ...own];
-  const say = (what: 'open' | 'renew') => stream(redis, keys, [id, limits.streams ?? 0, lastsMs, what]);
+  const held = scopes.join(' ');
+  const say = (what: 'open' | 'renew') => stream(redis, keys, [id, limits.streams ?? 0, lastsMs, what, held]);
   const state = await say('open');
   if (state === 'gone') throw new CallerError('unauthorized', 'this key is not valid any more');
   if (state === 'full') throw new CallerError('too_many_streams', `${limits.streams} streams of this key are open`);
@@ -87,25 +90,38 @@ export async function openCallers({ firstKey, ...deps }: KeyDeps & { firstKey: s
       return admit();
     }
   };
+  const checkSession = async (token: string, kind: 'hps' | 'hpl'): Promise<Admission> => {
+    const { id, key } = await sessions.findSession(deps.redis, token, kind);
+    const { holder, rate } = await recorded(key, () => checkDigest(deps, key));
+    return { holder: { ...holder, session: id }, rate };
+  };
   return {
-    check: (text: string) => recorded(digestOf(text), () => checkKey(deps, text)),
-    /** The holder of a session, with the rights that its key has now. */
-    async checkSession(token: string): Promise<Admission> {
-      const { id, key } = await findSession(deps.redis, token);
-      const { holder, rate } = await recorded(key, () => checkDigest(deps, key));
-      return { holder: { ...holder, session: id }, rate };
+    /** The holder of a key, or of a login of the command. */
+    check: (text: string) =>
+      sessions.isCommandToken(text) ? checkSession(text, 'hpl') : recorded(digestOf(text), () => checkKey(deps, text)),
+    /** The holder of a browser's session, with the rights that its key has now. */
+    checkSession: (token: string) => checkSession(token, 'hps'),
+    /** Sign-ins of persons with an identity provider. */
+    signIns: {
+      open: on(deps, signIn),
+      takeOnce: on(deps.redis, takeOnce),
+      claimDue: () => claimDueSessions(deps),
+      confirm: on(deps, confirmSession),
+      end: on(deps.redis, sessions.endSession),
+      endAll: on(deps.redis, endSessionsOf),
+      endByProvider: on(deps.redis, endByProvider),
     },
     /** The holder of a key by the digest of its text; undefined once the key has ended. */
     holderOf: (digest: string) => readHolder(deps, digest),
     /** The holder of a key by its id; undefined once the key has ended. */
     holderOfKey: (id: string) => readHolderById(deps, id),
-    openSession: (holder: Holder) => openSession(deps.redis, holder),
-    listSessions: (holder: Holder) => listSessions(deps.redis, holder),
-    endSession: (holder: Holder, id: string) => endSession(deps.redis, holder, id),
-    createCode: (holder: Holder) => createCode(deps.redis, holder),
+    openSession: (holder: Holder) => sessions.openSession(deps.redis, holder),
+    listSessions: (holder: Holder) => sessions.listSessions(deps.redis, holder),
+    endSession: (holder: Holder, id: string) => sessions.endSession(deps.redis, holder, id),
+    createCode: (holder: Holder) => sessions.createCode(deps.redis, holder),
     /** The holder of the key that made the code. */
     async exchangeCode(code: string): Promise<Admission> {
-      const key = await exchangeCode(deps.redis, code);
+      const key = await sessions.exchangeCode(deps.redis, code);
       return recorded(key, () => checkDigest(deps, key));
     },
     /** The person that a key belongs to. */
@@ -123,11 +139,11 @@ export async function openCallers({ firstKey, ...deps }: KeyDeps & { firstKey: s
 }
 export type Callers = Awaited<ReturnType<typeof openCallers>>;
 
-/** Binds a function to Redis. */
+/** Binds a function to Redis, or to all that this package works with. */
 const on =
-  <Rest extends unknown[], Result>(redis: Redis, act: (redis: Redis, ...rest: Rest) => Result) =>
+  <Deps, Rest extends unknown[], Result>(deps: Deps, act: (deps: Deps, ...rest: Rest) => Result) =>
   (...rest: Rest): Result =>
-    act(redis, ...rest);
+    act(deps, ...rest);
 
 const passkeysIn = (redis: Redis) => ({
   find: on(redis, passkeys.findPasskey),

@@ -27,8 +27,12 @@ const nexts = {
   key_in_file:
     'Stop the API, remove the file api-key of the data directory, and start it again: it writes a new key there, and the old one is refused.',
   key_changed: 'Read the key again: another request rotated it at the same moment.',
-  session_ended: 'Log in again (POST /v1/session, or `holdpoint open`).',
+  session_ended: 'Log in again (`holdpoint login`, `holdpoint open`, or POST /v1/session).',
   session_not_found: 'List the sessions of your key with GET /v1/sessions.',
+  sign_in_refused:
+    'Have the operator of Holdpoint look at the groups of your account, and at the file of HOLDPOINT_SIGN_IN. Nothing was changed.',
+  key_of_sign_in: 'The person signs in instead. Create a key of its own for a program: holdpoint keys create.',
+  agent_without_session: 'Log in with the key of a person or a service. An agent sends its key with each request.',
   code_refused: 'Have `holdpoint open` print a new link; it works once, within a minute.',
   key_required: 'Send the key itself (`Authorization: Bearer`), or run `holdpoint open`.',
   passkey_taken: 'Use the passkey as it is, or revoke it first (DELETE /v1/passkeys/{id}).',

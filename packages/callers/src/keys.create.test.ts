@@ -110,7 +110,11 @@ describe('a key', () => {
 
   test('of an agent never decides or changes policies, whatever its record says', async () => {
     const { callers, admin, redis } = t;
-    for (const scope of ['approvals:decide', 'policies:write', 'schedules:write', 'mcp:read', 'mcp:write'] as const) {
+    const never = allScopes.filter((scope) =>
+      /^(approvals:decide|policies:write|schedules:write|evals:write|mcp:.*|webhooks:.*)$/.test(scope),
+    );
+    expect(never).toHaveLength(8);
+    for (const scope of never) {
       await expect(callers.create(admin, request({ kind: 'agent', scopes: [scope] }))).rejects.toMatchObject({
         code: 'invalid_key',
         errors: [{ pointer: '/scopes/0' }],
@@ -122,9 +126,7 @@ describe('a key', () => {
     const record = JSON.parse((await redis.hget(key, 'record')) ?? '');
     await redis.hset(key, 'record', JSON.stringify({ ...record, scopes: [...allScopes, 'of another version'] }));
     const scopes = (await callers.check(text)).holder.scopes;
-    expect(scopes).toEqual(
-      allScopes.filter((scope) => !/^(approvals:decide|policies:write|schedules:write|mcp:.*)$/.test(scope)),
-    );
+    expect(scopes).toEqual(allScopes.filter((scope) => !never.includes(scope)));
   });
 
   test('has its name alone among the keys in force of its tenant', async () => {

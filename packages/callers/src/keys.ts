@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import type { Tenant } from '@holdpoint/contract';
 
 /** The prefix of Redis keys. All keys share a hash tag, because scripts find a key through another key. */
@@ -29,3 +30,20 @@ export const challengeKey = (challenge: string): string => `${prefix}challenge:$
 export const permitKey = (digest: string): string => `${prefix}permit:${digest.slice(0, 32)}`;
 /** Pub/sub channel: a key was revoked or rotated, or a session of it ended. Open streams look whether theirs is still valid. */
 export const changedChannel = (id: string): string => `${prefix}changed:${id}`;
+
+/** Texts of an identity provider have any form and length: names of Redis keys hold their digests. */
+const nameOf = (...parts: readonly string[]): string =>
+  createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 40);
+/** The id of the key of a person who signs in at an identity provider: one for each tenant. */
+export const identityKey = (issuer: string, subject: string, tenant: Tenant): string =>
+  `${prefix}identity:${nameOf(issuer, subject, tenant)}`;
+/** The ids of the keys of a person of an identity provider, in all tenants. */
+export const subjectKey = (issuer: string, subject: string): string => `${prefix}subject:${nameOf(issuer, subject)}`;
+/** The sessions here that belong to one session at the identity provider. */
+export const providerSessionKey = (issuer: string, sid: string): string => `${prefix}sid:${nameOf(issuer, sid)}`;
+/** The identity provider has ended this session of its own: a sign-in that is still under way opens none. */
+export const endedSidKey = (issuer: string, sid: string): string => `${prefix}sid-ended:${nameOf(issuer, sid)}`;
+/** Taken once: an answer to a sign-in, or a request of the identity provider to log out. */
+export const onceKey = (...parts: readonly string[]): string => `${prefix}once:${nameOf(...parts)}`;
+/** The sessions that the identity provider has to confirm, by the time when. */
+export const confirmIndex = `${prefix}sign-in:confirm`;

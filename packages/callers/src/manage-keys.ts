@@ -189,6 +189,12 @@ export async function rotateKey(
 ): Promise<{ record: KeyRecord; text: string }> {
   const record = await manageable(deps, holder, id);
   if (record.isFirst) throw new CallerError('key_in_file', `the key ${id} is the key in the key file of the server`);
+  if (record.sign_in !== undefined) {
+    throw new CallerError(
+      'key_of_sign_in',
+      `the key ${id} has no text: ${record.name} signs in with the identity provider`,
+    );
+  }
   // The rotating caller has the new text: from now on the key belongs to this person, too.
   if (!holder.isFirst && id !== holder.keyId) {
     await recordPerson(deps.redis, record, await personOf(deps.redis, holder.caller));

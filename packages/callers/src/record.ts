@@ -17,6 +17,8 @@ const storedSchema = z.object({
   /** Who the key belongs to. Keys of earlier versions have none. */
   person: z.string().optional(),
   expires_at: z.iso.datetime().nullable(),
+  /** Who it is at the identity provider. Such a key has no text: sessions alone have its rights. */
+  sign_in: z.object({ issuer: z.string(), subject: z.string() }).optional(),
 });
 export type Stored = z.infer<typeof storedSchema>;
 

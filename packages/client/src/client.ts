@@ -2,6 +2,7 @@ import { type Fetch, openTransport } from './request.ts';
 import { approvalRequests } from './resources/approvals.ts';
 import { auditRequests } from './resources/audit.ts';
 import { callRequests } from './resources/calls.ts';
+import { evalRequests } from './resources/evals.ts';
 import { eventRequests } from './resources/events.ts';
 import { fileRequests } from './resources/files.ts';
 import { keyRequests } from './resources/keys.ts';
@@ -10,6 +11,7 @@ import { passkeyRequests } from './resources/passkeys.ts';
 import { policyRequests } from './resources/policies.ts';
 import { publicationRequests } from './resources/publications.ts';
 import { pushRequests } from './resources/push.ts';
+import { quotaRequests } from './resources/quotas.ts';
 import { ruleRequests } from './resources/rules.ts';
 import { runRequests } from './resources/runs.ts';
 import { scheduleRequests } from './resources/schedules.ts';
@@ -19,6 +21,7 @@ import { stepRequests } from './resources/steps.ts';
 import { systemRequests } from './resources/system.ts';
 import { taskRequests } from './resources/tasks.ts';
 import { toolRequests } from './resources/tools.ts';
+import { webhookRequests } from './resources/webhooks.ts';
 
 export interface ClientOptions {
   /** For example `http://127.0.0.1:4747`. */
@@ -58,6 +61,9 @@ export function createClient(options: ClientOptions) {
     ...sessionRequests(transport),
     ...policyRequests(transport),
     ...scheduleRequests(transport),
+    ...evalRequests(transport),
+    ...webhookRequests(transport),
+    ...quotaRequests(transport),
     ...auditRequests(transport),
     ...systemRequests(transport),
     /** Waits for open requests and closes the connections. Idle ones keep no process alive. */

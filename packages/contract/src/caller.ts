@@ -40,6 +40,11 @@ export const scopes = {
   'schedules:read': 'Read schedules',
   'schedules:write':
     'Change, pause, resume and trigger schedules, which submit runs with the rights of the key. A key of kind agent never has it',
+  'evals:write':
+    'Mark runs as good or bad, and begin and cancel evaluations, which repeat runs with the rights of the key. A key of kind agent never has it',
+  'webhooks:read': 'Read webhook endpoints and their deliveries. A key of kind agent never has it',
+  'webhooks:write':
+    'Change, test and redeliver webhooks, which report runs to other systems. A key of kind agent never has it',
   'secrets:read': 'Read the names of secrets; nothing reads their values',
   'secrets:write': 'Set and remove secrets',
   'audit:read': 'Read and export the audit records',
@@ -66,6 +71,9 @@ const neverOfAgents: Partial<Record<Scope, string>> = {
   'approvals:decide': 'release its own calls',
   'policies:write': 'change its own bounds',
   'schedules:write': 'give itself work after its end',
+  'evals:write': 'judge its own work, and repeat runs after its end',
+  'webhooks:read': 'read where its runs are reported to',
+  'webhooks:write': 'send data to addresses of its choice',
   'mcp:read': "read the operator's programs and addresses",
   'mcp:write': 'give itself tools',
 };

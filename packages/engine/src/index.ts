@@ -17,6 +17,17 @@ export { showsResult } from './approvals/result-preview.ts';
 export { openBlobStore } from './blobs/blob-store.ts';
 export { ceilingsFrom, defaultWorkerSteps } from './ceilings-from.ts';
 export type { Idempotency } from './commands/index.ts';
+export {
+  type DeliverDeps,
+  type DeliveryStore,
+  deliverTo,
+  openDeliveryStore,
+  type ReceiverState,
+  receiverId,
+  type Sent,
+  type StoredReceiver,
+  startMarking,
+} from './deliveries/index.ts';
 export type { EngineDeps, Retention } from './deps.ts';
 export { noUsage } from './domain/agent-report.ts';
 export { aboveCeilings, type Ceilings, cutAtCeilings } from './domain/ceilings.ts';
@@ -27,6 +38,16 @@ export { newId, newIdBy } from './domain/new-id.ts';
 export type { ApprovalState, RunState, StepState, TaskState } from './domain/state.ts';
 export { waitingCallError } from './domain/transitions/cancel-step.ts';
 export { isWaitingForModel } from './domain/transitions/conversation.ts';
+export {
+  type EvalLookDeps,
+  type EvalState,
+  type EvalStore,
+  type Forking,
+  lookAtEval,
+  openEvalStore,
+  type Reading,
+  type StoredEval,
+} from './evals/index.ts';
 export { addEvent, openSpans, openTrace } from './events/open-trace.ts';
 export type { PeriodicWork } from './handlers/periodic-work.ts';
 export { Damaged, readEntry, splitDamaged } from './log/damaged.ts';
@@ -70,9 +91,12 @@ export type {
   WaitingCall,
 } from './queries/index.ts';
 export { TraceIds } from './queries/trace-ids.ts';
+export { type DeliveryQueue, openDeliveryQueue } from './queues/delivery-queue.ts';
+export { type EvalJob, type EvalQueue, openEvalQueue } from './queues/eval-queue.ts';
 export { openPushQueue, type PushJob } from './queues/push-queue.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';
 export { openScheduleQueue, type ScheduleJob, type ScheduleQueue } from './queues/schedule-queue.ts';
+export { personNamed, readQuotas, readUse, writeQuotas } from './quotas/index.ts';
 export {
   lookAtSchedule,
   openClockwork,

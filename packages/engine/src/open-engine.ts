@@ -45,8 +45,10 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
   const byCaller = <Request extends { by: string }, Result>(
     act: (deps: EngineDeps, runId: string, request: Request) => Promise<Result>,
   ) => {
-    const checked = ofRun(deps, act);
-    return (runId: string, request: Omit<Request, 'by'>) => checked(runId, { ...request, by } as Request);
+    return async (runId: string, request: Omit<Request, 'by'>): Promise<Result> => {
+      await owned.run(runId);
+      return act(deps, runId, { ...request, by } as Request);
+    };
   };
   return {
     runs: {
@@ -112,6 +114,9 @@ function engineFor(deps: EngineDeps, { name: by, kind, tenant }: Caller) {
       undo: byCaller(commands.undoSteps),
       retry: byCaller(commands.retryRun),
       fork: byCaller(commands.forkRun),
+      mark: byCaller(commands.markRun),
+      /** Runs its validators on its files, and publishes nothing. */
+      validate: (runId: string) => ofRun(deps, commands.requestValidation)(runId, { by }),
     },
     approvals: {
       list: (filter: approvals.ApprovalFilter, page: { limit: number; cursor?: string | undefined }) =>

@@ -3,13 +3,14 @@ import { sentPrompt } from './conversation.ts';
 import { CutUsage } from './cut-usage.ts';
 import { defaultAnswerMs, describeModel, limitAnswer, type ModelFacts, sightOf } from './describe-model.ts';
 import { ModelError } from './errors.ts';
-import { describeFailure, type Failure, readStreamFailure } from './failure.ts';
+import { describeFailure, type Failure } from './failure.ts';
 import { foldStream } from './fold-stream.ts';
 import { type FreeTexts, freeTextsOf, sdkTool } from './free-text.ts';
 import { parseModelName } from './model-name.ts';
 import type { Model, ModelAnswer, ModelDelta, ModelRequest, ReasoningEffort } from './port.ts';
 import { openProviderModel, type ProviderDeps } from './providers.ts';
 import { type AnswerPart, boundArgsDepth, type RawAnswer, readAnswer, uniqueCallIds } from './read-answer.ts';
+import { readStreamFailure } from './stream-failure.ts';
 import { defaultStreamLimits, streamFetch, WholeAnswer } from './stream-fetch.ts';
 
 /**

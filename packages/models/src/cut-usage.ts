@@ -1,5 +1,5 @@
-import { tokensOf, tokensOfImage, tokensOfMessage, tokensOfTools } from './image-tokens.ts';
 import type { ModelDelta, ModelRequest, UsedByCut } from './port.ts';
+import { tokensOf, tokensOfImage, tokensOfMessage, tokensOfTools } from './tokens.ts';
 
 /** Counts the tokens of a stream until its end or its cut. */
 export class CutUsage {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tokensOfImage } from './image-tokens.ts';
+import { tokensOfImage } from './tokens.ts';
 
 // The sizes with a published count are those of the providers' own pages.
 test.each([

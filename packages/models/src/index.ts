@@ -2,9 +2,34 @@
 export { costOf, describeModel, type ModelFacts, type ModelOverrides, type Sight, sightOf } from './describe-model.ts';
 export { ModelError, type ModelErrorCode, unusableAnswer } from './errors.ts';
 export { describeFailure, type Failure } from './failure.ts';
-export * from './image-tokens.ts';
 export { mostRequestBytes } from './images.ts';
-export * from './model-name.ts';
-export * from './port.ts';
+export {
+  accountProviders,
+  describeModelProblem,
+  modelProviders,
+  type ProviderAccount,
+  providerAccountOf,
+} from './model-name.ts';
+export {
+  type Model,
+  type ModelAnswer,
+  type ModelDelta,
+  type ModelImage,
+  type ModelMessage,
+  type ModelRequest,
+  type ModelTool,
+  type ModelToolCall,
+  modelMessageSchema,
+  type ReasoningEffort,
+  type UsedByCut,
+} from './port.ts';
 export { type ProviderAddress, providerAddressOf } from './provider-address.ts';
 export { type ModelSettings, modelSettingsFrom, type ProviderSettings } from './settings.ts';
+export {
+  type CountImage,
+  tokensOf,
+  tokensOfImage,
+  tokensOfMessage,
+  tokensOfPdf,
+  tokensOfTools,
+} from './tokens.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { sentPrompt } from './conversation.ts';
-import { tokensOfPdf } from './image-tokens.ts';
 import type { ModelImage, ModelMessage } from './port.ts';
+import { tokensOfPdf } from './tokens.ts';
 
 const pdf = (pages: number, bytes: number, text: string): ModelImage => ({
   ...{ media_type: 'application/pdf', data: 'JVBERi0=', pages, text },

@@ -1,92 +1,20 @@
-import type { Problem } from '@holdpoint/contract';
-import type { ModelAnswer, ModelTool, ProviderAddress } from '@holdpoint/models';
+import type { ModelAnswer } from '@holdpoint/models';
 import { egressPort } from '@holdpoint/sandbox';
-import { AgentError, type Asked } from './drivers/driver.ts';
+import type { AgentTurn, AskedTurn, Beginning } from './agent-turn.ts';
+import { AskedCalls } from './asked-calls.ts';
+import { AgentError } from './drivers/driver.ts';
 import { driverOf } from './drivers/drivers.ts';
+import { holdCall } from './hold-call.ts';
 import { Launcher, type RunInside } from './launcher.ts';
 import { ModelWay } from './model-way/model-way.ts';
 import { ToolUses } from './model-way/tool-uses.ts';
-import { type CallAgain, HookGate } from './native/hook-gate.ts';
-import { foldSession, nextState, type SessionChange } from './session/session.ts';
+import { HookGate } from './native/hook-gate.ts';
+import { foldSession, nextState } from './session/session.ts';
 import type { AskedCall, CallText, Performed } from './tools-server.ts';
-
-export interface Beginning extends Pick<Asked, 'system' | 'prompt' | 'retold'> {
-  /** `claude-code`, …, `acp:COMMAND`. */
-  agent: string;
-  session: SavedSession | undefined;
-  /** Set for an agent that keeps its own tools. */
-  native?:
-    | {
-        /** Results of the calls of earlier turns, by the agent's ids. */
-        ended: ReadonlyMap<string, CallText>;
-        /** The open call, for the agent to make again. */
-        again?: CallAgain | undefined;
-      }
-    | undefined;
-  address: ProviderAddress;
-  tools: readonly ModelTool[];
-  /** The Node of the sandbox. */
-  node: string;
-  version: string;
-}
-
-/** The session of an agent as the log has it. */
-export interface SavedSession {
-  id: string;
-  /** All changes, in order. */
-  changes: readonly SessionChange[];
-  /** Names this state. */
-  state: string;
-  /** The agent ended with an open call. A start of the session asks for the same call. */
-  isDeferred: boolean;
-}
-
-interface PlannedCall {
-  id: string;
-  tool: string;
-  args: Record<string, unknown>;
-  /** The call settles with this error. */
-  error?: Problem | undefined;
-}
-
-/** The agent's calls or answer, with its session at that moment. */
-export interface AgentTurn {
-  /** The agent's words since its turn before. */
-  text: string;
-  /** None: the text is its answer. */
-  calls: PlannedCall[];
-  usage: ModelAnswer['usage'];
-  session: {
-    /** Empty: there is none to load. */
-    id: string;
-    /** Undefined: it was lost. */
-    change: SessionChange | undefined;
-    state: string;
-    /** The session began with this change. */
-    isFirst: boolean;
-    isDeferred: boolean;
-  };
-  /** The process has ended, or is of no more use. */
-  isOver: boolean;
-}
-
-interface AskedTurn extends Pick<ModelWay, 'whyOver'> {
-  signal: AbortSignal;
-  onText(text: string): void;
-  /** Whether a person will be asked about a call of the agent's own tools. */
-  holds?(call: { tool: string; args: Record<string, unknown> }): boolean;
-}
 
 type Outcome = { kind: 'answered' } | { kind: 'failed'; error: AgentError };
 
-/** Calls within so many milliseconds of each other are one turn. A later call of the same answer is the next turn. */
-const togetherMs = 2;
-const mostCalls = 64;
-/** Without a bound, calls in a flood would fill the worker's memory. */
-const mostWaiting = { calls: 1000, bytes: 16 * 1024 * 1024 };
 const silentMs = 20 * 60_000;
-/** For an agent to end after `defer`, and for its model to finish its answer. */
-const deferMs = 10_000;
 const silenceLookMs = 10_000;
 const mostText = 1024 * 1024;
 
@@ -100,14 +28,10 @@ export class AgentProcess {
   readonly #launcher: Launcher;
   readonly #way: ModelWay;
   readonly #uses: ToolUses | undefined;
-  readonly #again: CallAgain | undefined;
-  readonly #open = new Map<string, AskedCall>();
+  readonly #calls: AskedCalls;
   #session: string | undefined;
   #text = '';
-  #asked: (AskedCall & { id: string })[] = [];
-  #askedBytes = 0;
   #outcome: Outcome | undefined;
-  #calls = 0;
   #isLost = false;
   #isFirst: boolean;
   #onText: (text: string) => void = () => {};
@@ -115,18 +39,23 @@ export class AgentProcess {
   #performing = 0;
 
   constructor(runInside: RunInside, begin: Beginning, fetch: typeof globalThis.fetch) {
-    const { session, address, tools, node, version, native } = begin;
+    const { session, address, tools, node, version, native, untold } = begin;
     this.#session = session?.id;
     this.#isFirst = session === undefined;
     this.state = session?.state ?? '';
     this.#uses = native && new ToolUses();
-    this.#again = native?.again;
+    this.#calls = new AskedCalls({
+      ...{ untold, again: native?.again },
+      onTooMany: () => this.#fail('It made more calls at once than a turn can have.'),
+      onCall: () => this.#changed(),
+    });
+    const onCall = (call: AskedCall) => this.#calls.add(call, this.state);
     const gate =
       native &&
       this.#uses &&
       new HookGate({
-        ...{ uses: this.#uses, ...native, again: native.again },
-        onCall: (call) => this.#ask(call),
+        ...{ uses: this.#uses, ended: native.ended, again: native.again, onCall },
+        words: session?.isDeferred ? native.words : [],
         onFailure: (why) => this.#fail(why),
       });
     this.#way = new ModelWay({
@@ -142,7 +71,7 @@ export class AgentProcess {
       {
         ...{ runInside, node, tools: native ? [] : tools, version, egress: this.#way },
         onHook: (body, answer) => gate?.hear(body, answer),
-        onCall: (call) => this.#ask(call),
+        onCall,
         onTooMany: (what) => this.#fail(`It has more than ${what}.`),
       },
       (launcher) => this.#begin(launcher, begin),
@@ -152,12 +81,12 @@ export class AgentProcess {
 
   /** The agent made a call or asked its model. */
   get hasActed(): boolean {
-    return this.#calls > 0 || this.#way.hasPassed;
+    return this.#calls.count > 0 || this.#way.hasPassed;
   }
 
   /** The agent lives, and its calls have no answers yet. */
   get isWaiting(): boolean {
-    return this.#outcome === undefined && this.#open.size > 0 && !this.#launcher.stopped.aborted;
+    return this.#outcome === undefined && this.#calls.hasOpen && !this.#launcher.stopped.aborted;
   }
 
   /** The agent makes a call with its own tool now. */
@@ -167,15 +96,13 @@ export class AgentProcess {
 
   /** Whether the agent waits to make this call with its own tool. */
   canPerform(id: string): boolean {
-    return this.isWaiting && this.#open.get(id)?.own !== undefined;
+    return this.isWaiting && this.#calls.open(id)?.own !== undefined;
   }
 
   /** Answers the calls of its last turn. The words of people come with the last. */
   answer(results: readonly (CallText & { id: string })[], words: readonly string[]): void {
     this.lastAt = performance.now();
-    for (const [at, { id, ...result }] of results.entries())
-      this.#open.get(id)?.answer(result, at === results.length - 1 ? words : []);
-    this.#open.clear();
+    this.#calls.answer(results, words);
   }
 
   /**
@@ -183,7 +110,7 @@ export class AgentProcess {
    * @throws AgentError when the agent ends before its report
    */
   async perform(id: string, args: unknown): Promise<Performed> {
-    const own = this.#open.get(id)?.own;
+    const own = this.#calls.open(id)?.own;
     if (own === undefined) throw new AgentError('It does not wait for this call.');
     this.#performing += 1;
     try {
@@ -204,12 +131,9 @@ export class AgentProcess {
   async askedAgain(whyOver: ModelWay['whyOver']): Promise<void> {
     this.#way.open(whyOver);
     try {
-      await this.#until(() => this.#asked.length > 0 || this.#outcome !== undefined);
+      await this.#until(() => this.#calls.next.length > 0 || this.#outcome !== undefined);
       if (this.#outcome?.kind === 'failed') throw this.#explained(this.#outcome.error);
-      const [call] = this.#asked.splice(0);
-      if (call === undefined) throw new AgentError(notAgain);
-      this.#askedBytes = 0;
-      this.#open.set(call.id, call);
+      if (this.#calls.take().length === 0) throw new AgentError(notAgain);
     } finally {
       this.#way.close();
     }
@@ -229,23 +153,27 @@ export class AgentProcess {
     this.#way.open(whyOver);
     const timer = setInterval(() => this.#checkSilence(), silenceLookMs);
     try {
-      await this.#until(() => this.#asked.length > 0 || this.#outcome !== undefined);
+      await this.#until(() => this.#calls.next.length > 0 || this.#outcome !== undefined);
       signal.throwIfAborted();
       if (this.#outcome?.kind === 'failed') throw this.#explained(this.#outcome.error);
-      const hasCalls = this.#asked.length > 0;
-      const together = hasCalls && this.#allTogether();
+      const hasCalls = this.#calls.next.length > 0;
+      const together = hasCalls && this.#calls.allTogether();
       const isDeferred = this.#uses !== undefined && (await together) !== false && (await this.#hold(holds));
       const [session] = await Promise.all([this.#save(), together]);
       signal.throwIfAborted();
-      const asked = this.#asked.splice(0, mostCalls);
-      for (const call of asked) this.#open.set(call.id, call);
-      if (this.#asked.length === 0) this.#askedBytes = 0;
+      const asked = this.#calls.take();
       const text = this.#text;
       this.#text = '';
       this.lastAt = performance.now();
       const calls = asked.map(({ id, tool, args, own }) => ({ id, tool, args, error: own?.error }));
       const isOver = isDeferred || !hasCalls;
-      return { text, calls, usage: this.takeUsed(), session: { ...session, isDeferred }, isOver };
+      return {
+        text,
+        calls,
+        usage: this.takeUsed(),
+        session: { ...session, isDeferred, names: this.#calls.takeNames() },
+        isOver,
+      };
     } finally {
       this.#way.close();
       clearInterval(timer);
@@ -263,30 +191,10 @@ export class AgentProcess {
     return this.ended;
   }
 
-  /**
-   * A held call should keep no process: the agent ends with the call open. Claude Code can do so for the only call of an answer. In an answer with
-   * several calls, the held calls are refused.
-   * @returns whether the agent has ended with its call open
-   */
   async #hold(holds: NonNullable<AskedTurn['holds']>): Promise<boolean> {
-    const held = this.#asked.filter(({ own, ...call }) => own !== undefined && own.error === undefined && holds(call));
-    if (held.length === 0) return false;
-    for (const until = performance.now() + deferMs; this.#way.isAsked && performance.now() < until; )
-      await new Promise((resolve) => setTimeout(resolve, togetherMs));
-    for (const { own } of held) {
-      const isAlone = this.#asked.length === 1 && (this.#uses?.together(own?.id ?? '') ?? 0) <= 1;
-      if (own !== undefined && !isAlone) own.error = callAlone;
-    }
-    const [alone] = held;
-    if (alone?.own === undefined || alone.own.error !== undefined) return false;
-    alone.own.defer();
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((resolve) => {
-      timer = setTimeout(resolve, deferMs, false);
-    });
-    const hasEnded = await Promise.race([this.#launcher.agentEnded.then(() => true), late]);
-    clearTimeout(timer);
-    return hasEnded;
+    if (this.#uses === undefined) return false;
+    const { agentEnded } = this.#launcher;
+    return holdCall({ calls: this.#calls, uses: this.#uses, way: this.#way, agentEnded }, holds);
   }
 
   /** Starts the agent and speaks with it. @throws SessionError */
@@ -322,42 +230,13 @@ export class AgentProcess {
     this.#onText(text);
   }
 
-  #ask(call: AskedCall): void {
-    this.#calls += 1;
-    this.#askedBytes += JSON.stringify(call.args).length;
-    if (this.#asked.length >= mostWaiting.calls || this.#askedBytes > mostWaiting.bytes) {
-      this.#asked = [];
-      this.#fail('It made more calls at once than a turn can have.');
-      return;
-    }
-    // A call that is made again keeps its id of the log.
-    const again = this.#open.size === 0 && this.#calls === 1 ? this.#again?.id : undefined;
-    const id = again ?? call.own?.id ?? `call_${this.state.slice(0, 12)}_${this.#calls}`;
-    this.#asked.push({ ...call, id: this.#freeId(id) });
-    this.#changed();
-  }
-
-  /** A second call with the same id gets another id in the log. */
-  #freeId(id: string): string {
-    const isTaken = this.#open.has(id) || this.#asked.some((call) => call.id === id);
-    return isTaken ? `${id}.${this.#calls}` : id;
-  }
-
-  /** More calls of the same answer follow at once. */
-  async #allTogether(): Promise<void> {
-    for (let seen = 0; seen < this.#asked.length && this.#asked.length < mostCalls; ) {
-      seen = this.#asked.length;
-      await new Promise((resolve) => setTimeout(resolve, togetherMs));
-    }
-  }
-
   /** A session that could not be read once is lost for this process: the next start retells the run. The work itself continues. */
-  async #save(): Promise<Omit<AgentTurn['session'], 'isDeferred'>> {
+  async #save(): Promise<Omit<AgentTurn['session'], 'isDeferred' | 'names'>> {
     const saved = this.#isLost ? undefined : await this.#launcher.save();
     const isFirst = this.#isFirst;
     this.#isFirst = false;
     this.#isLost = saved === undefined;
-    this.state = nextState(this.state, saved?.change ?? { data: `lost after call ${this.#calls}` });
+    this.state = nextState(this.state, saved?.change ?? { data: `lost after call ${this.#calls.count}` });
     // Some agents write their session a moment after their first call.
     const id = saved?.hasFiles === true ? (this.#session ?? '') : '';
     return { id, change: saved?.change, state: this.state, isFirst };
@@ -402,8 +281,3 @@ export class AgentProcess {
 
 const unseen = 'EAGENTUNSEEN';
 const notAgain = 'It ended without making its open call again.';
-const callAlone: Problem = {
-  code: 'ECALLALONE',
-  message: 'A person has to decide about this call, and other calls came in the same answer. Nothing of it ran.',
-  next: 'Make this call again, alone: as the only call of your answer.',
-};

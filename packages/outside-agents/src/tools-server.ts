@@ -7,6 +7,8 @@ import { serverName } from './drivers/driver.ts';
 export interface AskedCall {
   tool: string;
   args: Record<string, unknown>;
+  /** The id that the agent gave the call, where it says one. */
+  agentId?: string | undefined;
   /** Sends the result, with the words of people. */
   answer(result: CallText, words: readonly string[]): void;
   /** Set for a call of the agent's own tools. */
@@ -52,16 +54,27 @@ export function serveTools(
       inputSchema: { ...parameters, type: 'object' as const },
     })),
   }));
-  server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {} } }) => {
+  server.setRequestHandler('tools/call', ({ params: { name, arguments: args = {}, _meta } }) => {
     // The names are fixed for a run: an unknown one is a mistake of the agent and no step.
     if (!known.has(name)) return { content: [{ type: 'text', text: `There is no tool ${name}.` }], isError: true };
     return new Promise<mcp.CallToolResult>((answer) =>
-      onCall({ tool: name, args, answer: (result, words) => answer(toResult(result, words)) }),
+      onCall({
+        tool: name,
+        args,
+        agentId: agentIdOf(_meta),
+        answer: (result, words) => answer(toResult(result, words)),
+      }),
     );
   });
   const lines = new LinesOfServer(send);
   void server.connect(lines).catch(() => {});
   return { receive: (line) => lines.receive(line), close: () => void server.close().catch(() => {}) };
+}
+
+/** Claude Code names the call of its model. */
+function agentIdOf(meta: Record<string, unknown> = {}): string | undefined {
+  const id = meta['claudecode/toolUseId'];
+  return typeof id === 'string' && id.length <= 100 ? id : undefined;
 }
 
 /** The words of people come behind the result. */

@@ -13,7 +13,14 @@ export { schemaProblems } from './document/schema-problems.ts';
 export { stricterPolicy } from './document/stricter-policy.ts';
 export { builtinPolicy } from './judge/builtin.ts';
 export { commandFacts, describeTouches, nothingTouched } from './judge/command-facts.ts';
-export * from './judge/compile-policy.ts';
+export {
+  type CompiledPolicy,
+  compilePolicy,
+  policyDigest,
+  type ToolsetPolicy,
+  toolsetPolicy,
+  toolsetPrefix,
+} from './judge/compile-policy.ts';
 export { type Explanation, explain, type PartExplanation, type RuleExplanation } from './judge/explain.ts';
 export { type BoundPolicies, builtin, findCaution, judge, type NamedPolicy } from './judge/judge.ts';
 export { onlyReads } from './judge/only-reads.ts';
@@ -21,7 +28,17 @@ export { readingPrograms } from './judge/reading-programs.ts';
 export type { CallFacts, CommandFact, Touches } from './match/call-facts.ts';
 export { compileGlob, GlobError } from './match/glob.ts';
 export { forbiddenPaths } from './permissions/forbidden-paths.ts';
-export * from './permissions/grants.ts';
+export {
+  type AskedGrants,
+  compilePermissions,
+  grantProblems,
+  narrowWritten,
+  openHosts,
+  type Permission,
+  parsePermissions,
+  type WrittenGrants,
+  widened,
+} from './permissions/grants.ts';
 export { deniedByModes, type Permitted, permits, protectedPath } from './permissions/permits.ts';
 export { readablePaths } from './permissions/readable-paths.ts';
 export { attention } from './replay/attention.ts';

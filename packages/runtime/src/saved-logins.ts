@@ -1,5 +1,9 @@
 import { defaultTenant } from '@holdpoint/contract';
-import { savedLogins } from '@holdpoint/secrets';
+import { loginTenants, savedLogins } from '@holdpoint/secrets';
 
-/** The names of the operator's logins at MCP servers. Needs no key. */
-export const operatorLogins = (dataDir: string): string[] => savedLogins(dataDir, defaultTenant);
+/** The names of the logins at MCP servers, of one tenant. Needs no key. */
+export const operatorLogins = (dataDir: string, tenant: string = defaultTenant): string[] =>
+  savedLogins(dataDir, tenant);
+
+/** The tenants with a login at an MCP server. */
+export { loginTenants };

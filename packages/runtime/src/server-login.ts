@@ -1,4 +1,3 @@
-import { defaultTenant } from '@holdpoint/contract';
 import type { McpServer } from '@holdpoint/mcp';
 import { type LoggedOut, type Login, logIn, logOut, type Person } from '@holdpoint/mcp/oauth';
 import { operatorMeans } from './adapters/operator-means.ts';
@@ -10,17 +9,19 @@ interface LoginHost {
   environment: Readonly<Record<string, string>>;
 }
 
-/** Logs the first tenant in at an MCP server. @throws McpError, SecretError, EgressError */
+/** Logs a tenant in at an MCP server. @throws McpError, SecretError, EgressError */
 export async function logInToServer(
   name: string,
   server: Extract<McpServer, { url: string }>,
-  { host, person, signal }: { host: LoginHost; person: Person; signal: AbortSignal },
+  { tenant, host, person, signal }: { tenant: string; host: LoginHost; person: Person; signal: AbortSignal },
 ): Promise<Pick<Login, 'issuer' | 'resource' | 'scope' | 'expires_at' | 'grant'>> {
-  const of = { name, server, tenant: defaultTenant, host: openOAuthHost(operatorMeans(host)) };
+  const of = { name, server, tenant, host: openOAuthHost(operatorMeans(host)) };
   const { issuer, resource, scope, expires_at, grant } = await logIn(of, person, signal);
   return { issuer, resource, scope, expires_at, grant };
 }
 
-/** Ends the logins of the first tenant at an MCP server. @throws SecretError */
-export const logOutOfServer = (name: string, host: LoginHost, signal: AbortSignal): Promise<LoggedOut[]> =>
-  logOut({ name, tenant: defaultTenant, host: openOAuthHost(operatorMeans(host)) }, signal);
+/** Ends the logins of a tenant at an MCP server. @throws SecretError */
+export const logOutOfServer = (
+  name: string,
+  { tenant, host, signal }: { tenant: string; host: LoginHost; signal: AbortSignal },
+): Promise<LoggedOut[]> => logOut({ name, tenant, host: openOAuthHost(operatorMeans(host)) }, signal);

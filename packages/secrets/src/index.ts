@@ -1,5 +1,5 @@
 export { SecretError, type SecretErrorCode } from './errors.ts';
-export { savedLogins } from './logins.ts';
+export { loginTenants, savedLogins } from './logins.ts';
 export { openSecrets, type SecretSettings, type Secrets, secretSettingsFrom } from './open-secrets.ts';
 export type { SecretInfo } from './port.ts';
 export type { RedactionStream, Redactor } from './redaction/redactor.ts';

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { withFileLock } from '@holdpoint/process/file-lock';
-import { type EncryptedStore, namesInStore } from './providers/encrypted-store.ts';
+import { type EncryptedStore, namesInStore, tenantsInStore } from './providers/encrypted-store.ts';
 
 /**
  * Logins of Holdpoint at outside servers: encrypted like secrets, and redacted line by line. No list of secrets shows a login, and no run can
@@ -73,6 +73,9 @@ export function openLogins(
 }
 
 export const loginFolderOf = (dataDir: string): string => join(dataDir, 'logins');
+
+/** The tenants with a login in a data directory, by name. Needs no key. */
+export const loginTenants = (dataDir: string): string[] => tenantsInStore(loginFolderOf(dataDir));
 
 /** The names of a tenant's logins in a data directory. Needs no key. */
 export const savedLogins = (dataDir: string, tenant: string): string[] => namesInStore(loginFolderOf(dataDir), tenant);

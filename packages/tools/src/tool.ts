@@ -4,7 +4,7 @@ import type { OwnGraph } from './graph/port.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { LanguagePort } from './language/port.ts';
 import type { Network } from './network.ts';
-import type { RenderResult } from './result-text/error-line.ts';
+import type { RenderResult } from './result-text/result-text.ts';
 import type { TakeScreenshot } from './screenshot-port.ts';
 import type { TextWork } from './text-work/text-work.ts';
 

@@ -13,7 +13,26 @@ import type { ScanLimits } from './tree/index.ts';
 import type { RunStates } from './tree/run-state.ts';
 
 export { errnoOf, unlessMissing, WorkspaceError } from './errors.ts';
-export type * from './port/workspaces.ts';
+export type {
+  Call,
+  Compared,
+  DiffRequest,
+  FileEntry,
+  Materialised,
+  MergeResult,
+  Owner,
+  Progress,
+  PublishRequest,
+  PublishResult,
+  RecentCommit,
+  RunSize,
+  SkippedPath,
+  Snapshot,
+  SnapshotId,
+  TreeListing,
+  TreeState,
+  Workspaces,
+} from './port/workspaces.ts';
 export type { RunFolder } from './run-folder/run-folder.ts';
 export type { WorkspaceRecord } from './run-folder/workspace-record.ts';
 export type { ObjectWriter } from './store/objects/object-writer.ts';

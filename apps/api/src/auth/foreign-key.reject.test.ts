@@ -1,9 +1,9 @@
-import { createECDH } from 'node:crypto';
+import { createECDH, randomUUIDv7 } from 'node:crypto';
 import { readdir, stat } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { allScopes, installationScopes, isHeldBy, type Scope } from '@holdpoint/contract';
 import { runSchema } from '@holdpoint/contract/wire';
-import { newId } from '@holdpoint/engine';
+import { newId, openEvalStore } from '@holdpoint/engine';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { pageWithPasskey } from '../testing/passkey-page.ts';
@@ -88,8 +88,21 @@ async function populate(): Promise<Record<string, string>> {
     sessions: session?.id ?? '',
     'push-subscriptions': push.id,
     passkeys: passkey?.id ?? '',
+    evals: await beginEval(),
     digest: approval?.action_digest ?? '',
   };
+}
+
+/** An evaluation that has ended. */
+async function beginEval(): Promise<string> {
+  const id = `eval_${randomUUIDv7()}`;
+  const at = new Date().toISOString();
+  const state = {
+    ...{ id, tenant: 'default', name: 'a', models: ['openai/a'], budget: { max_steps: 1 }, parallel: 1 },
+    ...{ created_at: at, ended_at: at, created_by: 'ann', key_id: 'key_1', originals: [], repeats: [] },
+  };
+  await openEvalStore(api.engine.redis).put({ after: undefined, state, wakeAt: undefined });
+  return id;
 }
 
 function operation(id: string): Operation {
@@ -115,6 +128,8 @@ const bodies: Record<string, () => unknown> = {
   subscribeToPushes: () => pushSubscription,
   logIn: () => ({ key: 'hp_nothing' }),
   exchangeCode: () => ({ code: 'hpc_nothing' }),
+  pollDeviceSignIn: () => ({ device: 'none' }),
+  logOutByProvider: () => ({ logout_token: 'none' }),
   createKey: () => ({ name: `made by ${Math.random()}`, kind: 'person', scopes: ['runs:read'] }),
   decideApprovals: () => ({
     ...{ decision: 'approve', items: [{ approval_id: ids.approvals, action_digest: ids.digest }] },
@@ -129,10 +144,14 @@ const bodies: Record<string, () => unknown> = {
   }),
   decideApproval: () => ({ decision: 'approve', action_digest: ids.digest }),
   forkRun: () => ({ from_step: 0 }),
+  markRun: () => ({ mark: 'good' }),
+  putEval: () => ({ name: 'a', runs: [ids.runs], budget: { max_steps: 1 }, models: ['openai/a'] }),
   replayPolicy: () => ({ since: '2020-01-01T00:00:00Z', policy: { rules: [] } }),
   checkPolicy: () => ({ text: 'rules: []' }),
   proposeRules: () => ({ since: '2020-01-01T00:00:00Z' }),
   putPolicy: () => ({ rules: [] }),
+  putWebhook: () => ({ url: 'http://127.0.0.1:9/hook', events: ['run.*'] }),
+  redeliverEvent: () => ({ run_id: ids.runs, seq: 1 }),
   putSchedule: () => ({ cron: '0 3 * * *', run: { plan } }),
   backfillSchedule: () => ({ from: '2026-01-01T00:00:00Z', to: '2026-01-01T03:00:00Z' }),
   testPolicy: () => ({ call: imagined, policy: { rules: [] } }),
@@ -148,6 +167,7 @@ const queries: Record<string, string> = {
 function call({ id, method, path }: Operation, key: string, given: Record<string, string> = ids): Promise<Response> {
   const filled = path
     .replace('{name}', 'holdpoint')
+    .replace('{tenant}', 'acme')
     .replace(/\{version\}|\{number\}/, '1')
     .replace(/\/([\w-]+)\/\{id\}/, (_, kind) => `/${kind}/${given[kind]}`);
   expect(filled).not.toMatch(/[{}]|undefined|\/$/);
@@ -187,6 +207,7 @@ const unknownIds = () => ({
     approvals: newId('approval'),
     keys: newId('key'),
     rules: newId('rule'),
+    evals: `eval_${randomUUIDv7()}`,
     sessions: `ses_${'0'.repeat(32)}`,
     'push-subscriptions': `psh_${'0'.repeat(32)}`,
     passkeys: `psk_${'0'.repeat(32)}`,

@@ -14,14 +14,17 @@ export const cookieName = 'holdpoint_session';
  * refused: the server cannot know which one the person logged in with.
  * @throws ApiProblem `unauthorized`
  */
-export function tokenOf({ headers }: Pick<FastifyRequest, 'headers'>): string | undefined {
+export const tokenOf = (request: Pick<FastifyRequest, 'headers'>): string | undefined => cookieOf(request, cookieName);
+
+/** @throws ApiProblem `unauthorized` */
+function cookieOf({ headers }: Pick<FastifyRequest, 'headers'>, name: string): string | undefined {
   const found = (headers.cookie ?? '')
     .split(';')
     .map((pair) => pair.trim())
-    .filter((pair) => pair.startsWith(`${cookieName}=`))
-    .map((pair) => pair.slice(cookieName.length + 1));
+    .filter((pair) => pair.startsWith(`${name}=`))
+    .map((pair) => pair.slice(name.length + 1));
   if (found.length > 1) {
-    throw new ApiProblem('unauthorized', `this request carries several cookies ${cookieName}`, {
+    throw new ApiProblem('unauthorized', `this request carries several cookies ${name}`, {
       next: 'Remove the cookies of this host in the browser, and log in again.',
     });
   }
@@ -43,7 +46,11 @@ export function guardOrigin({ method, headers }: Pick<FastifyRequest, 'method' |
 }
 
 /** The Origin header has the scheme of the page, also behind a proxy that ends TLS. */
-export function setCookie(request: FastifyRequest, reply: FastifyReply, token: string): void {
+export const isFromHttps = ({ headers }: Pick<FastifyRequest, 'headers'>): boolean =>
+  headers.origin?.startsWith('https:') === true;
+
+/** @param isSecure whether the browser sees an https address */
+export function setCookie(reply: FastifyReply, token: string, isSecure: boolean): void {
   const parts = [
     `${cookieName}=${token}`,
     'Path=/',
@@ -51,12 +58,24 @@ export function setCookie(request: FastifyRequest, reply: FastifyReply, token: s
     'SameSite=Strict',
     `Max-Age=${longestSessionMs / 1000}`,
   ];
-  if (request.headers.origin?.startsWith('https:')) parts.push('Secure');
+  if (isSecure) parts.push('Secure');
   reply.header('set-cookie', parts.join('; '));
 }
 
 export function clearCookie(reply: FastifyReply): void {
   reply.header('set-cookie', `${cookieName}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0`);
+}
+
+const signInCookie = 'holdpoint_sign_in';
+
+/** The secret of a browser that signs in. It comes back from the page of the identity provider, as a cookie of the same site would not. */
+export const signInSecretOf = (request: Pick<FastifyRequest, 'headers'>): string | undefined =>
+  cookieOf(request, signInCookie);
+
+export function setSignInCookie(reply: FastifyReply, secret: string, isSecure: boolean): void {
+  const parts = [`${signInCookie}=${secret}`, 'Path=/v1/sign-in', 'HttpOnly', 'SameSite=Lax', 'Max-Age=600'];
+  if (isSecure) parts.push('Secure');
+  reply.header('set-cookie', parts.join('; '));
 }
 
 /** Lets a request through when its key is in force and has the scope declared by the route, and gives the route its caller. */

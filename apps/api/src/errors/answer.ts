@@ -1,5 +1,6 @@
 import { RateError } from '@holdpoint/callers';
 import type { ProblemDetails } from '@holdpoint/contract/wire';
+import { EngineError } from '@holdpoint/engine';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { lineAbout, pathOf, traceOfRequest } from '../about-request.ts';
 import type { App } from '../deps.ts';
@@ -30,7 +31,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
     request.log.error({ err: error, code: problem.code, ...lineAbout(request) }, 'a request failed');
   if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
   if (problem.status === 503) reply.header('retry-after', '1');
-  if (problem.status === 429) reply.header('retry-after', error instanceof RateError ? error.retryAfterS : 5);
+  if (problem.status === 429) reply.header('retry-after', retryAfterOf(error));
   const body: ProblemDetails = {
     ...problem,
     instance: pathOf(request),
@@ -39,6 +40,9 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   };
   return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(body));
 }
+
+const retryAfterOf = (error: unknown): number =>
+  (error instanceof RateError || error instanceof EngineError ? error.retryAfterS : undefined) ?? 5;
 
 /** The answer to bytes other than HTTP. Such bytes have no request object. */
 export function rawProblem(error: unknown, requestId: string): string {

@@ -27,6 +27,11 @@ export const apiProblems = {
     title: 'Agents do not publish',
     next: 'Show a person the page of the run: a key of a person or a service reviews, publishes or discards. The run and its source are unchanged.',
   },
+  agents_set_no_quotas: {
+    status: 403,
+    title: 'Agents set no quotas',
+    next: 'Have a person or a service of the operator send the request. Nothing was changed.',
+  },
   unknown_scope: {
     status: 422,
     title: 'Unknown scope',
@@ -47,6 +52,32 @@ export const apiProblems = {
     status: 409,
     title: 'The pattern has changed',
     next: 'Read the pattern again, compare both, and confirm with the digest that it shows now.',
+  },
+  sign_in_off: {
+    status: 404,
+    title: 'No identity provider',
+    next: 'Log in with a key; or have the operator name the identity provider (HOLDPOINT_SIGN_IN, docs/sign-in.md).',
+  },
+  sign_in_unavailable: {
+    status: 503,
+    title: 'The identity provider does not answer',
+    next: 'Try again later, or log in with a key. Sessions that exist hold for the time of `hold_s`.',
+  },
+  sign_in_failed: {
+    status: 403,
+    title: 'The sign-in failed',
+    next: 'Begin again on the page of the login. Nothing was changed.',
+  },
+  sign_in_pending: { status: 409, title: 'Not signed in yet', next: 'Ask again after the interval.' },
+  device_flow_missing: {
+    status: 409,
+    title: 'No sign-in without a browser here',
+    next: 'Sign in on the page of the console and make a key there (More, Keys), then set HOLDPOINT_KEY; or have the operator switch on the device flow of the client at the identity provider.',
+  },
+  logout_refused: {
+    status: 400,
+    title: 'The request to log out is refused',
+    next: 'Look at the log of the identity provider: the token has to be of this issuer and for this client. No session has ended.',
   },
   not_found: { status: 404, title: 'Not found', next: 'Read /openapi.json or /docs for the paths of this API.' },
   method_not_allowed: { status: 405, title: 'Method not allowed', next: 'Use one of the methods in the header Allow.' },
@@ -220,6 +251,21 @@ export const apiProblems = {
     title: 'Invalid schedule',
     next: 'Correct what `errors` names; docs/schedules.md shows the fields. Nothing was changed.',
   },
+  invalid_eval: {
+    status: 422,
+    title: 'Invalid evaluation',
+    next: 'Correct what `errors` names; docs/evals.md shows the fields. Nothing was begun.',
+  },
+  eval_not_found: {
+    status: 404,
+    title: 'No such evaluation',
+    next: 'Use one of the evaluations in GET /v1/evals.',
+  },
+  eval_changed: {
+    status: 409,
+    title: 'Another evaluation has this id',
+    next: 'Begin it under an id of its own. Nothing was begun.',
+  },
   schedule_not_found: {
     status: 404,
     title: 'No such schedule',
@@ -234,6 +280,26 @@ export const apiProblems = {
     status: 409,
     title: 'Too many schedules',
     next: 'Delete a schedule that is not used any more.',
+  },
+  invalid_webhook: {
+    status: 422,
+    title: 'Invalid webhook',
+    next: 'Correct what `errors` names; docs/webhooks.md shows the fields. Nothing was changed.',
+  },
+  webhook_not_found: {
+    status: 404,
+    title: 'No such webhook',
+    next: 'Use one of the webhooks in GET /v1/webhooks.',
+  },
+  too_many_webhooks: {
+    status: 409,
+    title: 'Too many webhooks',
+    next: 'Delete a webhook that is not used any more.',
+  },
+  event_not_found: {
+    status: 404,
+    title: 'No such event',
+    next: 'Use the number of an event in GET /v1/runs/{id}/events.',
   },
   no_worker: {
     status: 503,
@@ -345,6 +411,8 @@ export const engineProblems: Record<EngineErrorCode, ProblemKind> = {
   publication_pending: { status: 409, title: 'A publish is under way' },
   snapshot_changed: { status: 409, title: 'The snapshot has changed' },
   too_many_runs: { status: 429, title: 'Too many active runs' },
+  quota_reached: { status: 429, title: 'A quota is used up' },
+  quotas_changed: { status: 409, title: 'The quotas have changed' },
   idempotency_key_reused: { status: 422, title: 'Idempotency key used again' },
   blob_missing: { status: 500, title: 'Stored data is missing' },
   blob_damaged: { status: 500, title: 'Stored data is damaged' },
@@ -373,6 +441,9 @@ export const callerProblems: Record<CallerErrorCode, ProblemKind> = {
   too_many_streams: { status: 429, title: 'Too many open streams' },
   session_ended: { status: 401, title: 'The session has ended' },
   session_not_found: { status: 404, title: 'No such session' },
+  sign_in_refused: { status: 403, title: 'The sign-in is refused' },
+  key_of_sign_in: { status: 409, title: 'The key has no text' },
+  agent_without_session: { status: 403, title: 'Agents have no sessions' },
   code_refused: { status: 401, title: 'The link cannot be used' },
   key_required: { status: 403, title: 'Only with a key' },
   passkey_taken: { status: 409, title: 'The passkey is known' },

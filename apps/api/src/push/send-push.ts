@@ -74,8 +74,8 @@ async function encrypt({ vapid, contact }: SendDeps, subscription: StoredSubscri
 /** For pages of this machine without https. Some push services refuse the address: the address of an operator is better. */
 const noContact = 'mailto:operator@holdpoint.invalid';
 
-/** Seconds or a date. */
-function retryAfterOf(header: string | string[] | undefined): number | undefined {
+/** Milliseconds, from seconds or a date. */
+export function retryAfterOf(header: string | string[] | undefined): number | undefined {
   const text = [header].flat()[0];
   if (text === undefined) return undefined;
   const ms = /^\d+$/.test(text) ? Number(text) * 1000 : Date.parse(text) - Date.now();

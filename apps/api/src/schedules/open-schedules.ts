@@ -55,12 +55,15 @@ export function openSchedules(deps: Deps): ScheduleService {
   const wake = async (job: engineApi.ScheduleJob, at = deps.now()): Promise<void> => {
     if (!ending.signal.aborted) await opened().wake(job, at);
   };
+  const wakeOverdue = async (job: engineApi.ScheduleJob): Promise<void> => {
+    if (!ending.signal.aborted) await opened().wakeOverdue(job);
+  };
   return {
     store,
     wake,
     start(given) {
       submitting = given;
-      sweeping ??= sweep({ ...deps, store, wake }, ending.signal);
+      sweeping ??= sweep({ ...deps, store, wakeOverdue }, ending.signal);
     },
     async stop() {
       ending.abort();
@@ -72,12 +75,18 @@ export function openSchedules(deps: Deps): ScheduleService {
 }
 
 async function sweep(
-  { store, wake, now, logger, sweepMs }: Deps & { store: engineApi.ScheduleStore; wake: Schedules['wake'] },
+  {
+    store,
+    wakeOverdue,
+    now,
+    logger,
+    sweepMs,
+  }: Deps & { store: engineApi.ScheduleStore; wakeOverdue: engineApi.ScheduleQueue['wakeOverdue'] },
   signal: AbortSignal,
 ): Promise<void> {
   while (!signal.aborted) {
     try {
-      for (const job of await store.due(now(), sweepLimit)) await wake(job);
+      for (const job of await store.due(now(), sweepLimit)) await wakeOverdue(job);
     } catch (error) {
       if (!signal.aborted) logger.warn({ err: error }, 'schedules could not be read; they are read again');
     }

@@ -17,6 +17,7 @@ import { createRegistry, everyToolset } from '@holdpoint/tools';
 import { unmountBelow } from '@holdpoint/workspace/testing';
 import { type Logger, pino } from 'pino';
 import { expect } from 'vitest';
+import type { SignInSettings } from '../sign-in-settings.ts';
 import { type Pace, type RunningApi, startApi } from '../start.ts';
 
 /** A real API on a real Redis, in a temporary data directory. */
@@ -48,6 +49,9 @@ interface Options extends Pace {
   policyFile?: string;
   metrics?: MetricsSettings;
   allowAddresses?: readonly string[];
+  publicUrl?: string;
+  port?: number;
+  signIn?: SignInSettings;
 }
 
 export async function startTestApi(options: Options = {}): Promise<TestApi> {
@@ -59,6 +63,9 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     metrics,
     secrets = noSecrets,
     allowAddresses = [],
+    publicUrl,
+    port = 0,
+    signIn,
     ...pace
   } = rest;
   const dataDir = await mkdtemp(join(tmpdir(), 'hp-api-'));
@@ -67,11 +74,12 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     dataDir,
     host,
     hostNames,
-    port: 0,
+    port,
+    signIn,
     redisUrl: redis.path,
     logLevel: 'silent',
     models,
-    allowAddresses,
+    ...{ allowAddresses, publicUrl },
     space: { floor: 0, reserve: 0 },
     ceilings,
     secrets,

@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 import { type IdKind, idKinds } from '../naming/ids.ts';
-import { listFields } from '../request/set-fields.ts';
+import { listFields } from '../request/fields.ts';
 
 export interface Candidate {
   value: string;

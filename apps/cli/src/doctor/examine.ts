@@ -18,7 +18,9 @@ import { checkRedis } from './check-redis.ts';
 import { checkRetention } from './check-retention.ts';
 import { checkBubblewrap, checkSandbox } from './check-sandbox.ts';
 import { checkServers } from './check-servers.ts';
+import { checkSignIn } from './check-sign-in.ts';
 import { checkStorage } from './check-storage.ts';
+import { checkWebhooks } from './check-webhooks.ts';
 import type { Finding } from './finding.ts';
 
 /** Whether the trees of runs share layers on this host, or are copies and why. Mounts and unmounts a small trial. */
@@ -177,6 +179,7 @@ export async function examine(shell: Shell): Promise<Finding[]> {
     checkRetention({ workers, runs, sizes }),
     ...(await checkBounds(config, { api: bounds, workers })),
     ...checkPullRequests(openHosts(config, bounds)),
+    ...checkSignIn(bounds, config),
     ...(await checkServers(config)),
     ...(await checkAgents(config)),
     await checkKeyFile(keyFileOf(config)),
@@ -206,6 +209,7 @@ async function askApi(
       ...checkLoops(workers),
       ...checkStuckHandlers(workers),
       ...(await checkStuck(client)),
+      ...(await checkWebhooks(client)),
     ];
     const { runs, unreadable } = await listRuns(client);
     stuck.push(...unreadable);

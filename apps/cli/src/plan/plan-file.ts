@@ -1,8 +1,8 @@
 import { ApiError } from '@holdpoint/client';
 import * as contract from '@holdpoint/contract';
 import { z } from 'zod';
-import { mistakeText } from '../report-error.ts';
 import { CliError, type Shell } from '../shell/index.ts';
+import { mistakeText } from '../words-for-people.ts';
 import { parseYaml, readFileOrInput, type YamlFile } from './yaml-file.ts';
 
 /** A plan file: groups of steps or a prompt, and settings of the run. */

@@ -3,8 +3,8 @@ import { type CreateRun, createRunSchema } from '@holdpoint/contract/wire';
 import { schemaProblems } from '@holdpoint/policy';
 import { type Document, isMap, isNode, isPair, isScalar, LineCounter, type Node, parseDocument } from 'yaml';
 import { z } from 'zod';
-import { mistakeText } from '../report-error.ts';
 import { CliError, readGivenFile, type Shell } from '../shell/index.ts';
+import { mistakeText } from '../words-for-people.ts';
 
 /** A document in YAML or JSON. */
 export interface YamlFile {

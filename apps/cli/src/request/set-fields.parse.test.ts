@@ -5,7 +5,8 @@ import { createRunSchema } from '@holdpoint/contract/wire';
 import { afterAll, describe, expect, it, test } from 'vitest';
 import { Document, isSeq } from 'yaml';
 import type { z } from 'zod';
-import { fieldAt, listFields, setFields, setting } from './set-fields.ts';
+import { fieldAt, listFields } from './fields.ts';
+import { setFields, setting } from './set-fields.ts';
 
 const cwd = mkdtempSync(join(tmpdir(), 'hp-settings-'));
 writeFileSync(join(cwd, 'settings.json'), '{"a": 1, "b": [2]}');

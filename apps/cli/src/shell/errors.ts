@@ -36,6 +36,7 @@ const registry = {
   usage: { exit: exitCodes.usage, next: 'Add --help to the command to see what it takes.' },
   not_found: { exit: exitCodes.not_found, next: 'Check the name in the command; nothing was changed.' },
   bad_environment: { exit: exitCodes.usage, next: 'Correct or unset the variable.' },
+  not_delivered: { exit: exitCodes.failed, next: 'Correct the receiver or the address, and test again.' },
   not_decided: { exit: exitCodes.conflict, next: 'Read the approvals that are still open, and decide again.' },
   not_now: { exit: exitCodes.conflict, next: 'Stop the running system first: holdpoint down' },
   bad_plan: { exit: exitCodes.usage, next: 'Correct the plan and run it again; nothing was submitted.' },

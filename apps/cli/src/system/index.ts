@@ -4,7 +4,7 @@ import type * as Starting from './start-system.ts';
 
 export * from './processes.ts';
 export * from './quiet.ts';
-export * from './start-system.ts';
+export type * from './start-system.ts';
 export * from './system-record.ts';
 
 // Loaded when called: Redis, the engine and the supervisor take half the time of a short command.

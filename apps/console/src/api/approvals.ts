@@ -1,22 +1,12 @@
 import type { PolicyVersion } from '@holdpoint/contract';
-import type {
-  Approval,
-  ApprovalContent,
-  ApprovalContext,
-  ApprovalPattern,
-  ConfirmPattern,
-  Decide,
-  DecidedMany,
-  DecideMany,
-  Tool,
-} from '@holdpoint/contract/wire';
+import type * as wire from '@holdpoint/contract/wire';
 import { useQuery } from '@tanstack/react-query';
 import { approvals, useApproval, useEntityPages } from './entities.ts';
 import { ask } from './request.ts';
 
 /** Filters of a list of approvals, as in the address of the page. */
 export interface ApprovalFilter {
-  status?: readonly Approval['status'][] | undefined;
+  status?: readonly wire.Approval['status'][] | undefined;
   tool?: string | undefined;
   run_id?: string | undefined;
   label?: string | undefined;
@@ -40,7 +30,7 @@ export const useApprovalCounts = () =>
   });
 interface Counts {
   total: number;
-  by_status: Record<Approval['status'], number>;
+  by_status: Record<wire.Approval['status'], number>;
 }
 
 export function useApprovalDetail(id: string) {
@@ -57,55 +47,55 @@ export const useApprovalContext = (id: string) =>
   useQuery({
     // Not beneath the key of the approvals: each change of one would read the log again.
     queryKey: ['context', id],
-    queryFn: ({ signal }) => ask<ApprovalContext>({ path: at(id, '/context'), signal }),
+    queryFn: ({ signal }) => ask<wire.ApprovalContext>({ path: at(id, '/context'), signal }),
     staleTime: 60_000,
   });
 
-export async function readApproval(id: string, signal?: AbortSignal): Promise<Approval> {
-  const approval = await ask<Approval>({ path: at(id), signal });
+export async function readApproval(id: string, signal?: AbortSignal): Promise<wire.Approval> {
+  const approval = await ask<wire.Approval>({ path: at(id), signal });
   approvals.put([approval]);
   return approval;
 }
 
-export const readContent = (id: string): Promise<ApprovalContent> => ask({ path: at(id, '/content') });
+export const readContent = (id: string): Promise<wire.ApprovalContent> => ask({ path: at(id, '/content') });
 
 /** The API answers the same decision again as it answered the first: sent twice, a decision counts once. */
-export async function decide(id: string, body: Decide): Promise<Approval> {
-  const approval = await ask<Approval>({ method: 'POST', path: at(id, '/decision'), body });
+export async function decide(id: string, body: wire.Decide): Promise<wire.Approval> {
+  const approval = await ask<wire.Approval>({ method: 'POST', path: at(id, '/decision'), body });
   approvals.put([approval]);
   return approval;
 }
 
 /** Answers with the approval that carries the result, or with the same one where no result came in time. */
-export async function previewApproval(id: string): Promise<Approval> {
-  const approval = await ask<Approval>({ method: 'POST', path: at(id, '/preview') });
+export async function previewApproval(id: string): Promise<wire.Approval> {
+  const approval = await ask<wire.Approval>({ method: 'POST', path: at(id, '/preview') });
   approvals.put([approval]);
   return approval;
 }
 
 /** Lets another caller decide on an approval, too. */
-export async function delegateApproval(id: string, to: string): Promise<Approval> {
-  const approval = await ask<Approval>({ method: 'POST', path: at(id, '/delegate'), body: { to } });
+export async function delegateApproval(id: string, to: string): Promise<wire.Approval> {
+  const approval = await ask<wire.Approval>({ method: 'POST', path: at(id, '/delegate'), body: { to } });
   approvals.put([approval]);
   return approval;
 }
 
-export const readPattern = (id: string): Promise<ApprovalPattern> => ask({ path: at(id, '/pattern') });
+export const readPattern = (id: string): Promise<wire.ApprovalPattern> => ask({ path: at(id, '/pattern') });
 
-export const confirmPattern = (id: string, body: ConfirmPattern): Promise<PolicyVersion> =>
+export const confirmPattern = (id: string, body: wire.ConfirmPattern): Promise<PolicyVersion> =>
   ask({ method: 'POST', path: at(id, '/pattern'), body });
 
-export const decideMany = async (body: DecideMany): Promise<DecidedMany['data']> =>
-  (await ask<DecidedMany>({ method: 'POST', path: '/v1/approvals/decisions', body })).data;
+export const decideMany = async (body: wire.DecideMany): Promise<wire.DecidedMany['data']> =>
+  (await ask<wire.DecidedMany>({ method: 'POST', path: '/v1/approvals/decisions', body })).data;
 
 /** The description of a call's tool; undefined before the answer, for a removed tool, and for a caller who may not read it. */
 export function useTool(
-  { toolset, tool }: Pick<Approval['action'], 'toolset' | 'tool'>,
+  { toolset, tool }: Pick<wire.Approval['action'], 'toolset' | 'tool'>,
   mayRead: boolean,
-): Tool | undefined {
+): wire.Tool | undefined {
   const { data } = useQuery({
     queryKey: ['tools', toolset],
-    queryFn: ({ signal }) => ask<{ data: Tool[] }>({ path: '/v1/tools', query: { toolset }, signal }),
+    queryFn: ({ signal }) => ask<{ data: wire.Tool[] }>({ path: '/v1/tools', query: { toolset }, signal }),
     staleTime: Number.POSITIVE_INFINITY,
     retry: false,
     enabled: mayRead,

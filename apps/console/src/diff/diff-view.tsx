@@ -4,18 +4,18 @@ import { Button } from '../parts/button.tsx';
 import { Choices } from '../parts/choices.tsx';
 import { Loading } from '../parts/empty.tsx';
 import { Note } from '../parts/note.tsx';
-import { ProblemNote } from '../parts/problem-note.tsx';
+import { ProblemNote } from '../parts/text.tsx';
 import { useTop } from '../parts/use-top.ts';
 import { CommentDialog } from './comments/comment-dialog.tsx';
 import { CommentsFoot } from './comments/comments-foot.tsx';
 import { DraftCard } from './comments/draft-card.tsx';
 import { useComments } from './comments/use-comments.ts';
 import { useLineClicks } from './comments/use-line-clicks.ts';
+import { type DiffItem, itemsOf } from './diff-items.ts';
 import { type FileDiff, lineAt } from './diff-lines.ts';
-import { type DiffItem, DiffRowView, FileHead, itemsOf } from './diff-row.tsx';
+import { DiffRowView, FileHead } from './diff-row.tsx';
 import { FileTree } from './file-tree.tsx';
 import { type DiffStat, type Snapshots, useChanges, useColours, useFiles } from './use-files.ts';
-import { useStable, useWanted } from './use-wanted.ts';
 import { useViewed } from './viewed.ts';
 
 /**
@@ -235,3 +235,23 @@ const without = (set: ReadonlySet<string>, path: string): ReadonlySet<string> =>
 
 const heights: Record<DiffItem['kind'], number> = { file: 45, row: 20, wanted: 60, large: 52, words: 42, draft: 120 };
 const heightOf = (item: DiffItem | undefined): number => (item === undefined ? 20 : heights[item.kind]);
+
+/** Asks for the lines of files that come on the screen. A file once read stays. */
+function useWanted(
+  shown: readonly DiffItem[],
+  setWanted: (next: (now: readonly string[]) => readonly string[]) => void,
+): void {
+  const missing = shown.flatMap((item) => (item.kind === 'wanted' ? [item.path] : []));
+  const key = JSON.stringify(missing);
+  useEffect(() => {
+    const paths = JSON.parse(key) as string[];
+    if (paths.length > 0) setWanted((now) => [...new Set([...now, ...paths])]);
+  }, [key, setWanted]);
+}
+
+/** The same array while its items are the same. */
+function useStable<Item>(items: Item[]): readonly Item[] {
+  const last = useRef(items);
+  if (items.length !== last.current.length || items.some((item, at) => item !== last.current[at])) last.current = items;
+  return last.current;
+}

@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { Icon } from '../parts/button.tsx';
-import { Text } from '../parts/problem-note.tsx';
+import { Text } from '../parts/text.tsx';
 import type { ChangedFile } from './diff-lines.ts';
 
 interface Props {

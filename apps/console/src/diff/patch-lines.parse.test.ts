@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { patchLinesOf } from './patch.tsx';
+import { patchLinesOf } from './patch-lines.ts';
 
 let folder: string;
 beforeAll(() => {

@@ -1,19 +1,11 @@
 import { useEffect, useSyncExternalStore } from 'react';
 import { announceEnd } from '../api/request.ts';
 import { connect } from './connect.ts';
-import {
-  allTopic,
-  type Connection,
-  type Frame,
-  type FromHub,
-  type LiveState,
-  type Topic,
-  type Watch,
-} from './messages.ts';
+import * as messages from './messages.ts';
 
 /** News for a listener, at most once per frame of the screen. With `gap`, frames may be missing, so the listener reads again. */
 export interface News {
-  frames: Frame[];
+  frames: messages.Frame[];
   gap: boolean;
 }
 type Listener = (news: News) => void;
@@ -24,8 +16,8 @@ const listeners = new Map<string, Set<Listener>>();
 const lastIds = new Map<string, string | undefined>();
 const waiting = new Map<string, News>();
 const stateListeners = new Set<() => void>();
-let state: LiveState = { is: 'behind' };
-let connection: Connection | undefined;
+let state: messages.LiveState = { is: 'behind' };
+let connection: messages.Connection | undefined;
 let isDue = false;
 
 /** Joins the stream of the browser; called once the caller is logged in. */
@@ -57,7 +49,7 @@ export function goLive(): () => void {
 /** The next try comes now: the person has logged in again, or asks for it. */
 export const tryNow = (): void => connection?.send({ kind: 'again' });
 
-export function listen({ path, after }: Topic, listener: Listener): () => void {
+export function listen({ path, after }: messages.Topic, listener: Listener): () => void {
   const some = listeners.get(path) ?? new Set();
   listeners.set(path, some.add(listener));
   if (some.size === 1) {
@@ -75,12 +67,12 @@ export function listen({ path, after }: Topic, listener: Listener): () => void {
 }
 
 /** The news of a topic while the component is mounted. */
-export function useNews(topic: Topic | undefined, listener: Listener): void {
+export function useNews(topic: messages.Topic | undefined, listener: Listener): void {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the listener reads its surroundings when called
   useEffect(() => (topic === undefined ? undefined : listen(topic, listener)), [topic]);
 }
 
-export const useLiveState = (): LiveState =>
+export const useLiveState = (): messages.LiveState =>
   useSyncExternalStore(
     (listener) => {
       stateListeners.add(listener);
@@ -89,7 +81,7 @@ export const useLiveState = (): LiveState =>
     () => state,
   );
 
-function take(message: FromHub): void {
+function take(message: messages.FromHub): void {
   if (message.kind === 'state') {
     state = message.state;
     for (const listener of stateListeners) listener();
@@ -123,8 +115,8 @@ function announceTopics(): void {
   connection?.send(wish());
 }
 
-function wish(): Watch {
-  const paths = [...listeners.keys()].filter((path) => path !== allTopic.path);
+function wish(): messages.Watch {
+  const paths = [...listeners.keys()].filter((path) => path !== messages.allTopic.path);
   const topics = paths.map((path) => ({ path, after: lastIds.get(path) }));
   return { kind: 'watch', tab, isHidden: document.hidden, topics };
 }

@@ -1,6 +1,6 @@
 import { QueryClient, QueryObserver } from '@tanstack/react-query';
 import { expect, it, vi } from 'vitest';
-import { createRereader } from './keep-fresh.tsx';
+import { createRereader } from './reread.ts';
 
 it('reads once more what was being read when the news came, and hundred news are two requests', async () => {
   const answers: ((text: string) => void)[] = [];

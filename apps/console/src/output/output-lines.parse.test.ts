@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { OutputLines, withoutColours } from './output-row.tsx';
+import { OutputLines, withoutColours } from './output-lines.ts';
 
 const esc = '\u001b';
 

@@ -2,7 +2,8 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef, useState } from 'react';
 import { Button } from '../parts/button.tsx';
 import { Note } from '../parts/note.tsx';
-import { OutputLines, type OutputRow, OutputRowView, withoutColours } from './output-row.tsx';
+import { OutputLines, type OutputRow, withoutColours } from './output-lines.ts';
+import { OutputRowView } from './output-row.tsx';
 
 /** Characters read in one go: about 10 ms. */
 const pieceSize = 512 * 1024;

@@ -1,7 +1,7 @@
 import { type FormEvent, type ReactNode, useRef, useState } from 'react';
 import { Button } from './button.tsx';
 import { Dialog } from './dialog.tsx';
-import { ProblemNote } from './problem-note.tsx';
+import { ProblemNote } from './text.tsx';
 
 interface Props<Answer> {
   title: ReactNode;

@@ -4,7 +4,7 @@ import { Button } from './button.tsx';
 import { Loading } from './empty.tsx';
 import { LongList } from './long-list.tsx';
 import { Note } from './note.tsx';
-import { ProblemNote } from './problem-note.tsx';
+import { ProblemNote } from './text.tsx';
 
 interface Props {
   list: EntityPages;

@@ -1,26 +1,16 @@
-import {
-  createContext,
-  type ReactNode,
-  useCallback,
-  useContext,
-  useEffect,
-  useId,
-  useMemo,
-  useRef,
-  useState,
-} from 'react';
+import * as react from 'react';
 
 /** The texts of a page that do not fit, and were not scrolled to their end. */
 interface Reading {
   unread: ReadonlySet<string>;
   set(id: string, isUnread: boolean): void;
 }
-const Context = createContext<Reading | undefined>(undefined);
+const Context = react.createContext<Reading | undefined>(undefined);
 
 /** Keeps count of the long texts below it, so that a decision on unread text can ask once more. */
-export function ReadingDesk({ children }: { children: ReactNode }) {
-  const [unread, setUnread] = useState<ReadonlySet<string>>(new Set());
-  const set = useCallback((id: string, isUnread: boolean): void => {
+export function ReadingDesk({ children }: { children: react.ReactNode }) {
+  const [unread, setUnread] = react.useState<ReadonlySet<string>>(new Set());
+  const set = react.useCallback((id: string, isUnread: boolean): void => {
     setUnread((before) => {
       if (before.has(id) === isUnread) return before;
       const after = new Set(before);
@@ -29,14 +19,14 @@ export function ReadingDesk({ children }: { children: ReactNode }) {
       return after;
     });
   }, []);
-  const reading = useMemo(() => ({ unread, set }), [unread, set]);
+  const reading = react.useMemo(() => ({ unread, set }), [unread, set]);
   return <Context value={reading}>{children}</Context>;
 }
 
-export const useUnread = (): number => useContext(Context)?.unread.size ?? 0;
+export const useUnread = (): number => react.useContext(Context)?.unread.size ?? 0;
 
 interface LongTextProps {
-  children: ReactNode;
+  children: react.ReactNode;
   label: string;
   className?: string;
   /** false: the page shows the same text elsewhere. */
@@ -45,13 +35,13 @@ interface LongTextProps {
 
 /** A frame with its own scrolling for a text that may be long. */
 export function LongText({ children, label, className = '', counts = true }: LongTextProps) {
-  const id = useId();
-  const frame = useRef<HTMLDivElement>(null);
-  const desk = useContext(Context)?.set;
+  const id = react.useId();
+  const frame = react.useRef<HTMLDivElement>(null);
+  const desk = react.useContext(Context)?.set;
   const set = counts ? desk : undefined;
-  const [isLong, setLong] = useState(false);
+  const [isLong, setLong] = react.useState(false);
   // biome-ignore lint/correctness/useExhaustiveDependencies: other content has another end
-  useEffect(() => {
+  react.useEffect(() => {
     const element = frame.current;
     if (element === null) return;
     const look = (): void => {

@@ -1,6 +1,6 @@
 import { Component, type ReactNode } from 'react';
 import { Button } from '../parts/button.tsx';
-import { ProblemNote } from '../parts/problem-note.tsx';
+import { ProblemNote } from '../parts/text.tsx';
 
 /** Keeps a defect of one page from taking the others along. `at` changes with the address: the next page begins without it. */
 export class Failure extends Component<{ at: string; children: ReactNode }, { error: unknown; at: string }> {

@@ -3,7 +3,7 @@ import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type FormEvent, useId, useState } from 'react';
 import { addPasskey, passkeysKey, revokePasskey, usePasskeys } from '../api/passkeys.ts';
 import { Button } from '../parts/button.tsx';
-import { ProblemNote, Text } from '../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../parts/text.tsx';
 import { Ago } from '../parts/time.tsx';
 import { whyNoPasskeys } from '../platform/passkey.ts';
 import { useMe } from '../session/session.tsx';

@@ -6,7 +6,7 @@ import { ask } from '../api/request.ts';
 import { LiveState } from '../live/live-state.tsx';
 import { Button, Icon, type IconName } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
-import { ProblemNote, Text } from '../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../parts/text.tsx';
 import { useMe } from '../session/session.tsx';
 import { Keys } from './keys.tsx';
 import { LettersSwitch } from './keys-help.tsx';
@@ -49,6 +49,7 @@ function PushSwitch() {
 const morePlaces = [
   ['/schedules', 'Schedules'],
   ['/policies', 'Policies'],
+  ['/webhooks', 'Webhooks'],
   ['/servers', 'MCP servers'],
   ['/audit', 'Audit'],
   ['/keys', 'Keys'],
@@ -132,6 +133,7 @@ const places: readonly Named[] = [
 const more: readonly Named[] = [
   { to: '/schedules', below: '/schedules/*?', icon: 'clock', name: 'Schedules' },
   { to: '/policies', below: '/policies/*?', icon: 'shield', name: 'Policies' },
+  { to: '/webhooks', below: '/webhooks/*?', icon: 'out', name: 'Webhooks' },
   { to: '/servers', below: '/servers/*?', icon: 'out', name: 'MCP servers' },
   { to: '/audit', below: '/audit', icon: 'check', name: 'Audit' },
   { to: '/keys', below: '/keys', icon: 'lock', name: 'Keys' },

@@ -22,4 +22,22 @@ export const sessionRequests = ({ ask, send }: Transport) => ({
   async endSession(id: string, { signal }: Options = {}): Promise<void> {
     await (await send({ method: 'DELETE', path: at('sessions', id), signal })).text();
   },
+
+  /** Whether people sign in with an identity provider here. Needs no key. */
+  async getSignInOptions({ signal }: Options = {}): Promise<wire.SignInOptions> {
+    return (await ask({ path: '/v1/sign-in', signal }, wire.signInOptionsSchema)).body;
+  },
+
+  /** Begins the sign-in of a command: the person opens the page and types the code. Needs no key. */
+  async startDeviceSignIn({ signal }: Options = {}): Promise<wire.DeviceSignIn> {
+    return (await ask({ method: 'POST', path: '/v1/sign-in/device', signal }, wire.deviceSignInSchema)).body;
+  },
+
+  /** Whether the person has signed in; ask no more often than `interval` says. Needs no key. */
+  async pollDeviceSignIn(
+    body: { device: string; tenant?: string | undefined },
+    { signal }: Options = {},
+  ): Promise<wire.DeviceToken> {
+    return (await ask({ method: 'POST', path: '/v1/sign-in/device/token', body, signal }, wire.deviceTokenSchema)).body;
+  },
 });

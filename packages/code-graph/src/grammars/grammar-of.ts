@@ -22,7 +22,7 @@ const query = `
 (expansion (variable_name) @value)
 `;
 
-const bash: Grammar = {
+export const bash: Grammar = {
   wasm: 'tree-sitter-bash.wasm',
   query,
   readImports,

@@ -5,7 +5,15 @@ export { z } from 'zod';
 export * from '../agent-report.ts';
 export * from '../caller.ts';
 export * from '../conversation.ts';
-export * from '../ids.ts';
+export {
+  approvalIdSchema,
+  messageIdSchema,
+  ruleIdSchema,
+  runIdSchema,
+  snapshotIdSchema,
+  stepIdSchema,
+  taskIdSchema,
+} from '../ids.ts';
 export { payloadOf, payloadSchema } from '../payload.ts';
 export * from '../policy.ts';
 export * from '../prepare.ts';

@@ -29,6 +29,7 @@ import { runCreated } from './run/created.ts';
 import { runExtended } from './run/extended.ts';
 import { runFailed } from './run/failed.ts';
 import { runForked } from './run/forked.ts';
+import { runMarked } from './run/marked.ts';
 import { runPaused } from './run/paused.ts';
 import { runPlanApproved } from './run/plan-approved.ts';
 import { runRepaired } from './run/repaired.ts';
@@ -117,6 +118,7 @@ const kinds = [
   runPlanApproved,
   runRewound,
   runForked,
+  runMarked,
   runClosing,
   runCanceling,
   runCanceled,
@@ -212,6 +214,9 @@ export type EventWith<Member extends string> = Exclude<
   Extract<RunEvent, { data: Record<Member, unknown> }>,
   { data: Record<string, never> }
 >;
+
+/** The names of all event types, in the same order. */
+export const eventTypes: readonly EventType[] = kinds.map(({ schema }) => schema.shape.type.value);
 
 /** An event with its sequence number: dense, from 1, per run. */
 export type LoggedEvent = RunEvent & { seq: number };

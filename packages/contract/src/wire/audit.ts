@@ -3,7 +3,14 @@ import { auditKinds, auditRecordSchema } from '../audit.ts';
 import { runIdSchema } from '../ids.ts';
 import { integerParameter, listParameter, pageOf } from './page.ts';
 
-export * from '../audit.ts';
+export {
+  type AuditFinding,
+  type AuditHead,
+  type AuditRecord,
+  type AuditReport,
+  auditHeadSchema,
+  auditReportSchema,
+} from '../audit.ts';
 
 /** `next_cursor` is the sequence number of the last record of the page. */
 export const auditPageSchema = pageOf(auditRecordSchema);

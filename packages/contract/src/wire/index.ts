@@ -6,6 +6,7 @@ export * from './calls.ts';
 export * from './comment.ts';
 export * from './decide.ts';
 export * from './diff.ts';
+export * from './eval.ts';
 export * from './event.ts';
 export * from './fork.ts';
 export * from './instructions.ts';
@@ -20,7 +21,13 @@ export * from './presence.ts';
 export * from './problem.ts';
 export * from './published.ts';
 export * from './push.ts';
-export * from './remembered-rule.ts';
+export * from './quota.ts';
+export {
+  listRulesQuerySchema,
+  type RememberedRule,
+  rememberedRulePageSchema,
+  rememberedRuleSchema,
+} from './remembered-rule.ts';
 export * from './run.ts';
 export * from './schedule.ts';
 export * from './secret.ts';
@@ -31,3 +38,4 @@ export * from './task.ts';
 export * from './tool.ts';
 export * from './trace.ts';
 export * from './turn.ts';
+export * from './webhook.ts';

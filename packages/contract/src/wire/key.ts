@@ -34,6 +34,10 @@ export const keySchema = z
       .nullable()
       .describe('After a rotation: until then the text before the last rotation is valid, too'),
     revoked_at: time.nullable(),
+    sign_in: z
+      .strictObject({ issuer: z.string(), subject: z.string() })
+      .optional()
+      .describe('The account at the identity provider; such a key has no text, and sessions alone have its rights'),
   })
   .meta({ id: 'Key' });
 export type Key = z.infer<typeof keySchema>;

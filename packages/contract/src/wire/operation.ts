@@ -39,6 +39,17 @@ export const apiBoundsSchema = z
         problem: problemSchema.nullable().describe('Why it cannot be asked, as far as the settings say'),
       })
       .describe('The model of prompts that name none (HOLDPOINT_MODEL)'),
+    sign_in: z
+      .strictObject({
+        issuer: z.string(),
+        url: z.string(),
+        problem: z.string().nullable().describe('Why people cannot sign in now; null: they can'),
+        device_flow: z.boolean(),
+        back_channel_logout: z.boolean(),
+      })
+      .nullable()
+      .optional()
+      .describe('The identity provider (HOLDPOINT_SIGN_IN), asked for this answer; null: there is none'),
   })
   .meta({ id: 'Bounds' });
 export type ApiBounds = z.infer<typeof apiBoundsSchema>;

@@ -12,6 +12,7 @@ import { planSchema } from '../plan.ts';
 import { givenPolicySchema, operatorPolicySchema, policyPinSchema, policySchema } from '../policy.ts';
 import { prepareSchema } from '../prepare.ts';
 import { conflictSummarySchema } from '../publish.ts';
+import { runMarkSchema } from '../run-mark.ts';
 import { modelsSchema, networkSchema, publishDefaultsSchema, settingsSchema, validatorsSchema } from '../run-spec.ts';
 import { secretUsesSchema } from '../secret.ts';
 import { sourceSchema } from '../source.ts';
@@ -205,6 +206,7 @@ const runShape = {
     reason: vocabulary.problemSchema.nullable().describe('Why a publish failed or was rejected'),
     approval_id: z.string().nullable().describe('The approval that the publish waits for'),
   }),
+  mark: runMarkSchema.nullable().describe('What a person thinks of its work; null: not marked'),
   forked_from: z
     .strictObject({ run_id: z.string(), step_id: z.string().nullable() })
     .nullable()

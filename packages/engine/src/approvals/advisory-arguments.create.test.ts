@@ -8,8 +8,8 @@ import type { Faults } from '../testing/faults.ts';
 import { deliverAll, inMemoryWorker, specOf } from '../testing/index.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
-import { readContext } from './context/count-decisions.ts';
-import { advisoryOf, listRules } from './manage-rules.ts';
+import { readContext } from './context/read-context.ts';
+import { advisoryOf, listRules } from './remembered-rules.ts';
 
 const engine = useTestEngine({ fresh: true });
 const policy = { rules: [{ match: {}, action: 'hold' }] };

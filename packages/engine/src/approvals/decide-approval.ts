@@ -7,7 +7,7 @@ import { append, fromPayload, retryWhileContended, toPayload, untrackApproval } 
 import { assertOpened, type Checked, type Confirm, confirmDecision, type DecisionRequest } from './confirm-decision.ts';
 import { answerByRules, decideStep, describeEdit } from './decide-step.ts';
 import { listApprovals } from './list-approvals.ts';
-import { listRule, madeBy, unlistRule } from './manage-rules.ts';
+import { listRule, madeBy, unlistRule } from './remembered-rules.ts';
 import { type ApprovalView, type PublishApproval, viewApproval } from './view-approval.ts';
 
 /**

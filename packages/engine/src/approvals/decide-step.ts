@@ -6,7 +6,7 @@ import { chooseRule, decisionOf } from './choose-rule.ts';
 import { type Checked, confirmDecision, type DecisionRequest } from './confirm-decision.ts';
 import { describeCall } from './describe-call.ts';
 import { judgeDescribed } from './judge-described.ts';
-import { newRule, rulesAbout, whyNotRemembered } from './manage-rules.ts';
+import { newRule, rulesAbout, whyNotRemembered } from './remembered-rules.ts';
 import { submittersOf } from './submitters.ts';
 import type { StepApproval } from './view-approval.ts';
 

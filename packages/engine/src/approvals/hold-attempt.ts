@@ -5,8 +5,8 @@ import { fromPayload, readApproval, readStep, retryWhileContended } from '../log
 import { chooseRule, decisionOf } from './choose-rule.ts';
 import { readPersons } from './decide-step.ts';
 import { askTool } from './judge-step.ts';
-import { advisoryOf, rulesFor } from './manage-rules.ts';
 import { previewCall, type ShownCall } from './preview-call.ts';
+import { advisoryOf, rulesFor } from './remembered-rules.ts';
 import { requestApproval } from './request-approval.ts';
 import { submittersOf } from './submitters.ts';
 

@@ -4,9 +4,10 @@ import { readLog } from '../log/index.ts';
 import { listSteps } from '../queries/list-steps.ts';
 import { decideOn, pendingApprovals } from '../testing/decide.ts';
 import { Died, deliverAll, dyingAt, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
+import { killPoints } from '../testing/kill-points.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
-import { listRules, revokeRule, rulesAbout } from './manage-rules.ts';
+import { listRules, revokeRule, rulesAbout } from './remembered-rules.ts';
 
 const engine = useTestEngine({ fresh: true });
 const tenant = 'default';
@@ -140,8 +141,9 @@ test('a rejected call whose attempt had begun under a looser policy runs nothing
 test.each(['before', 'after'] as const)(
   'a process that dies %s any one command to Redis while it remembers a rejection: asked again, there is one decision and one rule',
   async (when) => {
-    let commands = 1;
-    for (let faulted = true; faulted; commands++) {
+    const { from, every } = killPoints();
+    let commands = from;
+    for (let faulted = true; faulted; commands += every) {
       await engine.deps.redis.flushall();
       const { deps, executions } = inMemoryWorker(engine, {});
       const runId = await submit(deps, [[call('read'), call('read')]]);

@@ -8,9 +8,10 @@ import { decideOn, pendingApprovals } from '../testing/decide.ts';
 import type { Faults } from '../testing/faults.ts';
 import { inForce } from '../testing/in-force.ts';
 import { Died, deliverAll, dyingAt, inMemoryWorker, specOf, sweepOnce } from '../testing/index.ts';
+import { killPoints } from '../testing/kill-points.ts';
 import { soundLog } from '../testing/sound-log.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
-import { listRules, revokeRule } from './manage-rules.ts';
+import { listRules, revokeRule } from './remembered-rules.ts';
 
 const engine = useTestEngine({ fresh: true });
 const tenant = 'default';
@@ -198,8 +199,9 @@ test('a decision that makes no valid rule changes nothing', async () => {
 test.each(['before', 'after'] as const)(
   'a process that dies %s any one command to Redis while it decides: asked again, there is one decision and one rule',
   async (when) => {
-    let commands = 1;
-    for (let faulted = true; faulted; commands++) {
+    const { from, every } = killPoints();
+    let commands = from;
+    for (let faulted = true; faulted; commands += every) {
       await engine.deps.redis.flushall();
       const { deps, runId, submit } = await start([[call('a')]], {
         policy: { rules: [{ match: {}, action: 'hold', remind_after_s: 60 }] },

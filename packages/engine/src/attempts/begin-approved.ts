@@ -10,22 +10,20 @@ import type { Difference } from '../ports/index.ts';
 import { appendWithTask } from '../tasks/begin-task.ts';
 
 /** Whether a person approved the call on files that were shown. A call that only reads changes nothing, and runs on the current files. */
-const isBound = (step: domain.StepState): boolean =>
+export const isBound = (step: domain.StepState): boolean =>
   step.effect !== 'read' && step.approved_snapshot !== undefined && !domain.asksOutside(step);
 
 /**
  * Runs an approved call while the run's background commands are frozen, from the comparison of the files until outcome and snapshot are
  * taken.
- * A command that writes between comparison and call would be the same race again. Any other call just runs.
+ * A command that writes between comparison and call would be the same race again.
  */
 export async function whileFrozen<Result>(
   deps: WorkerDeps,
   run: domain.RunState,
-  step: domain.StepState,
   context: JobContext,
   act: () => Promise<Result>,
 ): Promise<Result | 'lost'> {
-  if (!isBound(step)) return act();
   let began = false;
   const beginning = () => {
     began = true;

@@ -1,4 +1,5 @@
 export * from './begin-approved.ts';
+export * from './begin-approved.ts';
 export * from './begin-attempt.ts';
 export * from './let-go.ts';
 export * from './recover-attempt.ts';

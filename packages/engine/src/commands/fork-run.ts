@@ -7,8 +7,9 @@ import { append, claimOwner, readSpec, toPayload, trackRun } from '../log/index.
 import { findRewindPoint, listSteps, type RewindPoint } from '../queries/index.ts';
 import { traceOfCaller } from '../spans/index.ts';
 import { planAgain, readTurn, recordedCall } from './plan-again.ts';
+import { reservePlace } from './reserve-place.ts';
 import { getRun } from './steer-run.ts';
-import { findSubmitted, type Idempotency, reservePlace, reserveRun, wakeRun } from './submit-run.ts';
+import { findSubmitted, type Idempotency, reserveRun, wakeRun } from './submit-run.ts';
 
 /** The changes of a fork against the original run. */
 interface ForkChanges
@@ -28,6 +29,8 @@ interface ForkRequest {
   changes: ForkChanges;
   by: string;
   idempotency?: Idempotency | undefined;
+  /** An id that was chosen before, in the place of an idempotency key: the same id makes one run. */
+  runId?: string | undefined;
 }
 
 /**
@@ -56,8 +59,8 @@ export async function forkRun(
   const isOther = run.forked_from?.other_policy ?? !isDeepStrictEqual(spec.policy, theirs.policy);
   const fork = await forkAt(deps, run, { spec, point, approvals, isOther });
 
-  const child = await reserveRun(deps, { tenant, idempotency });
-  await reservePlace(deps, child, { tenant });
+  const child = request.runId ?? (await reserveRun(deps, { tenant, idempotency }));
+  await reservePlace(deps, child, { tenant, by });
   const recordedFork = await append(
     deps,
     run.id,

@@ -1,6 +1,7 @@
 export * from './cancel-step.ts';
 export * from './finish-run.ts';
 export * from './fork-run.ts';
+export * from './mark-run.ts';
 export * from './retry-run.ts';
 export * from './send-calls.ts';
 export * from './send-message.ts';

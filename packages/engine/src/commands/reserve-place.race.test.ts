@@ -3,8 +3,9 @@ import { listSteps } from '../queries/index.ts';
 import { deliverAll, inMemoryWorker, specOf } from '../testing/index.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { requestCancel } from './index.ts';
+import { reservePlace } from './reserve-place.ts';
 import { retryRun } from './retry-run.ts';
-import { reservePlace, submitRun } from './submit-run.ts';
+import { submitRun } from './submit-run.ts';
 
 const engine = useTestEngine({ fresh: true });
 /** It waits for a person. */

@@ -4,8 +4,8 @@ import type { EngineDeps } from '../deps.ts';
 import { EngineError, type RunState, resumed, type StepState } from '../domain/index.ts';
 import { retryWhileContended } from '../log/index.ts';
 import { listSteps } from '../queries/index.ts';
+import { reservePlace } from './reserve-place.ts';
 import { toolsToAccept } from './resume-tree.ts';
-import { reservePlace } from './submit-run.ts';
 import { prepareRewind, recordRewind } from './undo-run.ts';
 
 interface Retry {
@@ -36,7 +36,8 @@ export async function retryRun(deps: EngineDeps, runId: string, request: Retry):
     const alive = past.steps.filter((step) => step.status !== 'undone');
     const place = placeOf(run, alive, request.fromStep);
     const rewind = await prepareRewind(deps, past, { ...request, toStep: place });
-    if (isTerminal(run.status)) await reservePlace(deps, runId, { tenant: run.tenant, again: run.seq });
+    if (isTerminal(run.status))
+      await reservePlace(deps, runId, { tenant: run.tenant, by: run.created_by, again: run.seq });
     const tools = await toolsToAccept(deps, run, request.acceptNewVersion ?? false);
     undone = rewind.undone.map((step) => step.id);
     // Approvals of undone steps are closed with the steps.

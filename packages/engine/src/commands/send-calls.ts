@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { canonicalJson, mostPostedTurns, type PostedCall } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import * as domain from '../domain/index.ts';
-import { append, claimOwner, readCallsKey, readSpec, retryWhileContended, toPayload } from '../log/index.ts';
+import { append, checkTries, claimOwner, readCallsKey, readSpec, toPayload } from '../log/index.ts';
 import { plannerInput, planReceived, type Received } from '../planning/index.ts';
 import { assertActive, getOpenRun } from './steer-run.ts';
 import type { Idempotency } from './submit-run.ts';
@@ -27,8 +27,8 @@ export async function sendCalls(deps: EngineDeps, runId: string, request: Calls)
   const { idempotency } = request;
   const key = idempotency && digest(idempotency.key);
   const body = idempotency && digest(canonicalJson(idempotency.body));
-  let number = 0;
-  await retryWhileContended(runId, async () => {
+  for (let tries = 0; ; tries++) {
+    checkTries(runId, tries);
     const run = await getOpenRun(deps, runId);
     const known = key === undefined ? undefined : await readCallsKey(deps.redis, runId, key);
     if (known !== undefined) {
@@ -38,14 +38,17 @@ export async function sendCalls(deps: EngineDeps, runId: string, request: Calls)
           'this Idempotency-Key was used for other calls of the run',
         );
       }
-      number = known.number;
-      return true;
+      return known.number;
     }
     assertReceives(run);
-    number = run.received + 1;
-    return record(deps, run, request, { number, key, request: body });
-  });
-  return number;
+    const number = run.received + 1;
+    const steps = request.calls.map(() => deps.newId('step'));
+    await claimOwner(deps.redis, run.id, steps);
+    const concurrent = request.concurrent || undefined;
+    const received = { number, key, request: body, by: request.by, steps, concurrent, calls: request.calls };
+    const recorded = run.awaits_calls === undefined ? record(deps, run, received) : begin(deps, run, received);
+    if (await recorded) return number;
+  }
 }
 
 function assertReceives(run: domain.RunState): void {
@@ -54,38 +57,30 @@ function assertReceives(run: domain.RunState): void {
   throw new domain.EngineError('too_many_calls', `${mostPostedTurns} turns of calls wait in the run ${run.id}`);
 }
 
-/** @returns false when another writer changed the run */
-async function record(
-  deps: EngineDeps,
-  run: domain.RunState,
-  { calls, concurrent = false, by }: Calls,
-  named: Pick<domain.ReceivedCalls, 'number' | 'key' | 'request'>,
-): Promise<boolean> {
-  const steps = calls.map(() => deps.newId('step'));
-  await claimOwner(deps.redis, run.id, steps);
-  const received: domain.ReceivedCalls = { ...named, by, steps, concurrent: concurrent || undefined };
-  const store = async () => ({ ...received, calls: await toPayload<PostedCall[]>(deps.blobs, [...calls]) });
-  if (run.awaits_calls !== undefined) return begin(deps, run, { ...received, calls }, { received, store });
-  const appended = await append(deps, run.id, domain.receiveCalls(run, await store()));
+type New = Omit<domain.ReceivedCalls, 'calls'> & Pick<Received, 'calls'>;
+
+const stored = async ({ blobs }: EngineDeps, received: New): Promise<domain.ReceivedCalls> => ({
+  ...received,
+  calls: await toPayload<PostedCall[]>(blobs, [...received.calls]),
+});
+
+/** The calls wait for those before them. @returns false when another writer changed the run */
+async function record(deps: EngineDeps, run: domain.RunState, received: New): Promise<boolean> {
+  const appended = await append(deps, run.id, domain.receiveCalls(run, await stored(deps, received)));
   if (appended.ok && run.status === 'running' && run.open === 0) await wakeRun(deps, run, run.turn + 1);
   return appended.ok;
 }
 
 /** The run waits for calls: one append records the calls with their turn, so only the steps need jobs. */
-async function begin(
-  deps: EngineDeps,
-  run: domain.RunState,
-  calls: Received,
-  { received, store }: { received: domain.ReceivedCalls; store(): Promise<domain.ReceivedCalls> },
-): Promise<boolean> {
+async function begin(deps: EngineDeps, run: domain.RunState, { calls, ...received }: New): Promise<boolean> {
   const spec = await readSpec(deps, run);
   const then = domain.resumedByCalls(run, received, deps.now());
-  const planned = await planReceived(deps, then, spec, plannerInput(deps, then, spec), calls);
+  const planned = await planReceived(deps, then, spec, plannerInput(deps, then, spec), { ...received, calls });
   const { transition: next, begin: begun, steps, waits } = planned;
   // A limit pauses the run: the calls wait for its resume.
   const isPaused = steps.length === 0;
   const isOver = !isPaused && begun.length === 0 && waits === undefined;
-  const recorded = isPaused ? await store() : received;
+  const recorded = isPaused ? await stored(deps, { ...received, calls }) : received;
   const appended = await append(deps, run.id, domain.receiveAndPlan(run, recorded, { next, isOver }));
   if (!appended.ok) return false;
   // The job of a waiting call opens the call's gate.

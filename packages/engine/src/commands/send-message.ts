@@ -3,9 +3,10 @@ import type { PublicationStatus } from '@holdpoint/contract';
 import type { EngineDeps } from '../deps.ts';
 import { EngineError, type RunState, recordMessage, wakeEnded } from '../domain/index.ts';
 import { append, idempotencyKey, readFields, retryWhileContended, trackActive } from '../log/index.ts';
+import { reservePlace } from './reserve-place.ts';
 import { toolsToAccept } from './resume-tree.ts';
 import { getRun } from './steer-run.ts';
-import { idempotencySpace, reservePlace } from './submit-run.ts';
+import { idempotencySpace } from './submit-run.ts';
 
 /**
  * Continues a run that has succeeded, with a message for its model: it keeps its conversation and its files. What was published
@@ -19,7 +20,7 @@ async function wakeSucceeded(
   message: { messageId: string; text: string; by: string },
 ): Promise<boolean> {
   assertWakeable(run);
-  await reservePlace(deps, run.id, { tenant: run.tenant, again: run.seq });
+  await reservePlace(deps, run.id, { tenant: run.tenant, by: run.created_by, again: run.seq });
   const tools = await toolsToAccept(deps, run, false);
   await trackActive(deps.redis, run.id);
   const appended = await append(deps, run.id, wakeEnded(run, { ...message, tools }));

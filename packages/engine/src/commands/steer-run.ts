@@ -147,6 +147,20 @@ async function publication(
 }
 
 /**
+ * Runs the validators of a succeeded run on its files, and publishes nothing. A run with a publication of any kind stays as it is: its
+ * validators have run, or will.
+ * @throws EngineError `run_not_found`, `run_not_succeeded`, `contended`
+ */
+export async function requestValidation(deps: EngineDeps, runId: string, { by }: { by: string }): Promise<void> {
+  await runLog.retryWhileContended(runId, async () => {
+    const run = await getRun(deps, runId);
+    if (run.status !== 'succeeded')
+      throw new domain.EngineError('run_not_succeeded', `the run ${runId} is ${run.status}`);
+    return run.publication !== 'none' || recordRequest(deps, run, domain.requestValidating(run, by));
+  });
+}
+
+/**
  * Removes the workspace of a run that has ended. A publish that waits for a decision ends with the workspace. A publish under way may
  * change the source at any moment, so the publish has to end first.
  * @throws EngineError `run_not_found`, `run_not_finished`, `publication_pending`, `fork_pending`, `contended`

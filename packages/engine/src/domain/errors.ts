@@ -3,14 +3,21 @@ export class EngineError extends Error {
   readonly code: EngineErrorCode;
   readonly retryable: boolean;
   readonly next: string;
+  /** Seconds until the same request may be accepted. */
+  readonly retryAfterS: number | undefined;
 
   /** @param options.next the next action, when the code alone does not name the action */
-  constructor(code: EngineErrorCode, message: string, options: { cause?: unknown; next?: string } = {}) {
+  constructor(
+    code: EngineErrorCode,
+    message: string,
+    options: { cause?: unknown; next?: string; retryAfterS?: number } = {},
+  ) {
     super(message, options);
     this.name = 'EngineError';
     this.code = code;
     this.retryable = registry[code].retryable;
     this.next = options.next ?? registry[code].next;
+    this.retryAfterS = options.retryAfterS;
   }
 }
 
@@ -140,6 +147,11 @@ const registry = {
     retryable: true,
     next: 'Wait until a run of the tenant has ended, or cancel one; the operator sets the limit with HOLDPOINT_TENANT_RUNS.',
   },
+  quota_reached: {
+    retryable: true,
+    next: 'Wait until the quota frees, or have the operator raise it; GET /v1/quotas shows it.',
+  },
+  quotas_changed: { retryable: false, next: 'Read the quotas again, and replace the version that they have now.' },
   idempotency_key_reused: { retryable: false, next: 'Use a new Idempotency-Key for a different request.' },
   blob_missing: { retryable: false, next: 'Restore the data directory: the blob store and Redis belong together.' },
   blob_damaged: {

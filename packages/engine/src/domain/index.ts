@@ -28,6 +28,7 @@ export * from './transitions/create-run.ts';
 export * from './transitions/decide.ts';
 export * from './transitions/gate-steps.ts';
 export * from './transitions/hold-attempt.ts';
+export * from './transitions/mark-run.ts';
 export * from './transitions/open-run.ts';
 export * from './transitions/prepare.ts';
 export * from './transitions/preview-approval.ts';

@@ -4,5 +4,5 @@ export * from './fields/field.ts';
 export * from './fields/run.ts';
 export * from './fields/step.ts';
 export * from './fields/task.ts';
-export * from './state.ts';
+export type * from './state.ts';
 export * from './transition.ts';

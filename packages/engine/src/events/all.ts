@@ -27,6 +27,7 @@ export { runCreated as 'run.created' } from './run/created.ts';
 export { runExtended as 'run.extended' } from './run/extended.ts';
 export { runFailed as 'run.failed' } from './run/failed.ts';
 export { runForked as 'run.forked' } from './run/forked.ts';
+export { runMarked as 'run.marked' } from './run/marked.ts';
 export { runPaused as 'run.paused' } from './run/paused.ts';
 export { runPlanApproved as 'run.plan_approved' } from './run/plan-approved.ts';
 export { runRepaired as 'run.repaired' } from './run/repaired.ts';

@@ -5,7 +5,7 @@ import type { Logger } from '../ports/index.ts';
 import { openRedisLock } from '../redis/redis-lock.ts';
 
 /** Collects the runs that changed since the last `take`. */
-interface Changes {
+export interface Changes {
   start(): Promise<void>;
   wake(): void;
   add(runId: string): void;
@@ -23,7 +23,7 @@ interface Connections {
 }
 
 /** @param channels additional channels: a message on these wakes the follower, and names no run */
-function listen({ redis, subscriber }: Connections, channels: readonly string[]): Changes {
+export function listen({ redis, subscriber }: Connections, channels: readonly string[]): Changes {
   const patterns = [notificationPattern, ...channels];
   let runs = new Set<string>();
   let isStale = false;

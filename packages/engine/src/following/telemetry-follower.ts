@@ -11,7 +11,7 @@ import { type ContentRedactor, spanIdOf, spanKeys, type TraceState } from '../sp
 import type { Follower } from './follow-runs.ts';
 
 /** The time from which events are exported. */
-interface Since {
+export interface Since {
   /** Milliseconds since the epoch. */
   readonly time: number;
   /** Records that telemetry is on. */
@@ -30,7 +30,7 @@ interface Deps {
 }
 
 /** Events from a time without telemetry are never exported. A restart of all workers does not count as a time without telemetry. */
-async function openSince({ redis, now, from }: Deps): Promise<Since> {
+export async function openSince({ redis, now, from }: Deps): Promise<Since> {
   const [since, at] = await redis.hmget(telemetryKey, 'since', 'at');
   const isOn = at != null && now() - Number(at) < goneMs;
   const stored = isOn ? Number(since) : from;
@@ -53,12 +53,12 @@ async function openSince({ redis, now, from }: Deps): Promise<Since> {
 const cursorDays = 30;
 
 /** For each run, the sequence number up to which its events are handed over; undefined: unknown. */
-async function readCursors(redis: Redis, runIds: readonly string[]): Promise<(number | undefined)[]> {
+export async function readCursors(redis: Redis, runIds: readonly string[]): Promise<(number | undefined)[]> {
   const texts = await Promise.all(runIds.map((id) => redis.get(telemetryCursorKey(id))));
   return texts.map((text) => (text === null ? undefined : Number(text)));
 }
 
-async function writeCursors(redis: Redis, cursors: ReadonlyMap<string, number>): Promise<void> {
+export async function writeCursors(redis: Redis, cursors: ReadonlyMap<string, number>): Promise<void> {
   const seconds = (cursorDays + 1) * 86_400;
   await Promise.all([...cursors].map(([id, seq]) => redis.set(telemetryCursorKey(id), seq, 'EX', seconds)));
 }

@@ -5,7 +5,7 @@ import { awaitDecision } from '../approvals/index.ts';
 import { parkQuestion } from '../approvals/request-approval.ts';
 import { dropResult, dueForPreview } from '../approvals/result-preview.ts';
 import { showResult } from '../approvals/show-result.ts';
-import { type Again, beginAttempt, endCanceled, letGo, recoverAttempt, whileFrozen } from '../attempts/index.ts';
+import * as attempts from '../attempts/index.ts';
 import type { WorkerDeps } from '../deps.ts';
 import * as domain from '../domain/index.ts';
 import type { KnownState } from '../events/known-state.ts';
@@ -56,7 +56,7 @@ async function move(
   run: domain.RunState,
   step: domain.StepState,
   context: JobContext,
-): Promise<JobEnd | Again> {
+): Promise<JobEnd | attempts.Again> {
   const isOpen = run.status === 'running' || run.status === 'waiting';
   switch (step.status) {
     case 'pending':
@@ -92,7 +92,7 @@ async function move(
       return isOpen && run.restore !== 'due' ? attempt(deps, run, step, context) : forward(deps, run, context);
     default:
       await dropResult(deps, run, step);
-      if (endedWithoutResult(step)) await letGo(deps, run, step);
+      if (endedWithoutResult(step)) await attempts.letGo(deps, run, step);
       return forward(deps, run, context, done);
   }
 }
@@ -103,8 +103,8 @@ async function endWaiting(
   run: domain.RunState,
   step: domain.StepState,
   context: JobContext,
-): Promise<JobEnd | Again> {
-  await letGo(deps, run, step);
+): Promise<JobEnd | attempts.Again> {
+  await attempts.letGo(deps, run, step);
   const appended = await append(deps, run.id, domain.cancelStep(step, false, true));
   return appended.ok ? forward(deps, run, context, done) : 'again';
 }
@@ -118,7 +118,7 @@ async function openGate(
   run: domain.RunState,
   step: domain.StepState,
   context: JobContext,
-): Promise<JobEnd | Again> {
+): Promise<JobEnd | attempts.Again> {
   const { signal } = untilCanceled(context);
   try {
     if ((await openGateAhead(deps, run, step, signal)) === 'again') return 'again';
@@ -145,7 +145,7 @@ async function lost(
   }
   const code = 'EWORKERLOST';
   const message = `The worker ${step.worker ?? ''} was lost while it ran attempt ${step.attempt}.`;
-  await recoverAttempt(deps, run, step, { reason: { code, message }, lastTry: context.lastTry });
+  await attempts.recoverAttempt(deps, run, step, { reason: { code, message }, lastTry: context.lastTry });
   // A new tree is due, for every outcome of the step.
   await reconcile(deps, run.id, context.signal);
   return 'again';
@@ -157,13 +157,16 @@ async function attempt(
   step: domain.StepState,
   context: JobContext,
   known?: KnownState,
-): Promise<JobEnd | Again> {
+): Promise<JobEnd | attempts.Again> {
   if (await isPausedForTools(deps, run, step)) return forward(deps, run, context);
   if (run.merging !== undefined && domain.mayWrite(step)) {
     await delay(mergeMs);
     return 'not started';
   }
-  const begun = await whileFrozen(deps, run, step, context, () => beginAttempt(deps, run, step, context, known));
+  const given = [deps, run, step, context] as const;
+  const begun = attempts.isBound(step)
+    ? await attempts.whileFrozen(deps, run, context, () => attempts.beginAttempt(...given, known))
+    : await attempts.beginAttempt(...given, known);
   if (begun === 'lost') return forward(deps, run, context);
   if (begun === 'not started' || begun === 'again') return begun;
   const result = begun.executed;
@@ -171,24 +174,25 @@ async function attempt(
   switch (result.kind) {
     case 'indeterminate': {
       const running = { ...step, attempt: number, status: 'running' as const };
-      await recoverAttempt(deps, run, running, { ...result.interruption, lastTry: context.lastTry });
+      await attempts.recoverAttempt(deps, run, running, { ...result.interruption, lastTry: context.lastTry });
       await reconcile(deps, run.id, context.signal);
       if (result.interruption.retryable !== false && !context.lastTry) throw result.interruption.error;
       return doneAt(run);
     }
     case 'held':
       await parkAttempt(deps, run, { ...step, attempt: number }, result.verdict, context.signal);
-      await endCanceled(deps, run.id, { id: step.id, attempt: number });
+      await attempts.endCanceled(deps, run.id, { id: step.id, attempt: number });
       return 'again';
     case 'asked':
       await parkQuestion(deps, run, { ...step, attempt: number }, result.asked);
-      await endCanceled(deps, run.id, { id: step.id, attempt: number });
+      await attempts.endCanceled(deps, run.id, { id: step.id, attempt: number });
       return 'again';
     case 'waits': {
       const { wait } = result;
       const waiting = await append(deps, run.id, domain.awaitOutside(run, { id: step.id, attempt: number }, wait));
       if (waiting.ok) return waiting.status === 'canceling' ? 'again' : { kind: 'sleep', until: wait.until };
-      if (await endCanceled(deps, run.id, { id: step.id, attempt: number })) await letGo(deps, run, step, wait.outside);
+      if (await attempts.endCanceled(deps, run.id, { id: step.id, attempt: number }))
+        await attempts.letGo(deps, run, step, wait.outside);
       return 'again';
     }
     case 'deferred': {
@@ -198,13 +202,13 @@ async function attempt(
       if (created === undefined) {
         const deferred = await append(deps, run.id, transition);
         if (deferred.ok) return { kind: 'sleep', until };
-        await endCanceled(deps, run.id, { id: step.id, attempt: number });
+        await attempts.endCanceled(deps, run.id, { id: step.id, attempt: number });
         return 'again';
       }
       const begun = await appendWithTask(deps, run, created, transition);
       if ('full' in begun) return settle(deps, run, step, refusal(number, begun.full), context);
       if (!begun.ok) {
-        await endCanceled(deps, run.id, { id: step.id, attempt: number });
+        await attempts.endCanceled(deps, run.id, { id: step.id, attempt: number });
         return 'again';
       }
       await reconcile(deps, run.id, context.signal);
@@ -213,7 +217,7 @@ async function attempt(
     case 'result':
       // Before the outcome: the next worker does it again when this one dies.
       if (result.outside === undefined) return settle(deps, run, step, result.result, context, begun.start);
-      await letGo(deps, run, step, result.outside);
+      await attempts.letGo(deps, run, step, result.outside);
       return settle(deps, run, step, { ...result.result, let_go: true }, context, begun.start);
     default:
       return result satisfies never;

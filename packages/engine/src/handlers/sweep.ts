@@ -1,6 +1,6 @@
 import type { Tenant } from '@holdpoint/contract';
 import { giveNotices } from '../approvals/give-notices.ts';
-import { dropRules } from '../approvals/manage-rules.ts';
+import { dropRules } from '../approvals/remembered-rules.ts';
 import type { WorkerDeps } from '../deps.ts';
 import { isAbandoned, type RunState } from '../domain/index.ts';
 import * as runLog from '../log/index.ts';

@@ -13,8 +13,8 @@ import type { BoundTransition } from '../events/known-state.ts';
 import { endsApprovals, listEndsAhead } from './approval-history.ts';
 import { logKey, notificationChannel, stateKey } from './keys.ts';
 import { knownTenant, knowTenant, readTenant } from './known-tenants.ts';
-import { toStored } from './recorded-event.ts';
 import { listAhead, type Settle } from './run-lists.ts';
+import { toStored } from './stored-event.ts';
 
 export interface AppendDeps {
   redis: Redis;

@@ -2,7 +2,7 @@ import type { LoggedEvent } from '@holdpoint/contract';
 import type { Redis } from 'ioredis';
 import { type Damaged, readEntry } from './damaged.ts';
 import { logKey } from './keys.ts';
-import { fromStored } from './recorded-event.ts';
+import { fromStored } from './stored-event.ts';
 
 /** The events after sequence number `after`, oldest first, at most `limit`. */
 export async function readLog(

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
-import { eventSchema, type LoggedEvent, type RunEvent } from '@holdpoint/contract';
+import type { LoggedEvent } from '@holdpoint/contract';
 import { idPrefixes } from '@holdpoint/contract/names';
-import { isoOf, msOf } from '../domain/iso-time.ts';
-import { lengthen, shorten } from './event-dictionary.ts';
+import { isoOf } from '../domain/iso-time.ts';
+import { lengthen } from './event-dictionary.ts';
 
 /**
  * The event recorded by an append. The append has checked the event, so its shape is not checked again, and its id is empty: either would
@@ -26,7 +26,7 @@ export function readStored(runId: string, seq: number, text: string, isNamed = t
   return step === undefined ? event : { ...event, step_id: wholeStepId(step) };
 }
 
-const stepPrefix = `${idPrefixes.step}_`;
+export const stepPrefix = `${idPrefixes.step}_`;
 
 let lastStep = { stored: '', whole: '' };
 
@@ -49,43 +49,3 @@ function eventId({ runId, seq, time }: { runId: string; seq: number; time: strin
 
 const dashed = (hex: string): string =>
   [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
-
-/**
- * The text of an event in a log: `[type, time, data, step]`. The time is in milliseconds since the epoch; the step's id is in base64url,
- * and left out for an event without a step. Texts common to most events are one character each (`event-dictionary.ts`). The text
- * leaves out the run, known from the key, and the id of the event, which readers compute.
- * A no-op step takes less than half the space of whole events. Earlier versions wrote whole events: both forms are read.
- */
-export function toStored(event: RunEvent): string {
-  const { type, time, data } = event;
-  const step = 'step_id' in event && event.step_id !== undefined ? [shortStepId(event.step_id)] : [];
-  return shorten(JSON.stringify([type, msOf(time) ?? time, data, ...step]));
-}
-
-/** @throws an error when the text is no event */
-export const fromStored = (runId: string, seq: number, text: string): LoggedEvent => ({
-  ...eventSchema.parse(readStored(runId, seq, text)),
-  seq,
-});
-
-/**
- * Matches the text of events of these types. Ten times as fast as reading the event. @param types as an alternation of a regular expression
- */
-export const isOfType = (types: string): RegExp => new RegExp(`^\\["(${types})"|"type":"(${types})"`);
-
-const uuid = /^([0-9a-f]{8})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{4})-([0-9a-f]{12})$/;
-
-let lastShort = { id: '', short: '' };
-
-/** Several events of an append belong to the same step, so the last short id is kept. */
-function shortStepId(id: string): string {
-  if (lastShort.id !== id) lastShort = { id, short: inBase64(id) };
-  return lastShort.short;
-}
-
-function inBase64(id: string): string {
-  const bare = id.slice(stepPrefix.length);
-  return id.startsWith(stepPrefix) && uuid.test(bare)
-    ? Buffer.from(bare.replaceAll('-', ''), 'hex').toString('base64url')
-    : id;
-}

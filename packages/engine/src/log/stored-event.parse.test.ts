@@ -6,7 +6,7 @@ import { deliverAll, inMemoryWorker, specOf } from '../testing/index.ts';
 import { useTestEngine } from '../testing/use-test-engine.ts';
 import { logKey } from './keys.ts';
 import { readLog } from './read-log.ts';
-import { fromStored, isOfType, toStored } from './recorded-event.ts';
+import { fromStored, isOfType, toStored } from './stored-event.ts';
 
 const engine = useTestEngine();
 const runId = 'run_01a205ab-22bb-747a-b78d-2cfa380a8d4c';

@@ -1,4 +1,4 @@
 export * from './history.ts';
-export * from './next-received.ts';
+export type * from './next-received.ts';
 export * from './plan-ahead.ts';
 export * from './plan-next.ts';

@@ -10,6 +10,7 @@ import type { JobContext } from '../jobs/index.ts';
 import * as runLog from '../log/index.ts';
 import type { PlannedCall, PlannerDecision, PlannerInput } from '../ports/index.ts';
 import type { JobOwner } from '../queues/queues.ts';
+import { quotaUsedUp } from '../quotas/index.ts';
 import { nextReceived, type Received } from './next-received.ts';
 import { resolveCall } from './resolve-call.ts';
 
@@ -135,7 +136,7 @@ function unlessCanceled(
   return cancel === undefined ? call : { ...call, error: domain.waitingCallError(cancel), isCanceled: true };
 }
 
-/** The reason why no turn may begin: a reached limit or changed tools. */
+/** The reason why no turn may begin: a reached limit, a used up quota or changed tools. */
 async function whyPaused(
   deps: EngineDeps,
   run: domain.RunState,
@@ -146,6 +147,7 @@ async function whyPaused(
   return (
     domain.limitReached(run, spec, deps.now(), next) ??
     (await limitReachedAbove(deps, run, next)) ??
+    (spec.goal.planner === 'model' ? await quotaUsedUp(deps.redis, run, deps.now()) : undefined) ??
     domain.toolsChanged(domain.changedTools(run, spec, deps.catalog.versions(spec.toolset)))
   );
 }

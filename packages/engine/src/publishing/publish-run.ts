@@ -104,6 +104,11 @@ export async function publishRun(deps: WorkerDeps, run: domain.RunState, context
 }
 
 async function publish(deps: WorkerDeps, run: domain.RunState, context: JobContext): Promise<void> {
+  if (run.publish_request?.only_validate) {
+    if (!(await validateCandidate(deps, run, run.publish_request.snapshot, context))) return;
+    await append(deps, run.id, domain.recordOnlyValidated());
+    return;
+  }
   const call = await callOf(deps, run);
   const planned = await deps.workspaces.planPublish(call);
   if (planned.secrets.length > 0) {

@@ -11,6 +11,8 @@ export interface ScheduleJob {
 export interface ScheduleQueue {
   /** @param at milliseconds since the epoch. The same wake-up is never queued twice */
   wake(job: ScheduleJob, at: number): Promise<void>;
+  /** For the sweep: a schedule whose submission keeps failing has one such wake-up, however often the sweep finds it overdue. */
+  wakeOverdue(job: ScheduleJob): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -39,6 +41,9 @@ export function openScheduleQueue(options: {
     async wake(job, at) {
       const delay = capDelay(at - options.now());
       await queue.add('schedule', job, { jobId: `${job.tenant}/${job.name}@${at}`, ...(delay > 0 && { delay }) });
+    },
+    async wakeOverdue(job) {
+      await queue.add('schedule', job, { jobId: `${job.tenant}/${job.name}@overdue` });
     },
     close,
   };

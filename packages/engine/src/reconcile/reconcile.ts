@@ -11,7 +11,6 @@ import { judgeTree } from '../fencing/inspect-tree.ts';
 import * as runLog from '../log/index.ts';
 import { isInProgress, leavePlace } from '../places/take-place.ts';
 import { endTasks, ensureTasks } from './diagnose.ts';
-import { endIfIdle } from './end-idle.ts';
 import { mayPublicationSleep, mayStillSleep, mayTurnSleep } from './may-still-sleep.ts';
 import { isWaitOver, isWorkspaceDue, releaseUnlessDue } from './release-run.ts';
 import { settleWaiting } from './settle-waiting.ts';
@@ -274,4 +273,21 @@ async function closeTurn(deps: WorkerDeps, run: domain.RunState): Promise<'settl
   if (idle.length > 0) return 'again';
   await Promise.all(steps.map((step) => deps.queues.wakeStep(run, step.id)));
   return 'settled';
+}
+
+/** Ends an open run after too long a wait for calls. The waiting run has no job: the sweep finds the run. */
+async function endIfIdle(deps: WorkerDeps, run: domain.RunState): Promise<'settled' | 'again'> {
+  const { idle_s } = (await runLog.readSpec(deps, run)).limits;
+  const since = Date.parse(run.awaits_calls ?? '');
+  if (deps.now() - since < idle_s * 1000) return 'settled';
+  await runLog.append(
+    deps,
+    run.id,
+    domain.endIdle(run, {
+      code: 'idle',
+      message: `The open run received no calls for ${idle_s} s, which is its limit.`,
+      next: 'Retry the run to send it more calls; its files are as they were.',
+    }),
+  );
+  return 'again';
 }

@@ -9,7 +9,7 @@ import { redisTrouble } from './trouble.ts';
  * single fsync covers them all. ioredis alone makes one system call per command; its auto-pipelining has the same effect for 1.7 times the
  * CPU per job.
  */
-class OneWriteRedis extends Redis {
+export class OneWriteRedis extends Redis {
   #isHolding = false;
 
   override sendCommand(...args: Parameters<Redis['sendCommand']>): unknown {

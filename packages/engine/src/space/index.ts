@@ -1,2 +1,3 @@
 export * from './measure-folder.ts';
 export * from './watch-space.ts';
+export * from './watch-space.ts';

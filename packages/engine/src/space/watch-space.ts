@@ -36,13 +36,13 @@ export function spaceLimitsFrom(env: Readonly<Record<string, string | undefined>
 const chunkBytes = 1024 * 1024;
 const fileOf = (dataDir: string): string => join(dataDir, 'reserve');
 
-async function hasReserve(dataDir: string, bytes: number): Promise<boolean> {
+export async function hasReserve(dataDir: string, bytes: number): Promise<boolean> {
   const found = await stat(fileOf(dataDir)).catch(() => undefined);
   return found !== undefined && found.size >= bytes;
 }
 
 /** Takes up space with a file that may be removed at any time. The file is written in full: a file with a hole takes no space. */
-async function writeReserve(dataDir: string, bytes: number): Promise<void> {
+export async function writeReserve(dataDir: string, bytes: number): Promise<void> {
   const temporary = `${fileOf(dataDir)}.new`;
   const chunk = Buffer.alloc(chunkBytes, 'holdpoint keeps this space free for Redis and the log\n');
   try {

@@ -1,2 +1,3 @@
-export * from './content.ts';
+export type * from './content.ts';
+export type * from './ids.ts';
 export * from './ids.ts';

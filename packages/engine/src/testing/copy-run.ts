@@ -3,7 +3,8 @@ import type { ChainableCommander, Redis } from 'ioredis';
 import { newId } from '../domain/new-id.ts';
 import { lookSoon } from '../log/indexes.ts';
 import { auditCursorsKey, idleFactsKey, logKey, lookIndex, ownerKey, stateKey } from '../log/keys.ts';
-import { readStored, toStored } from '../log/recorded-event.ts';
+import { readStored } from '../log/recorded-event.ts';
+import { toStored } from '../log/stored-event.ts';
 import { queueNames, queuePrefix } from '../queues/queues.ts';
 
 const idText = /\b(run|step|apr|evt|msg|task)_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g;

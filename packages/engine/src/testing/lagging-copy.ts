@@ -12,11 +12,11 @@ export async function copyOf(redis: Redis): Promise<LaggingCopy> {
   const dumps = await Promise.all(keys.map((key) => redis.dumpBuffer(key)));
   return {
     async restore() {
-      await redis.flushdb();
-      for (const [index, key] of keys.entries()) {
-        const dump = dumps[index];
-        if (dump) await redis.restore(key, 0, dump);
-      }
+      // One write for all commands: a round trip for each took a quarter of the tests that restore often.
+      await Promise.all([
+        redis.flushdb(),
+        ...keys.flatMap((key, at) => (dumps[at] ? [redis.restore(key, 0, dumps[at])] : [])),
+      ]);
     },
   };
 }

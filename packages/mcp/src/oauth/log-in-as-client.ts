@@ -18,7 +18,7 @@ export async function logInAsClient(of: OAuthServer, signal: AbortSignal): Promi
     const client = operatorClient(of);
     const tokens = await askAsClient({ issuer, metadata, client, resource, host, signal }, scope).catch((error) => {
       throw 'code' in error && error.name === 'TokenRefusal'
-        ? needsLogin(name, `${issuer} refuses its client (${error.code}).`)
+        ? needsLogin(of, `${issuer} refuses its client (${error.code}).`)
         : error;
     });
     const { client_id } = client;
@@ -37,19 +37,21 @@ export async function logInAsClient(of: OAuthServer, signal: AbortSignal): Promi
   });
 }
 
-function operatorClient({ name, server, tenant, host }: OAuthServer): Required<OAuthClient> {
+function operatorClient(of: OAuthServer): Required<OAuthClient> {
+  const { server, tenant, host } = of;
   const { client_id, client_secret } = server.oauth ?? {};
-  if (client_id === undefined || client_secret === undefined) throw needsLogin(name, 'its entry names no client.');
+  if (client_id === undefined || client_secret === undefined) throw needsLogin(of, 'its entry names no client.');
   return { client_id, client_secret: host.secret(client_secret, { tenant }) };
 }
 
 /** The login of a server, unless its settings have changed since; undefined without one. @throws McpError EMCPLOGIN */
-export function findLogin({ name, server, tenant, host }: OAuthServer): Login | undefined {
+export function findLogin(of: OAuthServer): Login | undefined {
+  const { name, server, tenant, host } = of;
   const [key] = loginsOf(name, host.logins.list(tenant));
   const text = key === undefined ? undefined : host.logins.read(key, { tenant });
   if (text === undefined) return undefined;
   const login = parseLogin(text);
-  if (!fits(server, login)) throw needsLogin(name, 'its entry has changed since the last login.');
+  if (!fits(server, login)) throw needsLogin(of, 'its entry has changed since the last login.');
   return login;
 }
 
@@ -65,12 +67,13 @@ function fits({ url, oauth }: HttpServer, login: Login): boolean {
  * @throws McpError EMCPLOGIN, EMCPAUTH, an error of the network
  */
 export async function confirmIssuer(
-  { name, server, host }: OAuthServer,
+  of: OAuthServer,
   login: Login,
   { metadataUrl = login.metadata_url, signal }: { metadataUrl?: string | undefined; signal: AbortSignal },
 ): Promise<void> {
+  const { server, host } = of;
   const { issuers, resource } = await readResource(server, metadataUrl, host, signal);
   if (issuers.includes(login.issuer) && resource === login.resource) return;
   const now = issuers[0]?.slice(0, 300) ?? 'none';
-  throw needsLogin(name, `the login is one of ${login.issuer}, and the server names ${now} now. It got no token.`);
+  throw needsLogin(of, `the login is one of ${login.issuer}, and the server names ${now} now. It got no token.`);
 }

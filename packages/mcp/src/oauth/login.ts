@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { defaultTenant } from '@holdpoint/contract';
 import { z } from 'zod';
 import { McpError } from '../errors.ts';
 import { isHttp, type McpServer } from '../servers.ts';
@@ -68,9 +69,18 @@ export const lacksLogin = (name: string, server: McpServer, saved: readonly stri
 const prefixOf = (server: string): string => `${server.replaceAll('-', '_')}__`;
 
 /** The next step for a server without a usable login. */
-export const needsLogin = (server: string, why: string): McpError =>
+export const needsLogin = (of: ForTenant, why: string): McpError =>
   new McpError(
     'EMCPLOGIN',
-    `The MCP server ${server} needs a login: ${why}`,
-    `Continue without the server. An operator logs in: holdpoint mcp login ${server}`,
+    `The MCP server ${of.name} needs a login: ${why}`,
+    `Continue without the server. An operator logs in: ${loginCommand(of)}`,
   );
+
+/** A server, for runs of a tenant. */
+interface ForTenant {
+  name: string;
+  tenant: string;
+}
+
+export const loginCommand = ({ name, tenant }: ForTenant): string =>
+  `holdpoint mcp login ${name}${tenant === defaultTenant ? '' : ` --tenant ${tenant}`}`;

@@ -45,7 +45,7 @@ async function renewAlone(of: OAuthServer, seen: Login): Promise<Login> {
   const signal = AbortSignal.timeout(renewalMs);
   return await host.logins.exclusively(key, { tenant, signal }, async () => {
     const text = host.logins.read(key, { tenant });
-    if (text === undefined) throw needsLogin(name, 'its login was taken away.');
+    if (text === undefined) throw needsLogin(of, 'its login was taken away.');
     const current = parseLogin(text);
     if (current.access !== seen.access) return current;
     const next = { ...current, ...(await newTokens(of, current, { key, signal })) };
@@ -62,7 +62,7 @@ async function newTokens(
   const { name, tenant, host } = of;
   const { issuer, resource } = login;
   if (login.grant === 'authorization_code' && login.refresh === undefined)
-    throw needsLogin(name, 'its token is of no more use, and cannot be renewed.');
+    throw needsLogin(of, 'its token is of no more use, and cannot be renewed.');
   const metadata = await readIssuer(issuer, host, signal);
   const asked = { issuer, metadata, resource, client: clientOf(of, login), host, signal };
   try {
@@ -73,7 +73,7 @@ async function newTokens(
     if (error instanceof TokenRefusal) {
       // The authorization server has ended the login: its tokens are of no more use.
       if (error.code === 'invalid_grant') await host.logins.remove(key, { tenant });
-      if (endsLogin.has(error.code)) throw needsLogin(name, `${issuer} does not renew it (${error.code}).`);
+      if (endsLogin.has(error.code)) throw needsLogin(of, `${issuer} does not renew it (${error.code}).`);
     }
     throw lostAnswer(name, issuer, error);
   }

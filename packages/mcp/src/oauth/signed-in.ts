@@ -3,7 +3,7 @@ import { McpError } from '../errors.ts';
 import { hasOwnLogin } from '../servers.ts';
 import { challengeOf } from './find-authority.ts';
 import { confirmIssuer, findLogin, logInAsClient } from './log-in-as-client.ts';
-import { type Login, loginName, needsLogin } from './login.ts';
+import { type Login, loginCommand, loginName, needsLogin } from './login.ts';
 import { type OAuthServer, renewLogin } from './renew-login.ts';
 
 /** How long a server's own word about its issuer counts. */
@@ -17,11 +17,11 @@ export function signedIn<Way extends Pick<Network, 'fetch'>>(network: Way, of: O
     async fetch(request: NetworkRequest, signal: AbortSignal): Promise<NetworkResponse> {
       const login = await usableLogin(of, signal);
       const answer = await network.fetch(withToken(request, login), signal);
-      if (answer.status === 403) throwForScope(of.name, answer);
+      if (answer.status === 403) throwForScope(of, answer);
       if (answer.status !== 401) return answer;
-      if (login === undefined) throw needsLogin(of.name, 'it answers no request without one.');
+      if (login === undefined) throw needsLogin(of, 'it answers no request without one.');
       const again = await network.fetch(withToken(request, await afterRefusal(of, login, answer, signal)), signal);
-      if (again.status === 401) throw needsLogin(of.name, 'it refuses a token that was renewed just now.');
+      if (again.status === 401) throw needsLogin(of, 'it refuses a token that was renewed just now.');
       return again;
     },
   };
@@ -70,13 +70,13 @@ async function afterRefusal(
   return renewLogin(of, login, signal);
 }
 
-function throwForScope(name: string, { headers }: NetworkResponse): void {
+function throwForScope(of: OAuthServer, { headers }: NetworkResponse): void {
   const { error, scopes = [] } = challengeOf(headers);
   if (error !== 'insufficient_scope') return;
   const wanted = scopes.join(' ').slice(0, 300);
   throw new McpError(
     'EMCPLOGIN',
-    `The login of the MCP server ${name} has too few rights for this call. It asks for: ${wanted}`,
-    `Continue without this call. An operator adds the scopes to the entry, and logs in: holdpoint mcp login ${name}`,
+    `The login of the MCP server ${of.name} has too few rights for this call. It asks for: ${wanted}`,
+    `Continue without this call. An operator adds the scopes to the entry, and logs in: ${loginCommand(of)}`,
   );
 }

@@ -57,7 +57,36 @@ export const claudeCode: driver.AgentDriver = {
       if (said.type === 'result') return;
     }
   },
+  resultsIn(files) {
+    const lines = [...files].flatMap(([path, content]) =>
+      path.endsWith('.jsonl') ? content.toString('utf8').split('\n') : [],
+    );
+    const parts = lines.flatMap((line) => {
+      const written = line.includes('"user"') ? readLine(writtenSchema, line) : undefined;
+      return written === undefined || written.toolDenialKind === 'interrupted' ? [] : written.message.content;
+    });
+    return new Set(
+      parts.flatMap(({ tool_use_id: id, text, content }) => {
+        if (id === undefined) return driver.namedCalls(text ?? '');
+        return JSON.stringify(content ?? '').includes('[Tool call interrupted: ') ? [] : [id];
+      }),
+    );
+  },
 };
+
+/**
+ * A line of the session that its model reads: results and prompts. A session that ends with an open call gets a made-up result when it is loaded:
+ * its kind is `interrupted`. Its words are compared, too: a version may leave the kind out.
+ */
+const writtenSchema = z.object({
+  type: z.literal('user'),
+  toolDenialKind: z.string().optional(),
+  message: z.object({
+    content: z.array(
+      z.object({ tool_use_id: z.string().optional(), text: z.string().optional(), content: z.unknown().optional() }),
+    ),
+  }),
+});
 
 const withOurTools = [
   ...['--tools', '', '--mcp-config', `${driver.home}/servers.json`, '--allowedTools', `mcp__${driver.serverName}`],

@@ -56,6 +56,10 @@ export interface AgentDriver {
   start(asked: Asked): AgentStart;
   /** Speaks with the agent until it ends its turn. @throws AgentError */
   talk(lines: AgentLines, asked: Asked): Promise<void>;
+  /**
+   * The calls whose results are in the files of a session, by the agent's ids and by the ids in its prompts. Not set for an agent whose files are not read.
+   */
+  resultsIn?(files: ReadonlyMap<string, Buffer>): ReadonlySet<string>;
 }
 
 /** Where the hooks of an agent in mode native are answered, on the loopback of its sandbox. */
@@ -75,6 +79,13 @@ export class AgentError extends Error {
     this.code = code;
   }
 }
+
+/** Names an ended call in a prompt. A driver finds the name in the session. */
+export const callHeading = (id: string): string => `## Call ${id}:`;
+const heading = /^## Call ([\w.:-]{1,120}):/gm;
+
+/** The ended calls that a prompt names. */
+export const namedCalls = (prompt: string): string[] => [...prompt.matchAll(heading)].map(([, id = '']) => id);
 
 /** The program between the agent and our tools, as in the settings of the agents. */
 export const bridge = { command: '/bin/sh', args: ['-c', `exec node ${home}/bridge.mjs`] };

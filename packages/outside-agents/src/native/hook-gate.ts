@@ -17,6 +17,8 @@ interface HookGateOptions {
   /** Results of calls that have ended, by the agent's ids: the agent of an older session may ask for them again. */
   ended: ReadonlyMap<string, CallText>;
   again: CallAgain | undefined;
+  /** Words of people. They come with the first result of an ended call. */
+  words: readonly string[];
   onCall(call: AskedCall): void;
   /** Called when the agent cannot be held. */
   onFailure(why: string): void;
@@ -49,11 +51,13 @@ export class HookGate {
   readonly #performing = new Map<string, (report: Hook, answer: Answer) => void>();
   readonly #released = new Set<string>();
   #again: CallAgain | undefined;
+  #words: readonly string[];
   #strays = 0;
 
   constructor(options: HookGateOptions) {
     this.#options = options;
     this.#again = options.again;
+    this.#words = options.words;
   }
 
   isReleased(id: string): boolean {
@@ -80,7 +84,9 @@ export class HookGate {
     const { tool_use_id: id, tool_name: tool, tool_input: args = {} } = hook;
     const result = this.#options.ended.get(id);
     if (result !== undefined) {
-      answer(denied(`This call has ended already; do not make it again. Its result:\n${result.text}`));
+      const text = `This call has ended already; do not make it again. Its result:\n${result.text}`;
+      answer(denied(withWords(text, this.#words)));
+      this.#words = [];
       return;
     }
     if (this.#again !== undefined && !isSame({ id, tool, args }, this.#again)) {

@@ -1,6 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { resultsIn } from './known-results.ts';
 import { foldSession, nextState } from './session.ts';
 
 interface Change {
@@ -60,4 +61,28 @@ test('the name of a state depends on the whole past', () => {
   const both = nextState(nextState('', one), other);
   expect(nextState(nextState('', one), other)).toBe(both);
   expect(nextState(nextState('', other), one)).not.toBe(both);
+});
+
+test('a session of Claude Code has the results of its tools and of its prompts, and none that was made up at a start', () => {
+  const line = (content: object[], more: object = {}) =>
+    `${JSON.stringify({ type: 'user', message: { role: 'user', content }, ...more })}\n`;
+  const result = (id: string, content: unknown = 'out') => ({ type: 'tool_result', tool_use_id: id, content });
+  const interrupted = '[Tool call interrupted: the session ended before this call\u2019s result was recorded]';
+  const written = [
+    line([result('toolu_1'), result('toolu_2', [{ type: 'text', text: 'out' }])]),
+    line([result('toolu_3', interrupted)], { toolDenialKind: 'interrupted' }),
+    line([result('toolu_4', interrupted)]),
+    line([
+      { type: 'text', text: 'They have ended:\n\n## Call toolu_5: Bash {}\nout\n\n## Call call_6.2: Bash {}\nout' },
+    ]),
+    `${JSON.stringify({ type: 'assistant', message: { content: [{ type: 'tool_use', id: 'toolu_7' }] } })}\n`,
+    line([result('toolu_8')]).slice(0, -20),
+  ].join('');
+  const changed = [
+    { path: 'a/b.jsonl', bytes: Buffer.byteLength(written), blocks: [[0, base64(written)]] as [number, string][] },
+  ];
+  const known = (agent: string) => resultsIn(agent, [packed({ changed })]);
+  expect([...(known('claude-code:native') ?? [])].sort()).toEqual(['call_6.2', 'toolu_1', 'toolu_2', 'toolu_5']);
+  expect(known('codex')).toBeUndefined();
+  expect(resultsIn('claude-code', [{ data: 'broken' }])).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { canonicalJson, type PolicyMatch, type PolicyRule } from '@holdpoint/con
 import { type CompiledRule, compileRule } from '../judge/compile-rule.ts';
 import { listOf } from '../match/command.ts';
 import { compileGlob } from '../match/glob.ts';
-import { matchHost, parseHostPattern } from '../match/truth.ts';
+import { matchHost, parseHostPattern } from '../match/host-pattern.ts';
 import { type CatalogTool, checkCatalog, type PolicyProblem } from './check-catalog.ts';
 
 const onlyForHold = [

@@ -3,9 +3,10 @@ import { compileArgument } from '../match/argument.ts';
 import type { CallFacts, CommandFact } from '../match/call-facts.ts';
 import { compileCommand, listOf } from '../match/command.ts';
 import { compileGlob, type Glob, type Pieces } from '../match/glob.ts';
+import { type HostPattern, matchHost, parseHostPattern } from '../match/host-pattern.ts';
 import { compilePathGlob, normalPath, type TouchedPath } from '../match/path-glob.ts';
 import type { RegexBudget } from '../match/regex.ts';
-import { all, and, any, type HostPattern, matchHost, parseHostPattern, type Truth } from '../match/truth.ts';
+import { all, and, any, type Truth } from '../match/truth.ts';
 
 /** The unit a rule matches: a simple command, a path, a host, or the whole call without any of these. */
 export type Part =

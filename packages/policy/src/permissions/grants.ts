@@ -1,8 +1,9 @@
 import { type Modes, nearestNames, type PermissionKind, permissionForms } from '@holdpoint/contract';
 import type { PolicyProblem } from '../document/check-catalog.ts';
 import { compileGlob, type Glob, GlobError } from '../match/glob.ts';
+import { type HostPattern, matchHost, parseHostPattern } from '../match/host-pattern.ts';
 import { compilePathGlob, type PathGlob } from '../match/path-glob.ts';
-import { any, type HostPattern, matchHost, parseHostPattern } from '../match/truth.ts';
+import { any } from '../match/truth.ts';
 
 export type Permission =
   | { text: string; kind: 'fs:read' | 'fs:write'; glob: PathGlob }

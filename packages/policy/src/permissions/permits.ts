@@ -1,8 +1,9 @@
 import type { Modes } from '@holdpoint/contract';
 import { wordText } from '../judge/compile-rule.ts';
 import type { CallFacts, CommandFact } from '../match/call-facts.ts';
+import { matchHost, parseHostPattern } from '../match/host-pattern.ts';
 import { compilePathGlob, normalPath, type PathGlob, type TouchedPath } from '../match/path-glob.ts';
-import { any, matchHost, parseHostPattern } from '../match/truth.ts';
+import { any } from '../match/truth.ts';
 import type { Permission } from './grants.ts';
 
 /** `denied`: the missing permission of the call. `how`: the way for the run to get the permission. */

@@ -1,6 +1,6 @@
 import { connectThread, type Follower, openClock, openTelemetryFollower } from '@holdpoint/engine/following';
 import type { OpenPart } from '@holdpoint/telemetry';
-import { type FollowerSettings, followerAnswers, type Measurement, measuredEvent } from './open-follower.ts';
+import { type FollowerSettings, followerAnswers, type Measurement, measuredEvent } from './messages.ts';
 
 /** Follows the logs of runs in the telemetry thread, with a connection to Redis of its own. */
 export const openPart: OpenPart = ({ report, logger, take, countSpans }) => {

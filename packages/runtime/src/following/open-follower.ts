@@ -1,42 +1,15 @@
 import { type Follower, openTelemetryFollower } from '@holdpoint/engine/following';
 import type { RedisAddress } from '@holdpoint/engine/redis';
 import type { WorkerDeps } from '@holdpoint/engine/worker';
-import * as telemetry from '@holdpoint/telemetry';
-
-/** How the thread follows the logs of runs. */
-export interface FollowerSettings {
-  address: RedisAddress;
-  /** When telemetry was switched on, in milliseconds since the epoch. */
-  from: number;
-  /** Names allowed as labels of metrics. */
-  known: { tools: readonly string[]; models: readonly string[] };
-  /** Whether spans are sent. */
-  isTraced: boolean;
-  /** Whether spans are counted: the thread reports `measured`. */
-  isCounted: boolean;
-}
-
-/** Names of the answers added to the thread by the follower. */
-export const followerAnswers = { open: 'follow', unhandled: 'follow unhandled', handle: 'follow handle' } as const;
-
-/** Reports a list of measurements for the metrics of the process. */
-export const measuredEvent = 'measured';
-
-interface Measured<Method extends string, Key> {
-  method: Method;
-  key: Key;
-  value: number;
-  labels: Parameters<telemetry.Metrics['record']>[2];
-  origin: Parameters<telemetry.Metrics['record']>[3];
-}
-export type Measurement = Measured<'count', telemetry.CounterKey> | Measured<'record', telemetry.HistogramKey>;
+import { countSpans, type Metrics, type TelemetryThread, type Traces } from '@holdpoint/telemetry';
+import { type FollowerSettings, followerAnswers, type Measurement, measuredEvent } from './messages.ts';
 
 interface Deps {
-  thread: telemetry.TelemetryThread;
+  thread: TelemetryThread;
   address: RedisAddress;
   deps: Pick<WorkerDeps, 'redis' | 'logger' | 'now'>;
-  traces: Pick<telemetry.Traces, 'take'> | undefined;
-  metrics: telemetry.Metrics;
+  traces: Pick<Traces, 'take'> | undefined;
+  metrics: Metrics;
   known: FollowerSettings['known'];
   /** Redacts the content of spans. Undefined: spans have no content. */
   redactContent: ((text: string, tenant: string) => string) | undefined;
@@ -52,9 +25,7 @@ export function openFollower(options: Deps): (() => Promise<Follower>) | undefin
   if (traces === undefined && !metrics.isOn) return undefined;
   const from = deps.now();
   if (redactContent !== undefined) {
-    const ports = [traces, metrics.isOn ? telemetry.countSpans(metrics, known) : undefined].filter(
-      (port) => port !== undefined,
-    );
+    const ports = [traces, metrics.isOn ? countSpans(metrics, known) : undefined].filter((port) => port !== undefined);
     return () => openTelemetryFollower({ ...deps, from, ports, redactContent });
   }
   thread.on<Measurement[]>(measuredEvent, (measured) => {

@@ -50,14 +50,15 @@ export function processor<Data extends { run_id: string }>(
     }
     await options.slots.admit(job, token);
     const { inJob } = options;
-    const work = () => handle(deps, job.data, context);
-    const end = await (inJob === undefined ? work() : inJob(job.queueName, job.data, work)).catch(
-      async (error: unknown) => {
-        if (!(error instanceof engine.HandBack)) throw error;
-        await job.moveToWait(token);
-        throw new WaitingError();
-      },
-    );
+    const handled =
+      inJob === undefined
+        ? handle(deps, job.data, context)
+        : inJob(job.queueName, job.data, () => handle(deps, job.data, context));
+    const end = await handled.catch(async (error: unknown) => {
+      if (!(error instanceof engine.HandBack)) throw error;
+      await job.moveToWait(token);
+      throw new WaitingError();
+    });
     if (end.kind === 'done') {
       if (end.seen !== undefined) options.seen.set(job, end.seen);
       return;

@@ -4,6 +4,7 @@ import type { ModelAnswer, ModelImage, ModelMessage } from '@holdpoint/models';
 import type { Registry } from '@holdpoint/tools';
 import { capResult, cutText } from './context/cap-result.ts';
 import { cutBody, leftOutNote } from './context/cut-body.ts';
+import { type RepeatedReads, repeatedText } from './context/repeated-reads.ts';
 import { isSaidByPeople } from './context/verbatim.ts';
 import { decisionNote } from './decision-note.ts';
 
@@ -28,15 +29,27 @@ function longNote(long: LongResult): string {
 
 type Deps = Pick<Registry, 'present' | 'render' | 'list' | 'keepsList'>;
 
-/** The messages of a past turn, in order. @param cap most bytes of each result in a request */
-export function turnMessages(registry: Deps, spec: RunSpec, turn: PastTurn, cap: number): ModelMessage[] {
+export interface Shown {
+  /** Most bytes of each result in a request. */
+  cap: number;
+  /** @default none */
+  repeated?: RepeatedReads;
+}
+
+/** The messages of a past turn, in order. */
+export function turnMessages(registry: Deps, spec: RunSpec, turn: PastTurn, { cap, repeated }: Shown): ModelMessage[] {
   const messages = readBefore(turn).map(asUser);
   const answer = answerOf(turn);
   // Providers refuse an answer without content.
   if (answer !== undefined && !isEmpty(answer)) {
     const kept = new Set(turn.steps.filter((step) => isKept(registry, spec, step)).map(({ call_id }) => call_id));
     messages.push({ role: 'assistant', answer: cap < freshCap ? shortened(answer, kept, cap) : answer });
-    const results = turn.steps.map((step) => result(registry, spec, step, kept.has(step.call_id) ? freshCap : cap));
+    const results = turn.steps.map((step) => {
+      const first = repeated?.get(step);
+      if (first !== undefined)
+        return { id: step.call_id ?? step.id, tool: step.tool, text: repeatedText(first), is_error: false };
+      return result(registry, spec, step, kept.has(step.call_id) ? freshCap : cap);
+    });
     results.push(...refusals(registry, spec, turn, answer));
     if (results.length > 0) messages.push({ role: 'tool', results });
   }

@@ -142,7 +142,7 @@ test('when results are cut, a sentence takes the place of an image', () => {
   const answer = { ...reads(), calls: [{ id: 'call_1', tool: 'read_file', args: { path: 'a.png' } }] };
   const turn = { turn: 1, message: '', answer, steps: [step], readMessages: [], at: new Date(0).toISOString() };
   const shown = (cap: number) =>
-    turnMessages(registry, specOfPrompt('Look.'), turn as never, cap).flatMap((message) =>
+    turnMessages(registry, specOfPrompt('Look.'), turn as never, { cap }).flatMap((message) =>
       message.role === 'tool' ? message.results : [],
     );
   expect(shown(freshCap)).toMatchObject([{ text: 'image 800x600 PNG, 70 bytes', images: [{ kept: { sha256 } }] }]);

@@ -9,7 +9,6 @@ import type { Sandbox, WorkspaceMount } from '@holdpoint/sandbox';
 import type { Secrets } from '@holdpoint/secrets';
 import type { Registry } from '@holdpoint/tools';
 import type { Workspaces } from '@holdpoint/workspace';
-import { z } from 'zod';
 import { type ModelPrices, usageOf } from '../adapters/generate-text.ts';
 import { runConversation } from '../adapters/run-conversation.ts';
 import { type Live, liveAnswer } from '../live/live-hub.ts';
@@ -19,8 +18,9 @@ import { toolsOf } from '../model-planner/model.ts';
 import { tellOfOpenTasks } from '../model-planner/open-tasks.ts';
 import { readAnswer } from '../model-planner/read-answer.ts';
 import { leftOverText } from './left-over.ts';
+import { endedCalls, recorded, savedSession, toRecord, untoldCalls } from './recorded-session.ts';
 import type { RunningAgents } from './running-agents.ts';
-import { againText, resultsOf, resumeText, retell, systemText } from './story.ts';
+import { againText, noticesFor, resultsOf, resumeText, retell, systemText } from './story.ts';
 
 interface Deps {
   registry: Registry;
@@ -46,6 +46,10 @@ export function createAgentPlanner(deps: Deps): Planner {
   return {
     async next(input, signal) {
       const redactor = deps.secrets.redactor(input.scope.tenant);
+      const notified =
+        input.modelWait === undefined ? noticesFor(deps.registry, input, await input.history()) : undefined;
+      if (notified !== undefined)
+        return { kind: 'notified', notified: { ...notified, text: redactor.text(notified.text) } };
       try {
         const asked = await askPatiently(deps.asking, input, () => nextTurn(deps, input, signal), signal);
         return 'decision' in asked ? asked.decision : asked.answer;
@@ -157,54 +161,11 @@ async function withLeftOver<Decision extends { message: string }>(
   return { ...decision, message: `${decision.message}\n\n${said}` };
 }
 
-/** The results of all calls of the agent that have ended, by their ids. */
-function endedCalls({ registry, secrets }: Deps, { spec, scope }: PlannerInput, turns: readonly PastTurn[]) {
-  const redactor = secrets.redactor(scope.tenant);
-  return turns.flatMap((turn) => {
-    const over = new Set(turn.steps.flatMap(({ call_id, status }) => (contract.isSettled(status) ? [call_id] : [])));
-    return resultsOf(registry, spec, turn, freshCap).flatMap((result) =>
-      over.has(result.id) ? [[result.id, redactor.json(result)] as const] : [],
-    );
-  });
-}
-
 /** A fork may narrow what its run can do. Nothing but the sandbox holds the own tools of an agent. */
 const isNarrowed = ({ permissions, modes }: PlannerInput['spec']): boolean =>
   permissions !== undefined || contract.readsOnly(modes) || modes.dry_run || modes.deterministic;
 const tooNarrow =
   'An agent with its own tools cannot be held to permissions or modes. Fork the run without them, or submit it without :native.';
-
-const sessionSchema = z.object({
-  agent: z.object({
-    id: z.string(),
-    state: z.string(),
-    change: z.object({ data: z.string() }).optional(),
-    first: z.literal(true).optional(),
-    deferred: z.literal(true).optional(),
-  }),
-});
-
-/** The records of the session in the turns, oldest first. */
-const recorded = (turns: readonly PastTurn[]) =>
-  turns.flatMap(({ answer }) => {
-    const found = sessionSchema.safeParse((answer as ModelAnswer | undefined)?.provider).data?.agent;
-    return found === undefined ? [] : [found];
-  });
-
-/** Undefined when the last turn could not record the session, or there is none. */
-function savedSession(turns: readonly PastTurn[]): outsideAgents.SavedSession | undefined {
-  const kept = recorded(turns);
-  const last = kept.at(-1);
-  if (last?.change === undefined || last.id === '') return undefined;
-  // The changes before a loss, and those of an earlier session, are no base.
-  const lost = kept.findLastIndex(({ change }) => change === undefined);
-  const from = Math.max(
-    lost + 1,
-    kept.findLastIndex(({ first }) => first),
-  );
-  const changes = kept.slice(from).flatMap(({ change }) => change ?? []);
-  return { id: last.id, state: last.state, changes, isDeferred: last.deferred === true };
-}
 
 /**
  * Starts the agent from its session in the log.
@@ -213,7 +174,7 @@ function savedSession(turns: readonly PastTurn[]): outsideAgents.SavedSession | 
 export async function begin(
   deps: Deps,
   input: PlannerInput,
-  { turns, saved, results, words }: Omit<Story, 'hasNews'>,
+  { turns, saved, words }: Pick<Story, 'turns' | 'saved' | 'words'>,
   again?: outsideAgents.CallAgain,
 ): Promise<outsideAgents.AgentProcess> {
   const { registry, sandbox, secrets, settings, fetch, version, agents } = deps;
@@ -225,17 +186,20 @@ export async function begin(
   const own = (await sandbox.runtimes(mount)).find(({ isOwn }) => isOwn);
   const told = retell(registry, spec, goal.prompt, turns);
   const retold = [secrets.redactor(input.scope.tenant).text(told), ...words].join('\n\n');
-  const last = turns.at(-1);
-  const resumed = saved === undefined || last === undefined ? retold : resumeText(last, results, words);
+  const ended = secrets.redactor(input.scope.tenant).json(endedCalls(registry, spec, turns));
+  const untold = saved === undefined ? [] : untoldCalls(goal.outside_agent, { turns, saved, ended });
+  const resumed = saved === undefined ? retold : resumeText(untold, words);
+  // A start from an open call has no prompt, so it cannot bring results of earlier turns.
+  const isDeferred = saved?.isDeferred === true && untold.every(({ turn }) => turn === turns.at(-1)?.turn);
   const prompt = again === undefined ? resumed : `${resumed}\n\n${againText(again)}`.trim();
   const inside: outsideAgents.RunInside = ({ limits = {}, ...command }, talk, stop) =>
     runConversation(sandbox, { ...command, limits, workspace: mount, signal: stop, stop, label: undefined }, talk);
   const agent = new outsideAgents.AgentProcess(
     inside,
     {
-      ...{ agent: goal.outside_agent, prompt, retold, session: saved, version },
+      ...{ agent: goal.outside_agent, prompt, retold, session: saved && { ...saved, isDeferred }, untold, version },
       system: systemText({ system: goal.system, modes: spec.modes, native }),
-      native: native ? { ended: new Map(endedCalls(deps, input, turns)), again } : undefined,
+      native: native ? { ended: new Map(ended.map(({ id, result }) => [id, result])), again, words } : undefined,
       address: providerAddressOf(model, settings),
       tools: toolsOf(registry, input),
       node: own?.path ?? 'node',
@@ -280,9 +244,7 @@ async function decide(
     calls: calls.map(({ id, tool, args }) => ({ id, tool, args: args as ModelAnswer['calls'][number]['args'] })),
     finish: calls.length > 0 ? 'tool_calls' : 'stop',
   };
-  const { id, state, change, isFirst, isDeferred } = session;
-  const kept = { id, state, ...(change && { change: { ...change } }), ...(isFirst && { first: true }) };
-  const provider = { agent: { ...kept, ...(isDeferred && { deferred: true }) } };
+  const provider = { agent: toRecord(session) };
   const decision = readAnswer({
     answer: { ...redactor.json(said), provider },
     given: { ...said, provider },

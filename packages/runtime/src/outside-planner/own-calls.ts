@@ -78,10 +78,9 @@ async function startFor(
 ): Promise<AgentProcess> {
   await waiting?.end();
   const story = await readStory(deps, input);
-  const results = story.results.filter((result) => isOver(story.turns.at(-1), result.id));
   const again = askedCall(story.turns.at(-1), id);
   if (again === undefined) throw new AgentError(`The log has no call ${id} of the agent.`);
-  const agent = await begin(deps, input, { ...story, results, words: [] }, again);
+  const agent = await begin(deps, input, { ...story, words: [] }, again);
   try {
     await agent.askedAgain((used) => whyOver(deps, input, used));
   } catch (error) {
@@ -97,9 +96,6 @@ const answerSchema = z.object({ calls: z.array(z.object({ id: z.string(), tool: 
 /** The call as the agent asked for it: a person may have edited the call of the step. */
 const askedCall = (turn: PastTurn | undefined, id: string): CallAgain | undefined =>
   answerSchema.safeParse(turn?.answer).data?.calls.find((call) => call.id === id);
-
-const isOver = (turn: PastTurn | undefined, id: string): boolean =>
-  turn?.steps.some(({ call_id, status }) => call_id === id && status !== 'running' && status !== 'queued') ?? false;
 
 /** An attempt without an outcome: the tree goes back to the snapshot before the call, and another attempt follows, or the run pauses. */
 function asInterruption(input: PlannerInput, error: AgentError): Error {

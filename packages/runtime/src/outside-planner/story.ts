@@ -1,8 +1,10 @@
 import type { RunSpec } from '@holdpoint/contract';
-import type { PastTurn } from '@holdpoint/engine/worker';
+import type { PastConversation, PastTurn, PlannerInput } from '@holdpoint/engine/worker';
 import type { ModelMessage } from '@holdpoint/models';
+import { callHeading } from '@holdpoint/outside-agents';
 import type { Registry } from '@holdpoint/tools';
 import { turnMessages } from '../model-planner/conversation.ts';
+import { dueNotices } from '../model-planner/notices/notice-table.ts';
 
 /** Holdpoint's text for an outside agent, before the prompt. */
 export function systemText({
@@ -31,22 +33,37 @@ type ToolResult = Extract<ModelMessage, { role: 'tool' }>['results'][number];
 
 /** The results of the calls of a turn, as a model reads them. */
 export function resultsOf(registry: Registry, spec: RunSpec, turn: PastTurn, cap: number): ToolResult[] {
-  return turnMessages(registry, spec, turn, cap).flatMap((message) => (message.role === 'tool' ? message.results : []));
+  return turnMessages(registry, spec, turn, { cap }).flatMap((message) =>
+    message.role === 'tool' ? message.results : [],
+  );
 }
 
-/** The results of calls whose agent was ended while they waited: its session has the calls and not their results. */
-export function resumeText(turn: PastTurn, results: readonly ToolResult[], words: readonly string[]): string {
-  const made = results.map(({ id, tool, text }) => {
-    const args = turn.steps.find((step) => step.call_id === id)?.args;
-    return `## ${tool} ${JSON.stringify(args ?? {}).slice(0, 2000)}\n${text}`;
+/** The results that the session of a started agent lacks: the agent was ended before it read or kept them. */
+export function resumeText(
+  calls: readonly { id: string; tool: string; made: unknown; result: { text: string } }[],
+  words: readonly string[],
+): string {
+  const made = calls.map(({ id, tool, made, result }) => {
+    const args = JSON.stringify(made).slice(0, 2000);
+    return `${callHeading(id)} ${tool} ${args}\n${result.text}`;
   });
   const head =
-    results.length === 0
+    calls.length === 0
       ? ''
       : 'You were interrupted while you waited for your last calls. They have ended; do not make them again. Their results:';
-  const next = words.length === 0 && results.length > 0 ? 'Continue your work.' : '';
+  const next = words.length === 0 && calls.length > 0 ? 'Continue your work.' : '';
   return [head, ...made, ...words, next].filter((part) => part !== '').join('\n\n');
 }
+
+/** What happened beside the conversation. An agent keeps its own list of todos and its own conversation, so neither is a notice. */
+export const noticesFor = (registry: Registry, input: PlannerInput, { news, given }: PastConversation) =>
+  dueNotices(
+    {
+      ...{ news, budgets: input.budgets, turn: input.turn, fullness: 0, summaries: 0 },
+      waits: registry.taskTools(input.spec.toolset).waits,
+    },
+    given,
+  );
 
 /** The order to make a call whose step waits for it. */
 export const againText = ({ tool, args }: { tool: string; args: unknown }): string =>
@@ -60,7 +77,7 @@ export function retell(registry: Registry, spec: RunSpec, prompt: string, turns:
   const told: string[] = [];
   let length = prompt.length;
   for (const turn of turns.toReversed()) {
-    const text = turnMessages(registry, spec, turn, mostResult).map(inWords).filter(Boolean).join('\n\n');
+    const text = turnMessages(registry, spec, turn, { cap: mostResult }).map(inWords).filter(Boolean).join('\n\n');
     length += text.length;
     if (length > mostRetold) {
       told.push('(Earlier turns are left out.)');

@@ -50,8 +50,8 @@ export class FreezeLocks {
   /** Lock files of dead workers. The files stay until the commands are thawed, because only these files mark the commands as frozen. */
   abandoned(workspaceId: string): string[] {
     const directory = workspaceDirectory(this.#stateDir, workspaceId);
-    return listNames(directory)
-      .filter((name) => (name.endsWith('.lock') || name.endsWith('.thawing')) && !this.#isHeld(name))
+    return lockFiles(directory)
+      .filter((name) => !this.#isHeld(name))
       .map((name) => join(directory, name));
   }
 
@@ -75,9 +75,7 @@ export class FreezeLocks {
   /** Removes all locks of a workspace without processes. Otherwise the lock of a stopped worker would delay the next command. */
   revokeAll(workspaceId: string): void {
     const directory = workspaceDirectory(this.#stateDir, workspaceId);
-    for (const name of listNames(directory)) {
-      if (name.endsWith('.lock') || name.endsWith('.thawing')) removeFile(join(directory, name));
-    }
+    for (const name of lockFiles(directory)) removeFile(join(directory, name));
     removeEmpty(directory);
   }
 
@@ -97,6 +95,9 @@ export class FreezeLocks {
     return name.startsWith(`${this.#owner}-`) || isAlive(ownerOf(name));
   }
 }
+
+const lockFiles = (directory: string): string[] =>
+  listNames(directory).filter((name) => name.endsWith('.lock') || name.endsWith('.thawing'));
 
 function ownerOf(name: string): ProcessIdentity {
   const [pid = 0, start = 0] = name.split('-').map(Number);

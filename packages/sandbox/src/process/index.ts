@@ -1,5 +1,6 @@
 export * from './freeze.ts';
 export * from './freeze-locks.ts';
+export * from './freeze-locks.ts';
 export * from './is-undisturbed.ts';
 export * from './namespace.ts';
 export * from './patience.ts';

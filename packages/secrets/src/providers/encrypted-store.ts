@@ -195,6 +195,12 @@ export function encryptedStore(
 export const namesInStore = (folder: string, tenant: string): string[] =>
   namesIn(join(folder, tenant)).flatMap((file) => (file.endsWith(suffix) ? [file.slice(0, -suffix.length)] : []));
 
+/** The tenants with an entry, by name. */
+export const tenantsInStore = (folder: string): string[] =>
+  namesIn(folder)
+    .filter((tenant) => namesInStore(folder, tenant).length > 0)
+    .sort();
+
 const toInfo = ({ name, version, updated_at }: StoreEntry): SecretInfo => ({
   name,
   source: 'store',

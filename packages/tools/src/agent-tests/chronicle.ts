@@ -1,5 +1,5 @@
 import type { Json } from '@holdpoint/contract';
-import type { BackendCall, CallBackend } from '../contracts/cli-agent.ts';
+import type { BackendCall, CallBackend } from '../contracts/built-in-tools.ts';
 
 /** A recorded call, and its end. Neither `result` nor `error`: the call still runs. */
 export interface ChronicleCall {

@@ -5,7 +5,7 @@ import { renderDefinitions } from '../registry/render-definitions.ts';
 import type { ToolDefinition } from '../tool-definition.ts';
 import type { Toolset } from '../toolset.ts';
 import { ryan } from '../toolsets/ryan/toolset.ts';
-import { asJsonArgs, builtInTools, type CallBackend, issuesIn } from './cli-agent.ts';
+import { asJsonArgs, builtInTools, type CallBackend, issuesIn } from './built-in-tools.ts';
 import { ToolError } from './ryan-tool-error.ts';
 
 export interface RyanRequest {

@@ -4,7 +4,7 @@ import { asZod } from '../input-schema/from-json-schema.ts';
 import { type JsonSchema, toJsonSchema } from '../json-schema.ts';
 import type { Toolset } from '../toolset.ts';
 import { sage } from '../toolsets/sage/toolset.ts';
-import { asJsonArgs, builtInTools, type CallBackend, issuesIn } from './cli-agent.ts';
+import { asJsonArgs, builtInTools, type CallBackend, issuesIn } from './built-in-tools.ts';
 import { assertKept, type SageContext, UnknownSecret, withSecrets } from './sage-context.ts';
 
 export interface SageResult {

@@ -2,7 +2,7 @@ import type { Json } from '@holdpoint/contract';
 import type { JsonSchema } from '../json-schema.ts';
 import type { Toolset } from '../toolset.ts';
 import { workbench } from '../toolsets/workbench/toolset.ts';
-import { asJsonArgs, builtInTools, type CallBackend } from './cli-agent.ts';
+import { asJsonArgs, builtInTools, type CallBackend } from './built-in-tools.ts';
 
 export type WorkbenchResult =
   | { ok: true; value: Json }

@@ -2,7 +2,7 @@ import type { Problem, ToolOutcome } from '@holdpoint/contract';
 import { FileError, outsideQuestionSchema } from '@holdpoint/contract';
 import { z } from 'zod';
 import { ToolsError } from '../errors.ts';
-import { networkFailure } from '../operations/fetch-page.ts';
+import { networkFailure } from '../operations/web.ts';
 import { TextWorkError } from '../text-work/text-work.ts';
 import type { Tool, ToolContext } from '../tool.ts';
 

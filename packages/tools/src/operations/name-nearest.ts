@@ -1,6 +1,6 @@
 import { FileError, outputsFolder, type Problem, type ToolOutcome } from '@holdpoint/contract';
 import type { z } from 'zod';
-import { pathLine } from '../result-text/error-line.ts';
+import { pathLine } from '../result-text/shown-text.ts';
 import type { Tool, ToolContext } from '../tool.ts';
 import { beginning } from './search-text.ts';
 import { relativePath } from './touched.ts';

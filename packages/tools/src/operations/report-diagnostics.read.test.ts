@@ -51,7 +51,7 @@ test('each editing tool reports the errors that it brought, and no field without
   const { value } = edited as { value: unknown };
   expect(shown('edit', value)).toMatchObject({
     head: 'changed a.ts: 1 replacement; it brought 1 error, on the last line',
-    body: expect.stringMatching(/\+!\n two\n\na\.ts:1:2 unexpected "! exit 0"$/),
+    body: expect.stringMatching(/^1\t!\n2\ttwo\n\na\.ts:1:2 unexpected "! exit 0"$/),
   });
   expect(
     shown('apply_patch', (patched as { value: unknown }).value)

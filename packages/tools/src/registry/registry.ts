@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as contract from '@holdpoint/contract';
 import { ToolsError } from '../errors.ts';
-import type { ResultText } from '../result-text/error-line.ts';
+import type { ResultText } from '../result-text/result-text.ts';
 import { TextWorkError } from '../text-work/text-work.ts';
 import type { LookContext, RunFacts, Tool, ToolContext } from '../tool.ts';
 import { definition, type OfferedTool, offeredTool, type ToolDefinition } from '../tool-definition.ts';

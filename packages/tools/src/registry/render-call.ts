@@ -1,8 +1,9 @@
 import * as contract from '@holdpoint/contract';
 import { z } from 'zod';
 import { readStreams, renderCommand } from '../result-text/command-output.ts';
-import { oneLine, type PlainCall, type ResultText } from '../result-text/error-line.ts';
 import { renderPlainly } from '../result-text/plain-value.ts';
+import type { PlainCall, ResultText } from '../result-text/result-text.ts';
+import { oneLine } from '../result-text/shown-text.ts';
 import { asJson, presentPlainly, type Toolset } from '../toolset.ts';
 import type { DefectLog } from './check-output.ts';
 

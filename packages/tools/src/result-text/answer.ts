@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { renderValue } from './error-line.ts';
+import { renderValue } from './result-text.ts';
 
 /** The words of the person who was asked. */
 export const renderAnswer = renderValue(z.object({ answer: z.string() }), ({ answer }) => ({

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { counted, fileText, oneLine, pathLine, type ResultText, renderValue, withoutEnd } from './error-line.ts';
+import { changedLines } from './changed-lines.ts';
+import { type ResultText, renderValue } from './result-text.ts';
+import { counted, fileText, oneLine, pathLine, withoutEnd } from './shown-text.ts';
 
 const diagnostic = z.object({ path: z.string(), line: z.int(), column: z.int(), message: z.string() });
 const errors = { diagnostics: z.array(diagnostic).optional(), more_diagnostics: z.int().optional() };
@@ -29,16 +31,21 @@ const edited = z.object({
   ...errors,
 });
 
-/** The hunks of an edit. The head names the file, so the header of the diff is left out. */
-export const renderEdit = renderValue(edited, ({ path, replacements, diff, diff_truncated, ...brought }) =>
-  withDiagnostics(
-    {
-      head: `changed ${pathLine(path)}: ${counted(replacements, 'replacement')}${diff_truncated ? '; the end of the diff is left out' : ''}`,
-      body: fileText(withoutEnd(diff.replace(/^--- .*\n\+\+\+ .*\n/, '').replaceAll('\r\n', '\n'))),
-    },
+/** The places of an edit as they are now. What a call took out and put in stands in the call, so a diff would repeat it. */
+export const renderEdit = renderValue(edited, ({ path, replacements, diff, diff_truncated, ...brought }) => {
+  const head = `changed ${pathLine(path)}: ${counted(replacements, 'replacement')}`;
+  const [now] = diff_truncated ? [] : (changedLines(diff)?.values() ?? []);
+  if (now === undefined) return withDiagnostics(asDiff(head, diff, diff_truncated), brought);
+  return withDiagnostics(
+    { head: now.hasFinalNewline ? head : `${head}; no line break at the end`, body: now.text },
     brought,
-  ),
-);
+  );
+});
+
+const asDiff = (head: string, diff: string, isCut: boolean): ResultText => ({
+  head: isCut ? `${head}; the end of the diff is left out` : head,
+  body: fileText(withoutEnd(diff.replace(/^--- .*\n\+\+\+ .*\n/, '').replaceAll('\r\n', '\n'))),
+});
 
 const written = z.object({ path: z.string(), created: z.boolean(), bytes: z.int(), ...errors });
 
@@ -55,8 +62,8 @@ export const renderWrite = renderValue(written, ({ path, created, bytes, ...brou
 const fileChange = z.object({ path: z.string(), change: z.string(), from: z.string().optional() });
 const patched = z.object({ files: z.array(fileChange), diff: z.string(), diff_truncated: z.boolean(), ...errors });
 
-/** One line for each file, then the diff with its headers. */
-export const renderPatch = renderValue(patched, ({ files, diff, diff_truncated, ...brought }) =>
+/** One line for each file, then the diff with its headers: the caller of a rename has seen no part of it. */
+export const renderRename = renderValue(patched, ({ files, diff, diff_truncated, ...brought }) =>
   withDiagnostics(
     {
       head: `changed ${counted(files.length, 'file')}${diff_truncated ? '; the end of the diff is left out' : ''}`,
@@ -65,6 +72,16 @@ export const renderPatch = renderValue(patched, ({ files, diff, diff_truncated, 
     brought,
   ),
 );
+
+/** One line for each file, with the numbers of its new lines. Everything else stands in the patch of the caller. */
+export const renderPatch = renderValue(patched, ({ files, diff, diff_truncated, ...brought }) => {
+  const changes = diff_truncated ? undefined : changedLines(diff);
+  const lines = files.map((file) => {
+    const ranges = file.change === 'added' ? '' : changes?.get(file.path)?.ranges;
+    return ranges ? `${changeLine(file)}: ${/[,-]/.test(ranges) ? 'lines' : 'line'} ${ranges}` : changeLine(file);
+  });
+  return withDiagnostics({ head: `changed ${counted(files.length, 'file')}`, body: lines.join('\n') }, brought);
+});
 
 const changeLine = ({ path, change, from }: z.output<typeof fileChange>): string =>
   from === undefined ? `${change} ${pathLine(path)}` : `${change} ${pathLine(from)} to ${pathLine(path)}`;

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { counted, errorLine, outputText, type PlainCall, type ResultText, withoutEnd } from './error-line.ts';
+import { errorLine } from './error-line.ts';
+import type { PlainCall, ResultText } from './result-text.ts';
+import { counted, outputText, withoutEnd } from './shown-text.ts';
 
 const schema = z.object({
   exit_code: z.int().nullable(),

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createRegistry } from '../registry/registry.ts';
 import { holdpoint } from '../toolsets/holdpoint/toolset.ts';
-import type { ResultText } from './error-line.ts';
+import type { ResultText } from './result-text.ts';
 
 const registry = createRegistry([holdpoint]);
 

@@ -1,6 +1,7 @@
 import { imageLine, keptImageSchema, keptPdfSchema } from '@holdpoint/contract';
 import { z } from 'zod';
-import { fileText, oneLine, outputText, type RenderResult, renderValue, withoutEnd } from './error-line.ts';
+import { type RenderResult, renderValue } from './result-text.ts';
+import { fileText, oneLine, outputText, withoutEnd } from './shown-text.ts';
 
 const schema = z.object({
   content: z.string(),

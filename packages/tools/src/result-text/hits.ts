@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { counted, fileText, oneLine, renderValue } from './error-line.ts';
+import { renderValue } from './result-text.ts';
+import { counted, fileText, oneLine } from './shown-text.ts';
 
 const hit = z.object({
   turn: z.int(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { fileText, pathLine, type ResultText, renderValue, shownOf, withoutEnd } from './error-line.ts';
+import { type ResultText, renderValue } from './result-text.ts';
+import { fileText, pathLine, shownOf, withoutEnd } from './shown-text.ts';
 
 const about = {
   total: z.int().nullable(),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { pathLine, renderValue, shownOf } from './error-line.ts';
+import { renderValue } from './result-text.ts';
+import { pathLine, shownOf } from './shown-text.ts';
 
 const found = z.object({ paths: z.array(z.string()), total: z.int().nullable() });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { fileText, pathLine, renderValue, shownOf } from './error-line.ts';
+import { renderValue } from './result-text.ts';
+import { fileText, pathLine, shownOf } from './shown-text.ts';
 
 const place = z.object({ path: z.string(), line: z.int(), column: z.int(), text: z.string() });
 const schema = z.object({ places: z.array(place), total: z.int() });

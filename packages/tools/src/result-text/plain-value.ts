@@ -1,4 +1,6 @@
-import { errorLine, fileText, type PlainCall, type ResultText } from './error-line.ts';
+import { errorLine } from './error-line.ts';
+import type { PlainCall, ResultText } from './result-text.ts';
+import { fileText } from './shown-text.ts';
 
 /** The text of a call whose tool renders nothing itself: a text as it is, any other value as JSON. */
 export function renderPlainly({ status, value, error }: PlainCall): ResultText {

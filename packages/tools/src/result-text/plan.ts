@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { counted, renderValue } from './error-line.ts';
+import { renderValue } from './result-text.ts';
+import { counted } from './shown-text.ts';
 
 const plan = z.object({ title: z.string(), plan: z.string(), todos: z.array(z.object({ content: z.string() })) });
 

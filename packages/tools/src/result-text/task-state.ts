@@ -1,6 +1,9 @@
 import { z } from 'zod';
 import { stderrOf, streams } from './command-output.ts';
-import { counted, errorLine, fileText, type PlainCall, pathLine, type ResultText, renderValue } from './error-line.ts';
+import { errorLine } from './error-line.ts';
+import type { PlainCall, ResultText } from './result-text.ts';
+import { renderValue } from './result-text.ts';
+import { counted, fileText, pathLine } from './shown-text.ts';
 
 const page = z.object({ text: z.string(), next_cursor: z.int(), total_bytes: z.int(), omitted_bytes: z.int() });
 const schema = z.object({

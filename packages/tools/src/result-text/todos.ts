@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { counted, renderValue } from './error-line.ts';
+import { renderValue } from './result-text.ts';
+import { counted } from './shown-text.ts';
 
 const counts = z.object({ pending: z.int(), in_progress: z.int(), completed: z.int(), total: z.int() });
 

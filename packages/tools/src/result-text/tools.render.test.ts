@@ -7,7 +7,7 @@ import { bareContext } from '../testing/bare-context.ts';
 import { useWorkspace } from '../testing/workspace.ts';
 import type { ToolContext } from '../tool.ts';
 import { holdpoint } from '../toolsets/holdpoint/toolset.ts';
-import type { ResultText } from './error-line.ts';
+import type { ResultText } from './result-text.ts';
 
 /** Each file of `golden/` is the text of one result, as a model reads it. */
 const workspace = useWorkspace();

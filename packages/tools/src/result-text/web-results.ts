@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { counted, errorLine, fileText, oneLine, type PlainCall, type ResultText, renderValue } from './error-line.ts';
+import { errorLine } from './error-line.ts';
+import { type PlainCall, type ResultText, renderValue } from './result-text.ts';
+import { counted, fileText, oneLine } from './shown-text.ts';
 
 const page = z.object({
   final_url: z.string(),

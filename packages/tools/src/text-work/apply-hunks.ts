@@ -1,4 +1,4 @@
-import { findSequence, nearestLine } from './nearest-line.ts';
+import { findSequence, nearestLine } from './find-text.ts';
 import type { PatchHunk } from './patch-envelope.ts';
 import { maxTextFile, splitLines } from './text.ts';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { findText } from './nearest-line.ts';
+import { findText } from './find-text.ts';
 
 const few = fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 40 });
 

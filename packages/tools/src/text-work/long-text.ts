@@ -1,5 +1,4 @@
 import type { LongResult } from '@holdpoint/contract';
-import { countFitting, type LineRange } from './line-ranges.ts';
 
 /**
  * The lines of the first failures in the report of a test runner; none for any other text. Each failure has the lines from its first line to
@@ -175,4 +174,20 @@ function joined(ranges: readonly LineRange[]): LineRange[] {
     else if (to > from) all.push({ from, to });
   }
   return all;
+}
+
+/** Lines, from `from` to before `to`. */
+interface LineRange {
+  from: number;
+  to: number;
+}
+
+/** How many lines from the beginning have at most this many bytes. */
+function countFitting(lines: readonly string[], most: number): number {
+  let left = most;
+  const over = lines.findIndex((line) => {
+    left -= Buffer.byteLength(line) + 1;
+    return left < 0;
+  });
+  return over === -1 ? lines.length : over;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { nearestLine } from './nearest-line.ts';
+import { nearestLine } from './find-text.ts';
 
 const near = (file: string, wanted: string) => nearestLine(Buffer.from(file), wanted);
 

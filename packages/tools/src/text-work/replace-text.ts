@@ -1,4 +1,4 @@
-import { findText, type NearestLine, nearestLine } from './nearest-line.ts';
+import { findText, type NearestLine, nearestLine } from './find-text.ts';
 import { cutDiff, unifiedDiff } from './patch.ts';
 import { decodeText, maxTextFile } from './text.ts';
 

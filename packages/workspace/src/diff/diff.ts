@@ -5,8 +5,8 @@ import { changedPaths } from '../host-git/changed-paths.ts';
 import { type CountedDiff, diffCounts, diffTree, type RawDiff, type Renames } from '../host-git/diff-tree.ts';
 import { type HunkBudget, readHunks } from '../host-git/read-hunks.ts';
 import { blobSizes, streamBlobs } from '../host-git/stream-blobs.ts';
+import { despiteDamage, withUnreadable } from './patch.ts';
 import { type Review, reviewChanges } from './review.ts';
-import { despiteDamage, withUnreadable } from './unreadable.ts';
 
 /** The changed lines of a file too large for a diff; `uncounted`: its content was not looked at. */
 type LargeFile = { additions: number; deletions: number } | 'uncounted';

@@ -6,7 +6,7 @@ import { fromPlain, fromText, isWithin, isWithinAny } from '../files/index.ts';
 import { changedPaths } from '../host-git/changed-paths.ts';
 import { changedRepositories, summarise } from '../left-out/changed-repositories.ts';
 import { findLeftOut, submoduleFolders } from '../left-out/find-left-out.ts';
-import { manifestOf } from '../read/read-file.ts';
+import { manifestOf } from '../read/files.ts';
 import * as folders from '../run-folder/index.ts';
 import { createSelection } from '../source/import-context.ts';
 import { applyChanges, type Change, createObjectWriter, type Folder } from '../store/objects/index.ts';

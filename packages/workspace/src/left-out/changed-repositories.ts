@@ -2,7 +2,7 @@ import { type ChangedRepository, isUnstorable, type LeftOut } from '@holdpoint/c
 import type { Deps, RunFolder, SnapshotId } from '../deps.ts';
 import { type BytePath, isDotGit, join, toText } from '../files/index.ts';
 import { blobSizes } from '../host-git/stream-blobs.ts';
-import { modifiedAt } from '../read/read-file.ts';
+import { modifiedAt } from '../read/files.ts';
 import type { Skipped } from '../run-folder/index.ts';
 import * as objects from '../store/objects/index.ts';
 import { loadRepositories, loadSnapshot, readManifests } from '../tree/index.ts';

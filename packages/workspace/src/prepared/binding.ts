@@ -80,20 +80,20 @@ export function filesIn(root: Folder, has: (path: string) => boolean): { path: s
   return found.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
+/** Manifests run by package managers, or naming a file to run: any other file read by them is an input, too. */
+const runManifests = [
+  ...['.pnpmfile.cjs', '.yarnrc.yml', 'setup.py', '*.gemspec', 'Gemfile', 'mix.exs'],
+  ...['build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts'],
+];
+const runFiles = [...runManifests, 'binding.gyp', 'build.rs'];
+
 /** Files with a package manager's list of installed packages, in any folder. */
 export const wellKnown = [
+  ...runManifests,
   ...['package.json', 'package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml', 'pnpm-workspace.yaml'],
-  ...['bun.lock', 'bun.lockb', '.npmrc', '.yarnrc', '.yarnrc.yml', '.pnpmfile.cjs', 'lerna.json', 'deno.lock'],
-  ...[
-    'requirements*.txt',
-    'requirements*.in',
-    'constraints*.txt',
-    'pyproject.toml',
-    'poetry.lock',
-    'uv.lock',
-    'pdm.lock',
-  ],
-  ...['Pipfile', 'Pipfile.lock', 'setup.py', 'setup.cfg', 'pip.conf', 'environment.yml', 'tox.ini'],
+  ...['bun.lock', 'bun.lockb', '.npmrc', '.yarnrc', 'lerna.json', 'deno.lock'],
+  ...['requirements*.txt', 'requirements*.in', 'constraints*.txt', 'pyproject.toml', 'poetry.lock', 'uv.lock'],
+  ...['pdm.lock', 'Pipfile', 'Pipfile.lock', 'setup.cfg', 'pip.conf', 'environment.yml', 'tox.ini'],
   ...[
     'go.mod',
     'go.sum',
@@ -104,18 +104,11 @@ export const wellKnown = [
     'rust-toolchain',
     'rust-toolchain.toml',
   ],
-  ...['Gemfile', 'Gemfile.lock', '*.gemspec', 'composer.json', 'composer.lock', 'mix.exs', 'mix.lock'],
-  ...['pom.xml', 'build.gradle', 'build.gradle.kts', 'gradle.lockfile', 'settings.gradle', 'settings.gradle.kts'],
+  ...['Gemfile.lock', 'composer.json', 'composer.lock', 'mix.lock', 'pom.xml', 'gradle.lockfile'],
   ...['.nvmrc', '.node-version', '.python-version', '.ruby-version', '.tool-versions', 'mise.toml', '.mise.toml'],
 ];
 /** Folders of installed packages. Where they are committed, their files decide as well. */
 export const installed = ['node_modules', '.venv', 'venv', 'vendor', 'target', '.tox', '.yarn', '.pnpm-store'];
-
-/** Files run by package managers, or naming a file to run: any other file read by them is an input, too. */
-const runFiles = [
-  ...['binding.gyp', '.pnpmfile.cjs', '.yarnrc.yml', 'setup.py', 'build.rs', '*.gemspec', 'Gemfile'],
-  ...['build.gradle', 'build.gradle.kts', 'settings.gradle', 'settings.gradle.kts', 'mix.exs'],
-];
 
 /** Scripts of a `package.json` run by an install. */
 const lifecycleScripts = [

@@ -10,7 +10,7 @@ import { createObjectWriter, emptyFolder, type Folder, find, isLeaf, withEntry }
 import { shadowAttributes } from '../store/shadow.ts';
 import { assertSnapshot, knownRoot, loadSnapshot } from '../tree/index.ts';
 import { assertPortable } from './assert-portable.ts';
-import { checkedPath, lazyOutput, manifestOf, type Producer } from './read-file.ts';
+import { checkedPath, lazyOutput, manifestOf, type Producer } from './files.ts';
 
 /** Files of a snapshot as an archive, with the date of the snapshot. git produces the archive during the read. */
 export async function archiveFiles(deps: Deps, input: Call<'archive'>): Promise<Readable> {

@@ -11,4 +11,4 @@ export * from './run-state.ts';
 export * from './scan.ts';
 export * from './start-scan.ts';
 export * from './stat-cache.ts';
-export * from './write-leaves.ts';
+export type * from './write-leaves.ts';

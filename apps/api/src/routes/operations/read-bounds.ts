@@ -1,8 +1,9 @@
 import { type ApiBounds, apiBoundsSchema } from '@holdpoint/contract/wire';
 import { describeModelProblem, type ModelSettings } from '@holdpoint/models';
 import type { App } from '../../deps.ts';
+import type { SignIn } from '../../sign-in/open-sign-in.ts';
 
-export function readBoundsRoute(app: App): void {
+export function readBoundsRoute(app: App, signIn: SignIn | undefined): void {
   app.get(
     '/v1/bounds',
     {
@@ -15,7 +16,11 @@ export function readBoundsRoute(app: App): void {
         response: { 200: apiBoundsSchema },
       },
     },
-    async ({ deps: { bounds, ceilings = {}, models } }) => ({ ...bounds(), ceilings, model: defaultModel(models) }),
+    async ({ deps: { bounds, ceilings = {}, models } }) => ({
+      ...bounds(),
+      ...{ ceilings, model: defaultModel(models) },
+      sign_in: signIn === undefined ? null : await signIn.describe(),
+    }),
   );
 }
 

@@ -33,7 +33,7 @@ export function forkRunRoute(app: App): void {
       const { deps } = request;
       const parent = await findRun(deps, request.params.id);
       const key = idempotencyKey(request);
-      const forked = await fork(deps, parent, { body: request.body, key });
+      const forked = await forkRequest(deps, parent, { body: request.body, key });
       const run = toRun(await findRun(deps, forked.runId));
       reply.header('location', `/v1/runs/${run.id}`);
       return reply.code(forked.created ? 201 : 200).send(run);
@@ -41,7 +41,15 @@ export function forkRunRoute(app: App): void {
   );
 }
 
-async function fork(deps: ApiDeps, parent: RunState, { body, key }: { body: ForkRunBody; key: string | undefined }) {
+interface Forking {
+  body: ForkRunBody;
+  key?: string | undefined;
+  /** An id that was chosen before, in the place of an idempotency key. */
+  runId?: string;
+}
+
+/** Checks a request and makes its fork. */
+export async function forkRequest(deps: ApiDeps, parent: RunState, { body, key, runId }: Forking) {
   const { id, header } = parent;
   const idempotency = key === undefined ? undefined : { key, body: { fork_of: id, ...body } };
   const known = idempotency && (await deps.engine.runs.findSubmitted(idempotency));
@@ -70,5 +78,5 @@ async function fork(deps: ApiDeps, parent: RunState, { body, key }: { body: Fork
     step_not_settled: '/from_step',
     invalid_fork: changes.plan === undefined ? '/model' : '/plan',
   };
-  return placeEngineError(places, () => deps.engine.runs.fork(id, { fromStep, changes, idempotency }));
+  return placeEngineError(places, () => deps.engine.runs.fork(id, { fromStep, changes, idempotency, runId }));
 }

@@ -32,6 +32,7 @@ export function toRun(run: engine.RunState, now = Date.now()): Run {
     model_wait: toModelWait(run),
     workspace: { base: run.base ?? null, snapshot: run.snapshot ?? null, absent: run.absent ?? null },
     publication: toPublication(run),
+    mark: run.mark ?? null,
     forked_from: run.forked_from ? { run_id: run.forked_from.run_id, step_id: run.forked_from.step_id } : null,
     created_by: run.created_by ?? null,
     tenant: run.tenant ?? defaultTenant,

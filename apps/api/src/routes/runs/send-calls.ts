@@ -84,8 +84,8 @@ export function sendCallsRoutes(app: App): void {
       const runId = checkRunId(params.id);
       const key = idempotencyKey(request);
       const idempotency = key === undefined ? undefined : { key, body };
-      const send = () => deps.engine.runs.sendCalls(runId, { ...body, idempotency });
-      const calls = await awaitCalls(deps, reply, { runId, numberOf: send, waitMs: query.wait_s * 1000 });
+      const number = await deps.engine.runs.sendCalls(runId, { ...body, idempotency });
+      const calls = await awaitCalls(deps, reply, { runId, number, waitMs: query.wait_s * 1000 });
       return reply.code(statusOf(calls)).send(calls);
     },
   );
@@ -106,7 +106,7 @@ export function sendCallsRoutes(app: App): void {
     async ({ deps, params, query }, reply) => {
       const runId = checkRunId(params.id);
       const number = numberIn(params.number);
-      const calls = await awaitCalls(deps, reply, { runId, numberOf: async () => number, waitMs: query.wait_s * 1000 });
+      const calls = await awaitCalls(deps, reply, { runId, number, waitMs: query.wait_s * 1000 });
       return reply.code(statusOf(calls)).send(calls);
     },
   );
@@ -142,29 +142,19 @@ function numberIn(text: string): number {
 
 interface Wait {
   runId: string;
-  /** The number of the calls. The subscription begins before. */
-  numberOf(): Promise<number>;
+  /** The number of the calls. */
+  number: number;
   waitMs: number;
 }
 
 async function awaitCalls(
   deps: ApiDeps,
   reply: FastifyReply,
-  { runId, numberOf, waitMs }: Wait,
+  { runId, number, waitMs }: Wait,
 ): Promise<wire.ReceivedCalls> {
-  if (waitMs === 0) {
-    const number = await numberOf();
-    return showReceived(deps, { runId, number, received: await deps.engine.runs.calls(runId, number) });
-  }
-  let number = 0;
-  const received = await readUntil(deps, reply, {
-    ...{ runId, waitMs },
-    ask: async () => {
-      number = await numberOf();
-    },
-    read: () => deps.engine.runs.calls(runId, number),
-    isOver: areSettled,
-  });
+  const read = () => deps.engine.runs.calls(runId, number);
+  const received =
+    waitMs === 0 ? await read() : await readUntil(deps, reply, { runId, waitMs, read, isOver: areSettled });
   // The results are read once: they may be long, and a run has many events.
   return await showReceived(deps, { runId, number, received });
 }

@@ -1,7 +1,7 @@
 import { CallerError, type Holder } from '@holdpoint/callers';
 import { exchangeCodeSchema, loginCodeSchema, loginSchema } from '@holdpoint/contract/wire';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { clearCookie, guardOrigin, setCookie, tokenOf } from '../../auth/guard-access.ts';
+import { clearCookie, guardOrigin, isFromHttps, setCookie, tokenOf } from '../../auth/guard-access.ts';
 import { type App, recordChange, type ServerDeps } from '../../deps.ts';
 import { emptyAnswer } from '../../schema/empty.ts';
 
@@ -102,7 +102,7 @@ async function logIn(
     { ...deps, holder },
     { subject: `session/${id}`, action: 'opened', detail: { key: holder.keyId, by } },
   );
-  setCookie(request, reply, token);
+  setCookie(reply, token, isFromHttps(request));
   return reply.code(204).header('cache-control', 'no-store').send();
 }
 

@@ -1,8 +1,8 @@
 import { confirm, isCancel } from '@clack/prompts';
 import type { Client } from '@holdpoint/client';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
-import { decideOnPage, needsPasskey, orOnPage, type PageDeps } from '../../deciding/approval-desk.ts';
 import { hunksText } from '../../deciding/conflicts.ts';
+import { decideOnPage, needsPasskey, orOnPage, type PageDeps } from '../../deciding/decide-on-page.ts';
 import { openContent } from '../../deciding/open-content.ts';
 import { whileLooking } from '../../deciding/while-looking.ts';
 import { approvalText, contradictionText, proposalText } from '../../output/index.ts';

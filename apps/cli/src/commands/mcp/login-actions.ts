@@ -1,5 +1,6 @@
+import { defaultTenant, tenantSchema } from '@holdpoint/contract';
 import { isHttp, loginsOf, noteLogin, openServerStore, serversFile } from '@holdpoint/mcp';
-import { operatorLogins } from '@holdpoint/runtime/saved-logins';
+import { loginTenants, operatorLogins } from '@holdpoint/runtime/saved-logins';
 import { openPrivately } from '../../open-browser.ts';
 import { nameText, oneLine } from '../../output/index.ts';
 import { CliError, commandLine, interruptSignal, type Shell } from '../../shell/index.ts';
@@ -10,6 +11,7 @@ export interface LoginOptions {
   /** Milliseconds. */
   timeout?: number;
   json?: true;
+  tenant: string;
 }
 
 const waitMs = 300_000;
@@ -27,14 +29,17 @@ export async function logIn(shell: Shell, name: string, options: LoginOptions): 
   }
   const judged = servers.get(name);
   if (judged?.state === 'changed') shell.say(`Look at its address, ${oneLine(server.url, 300)}: ${judged.why}.`);
+  const tenant = checkedTenant(options.tenant);
   using signal = interruptSignal();
   const { logInToServer } = await import('@holdpoint/runtime/server-login');
   const person = { ...personAt(shell, options), waitMs: options.timeout ?? waitMs };
-  const login = await named(() => logInToServer(name, server, { host: shell.config, person, signal }));
+  const login = await named(() => logInToServer(name, server, { tenant, host: shell.config, person, signal }));
   await named(() => noteLogin(store, { name, url: server.url, by }));
   const expires_at = login.expires_at === undefined ? null : new Date(login.expires_at).toISOString();
-  if (options.json) return shell.printJson({ name, ...login, scope: login.scope ?? null, expires_at });
-  shell.print(`Logged in to ${name} at ${oneLine(login.issuer)}. Running workers use it from now on.`);
+  if (options.json) return shell.printJson({ name, tenant, ...login, scope: login.scope ?? null, expires_at });
+  shell.print(
+    `Logged in to ${name} at ${oneLine(login.issuer)}${forRuns(tenant)}. Running workers use it from now on.`,
+  );
   if (judged?.state !== 'accepted') shell.print(`To accept its tools: ${commandLine('mcp', 'accept', name)}`);
 }
 
@@ -51,19 +56,43 @@ function personAt(shell: Shell, { browser, json }: LoginOptions) {
   };
 }
 
-export async function logOut(shell: Shell, name: string, { json }: { json?: true }): Promise<void> {
-  if (loginsOf(name, operatorLogins(shell.config.dataDir)).length === 0) {
-    throw new CliError('not_found', `There is no login at ${nameText(name)}.`, {
-      next: `See the servers: ${commandLine('mcp', 'list')}`,
+export async function logOut(
+  shell: Shell,
+  name: string,
+  options: Pick<LoginOptions, 'json' | 'tenant'>,
+): Promise<void> {
+  const { dataDir } = shell.config;
+  const tenant = checkedTenant(options.tenant);
+  if (loginsOf(name, operatorLogins(dataDir, tenant)).length === 0) {
+    const others = loginTenants(dataDir).filter((one) => loginsOf(name, operatorLogins(dataDir, one)).length > 0);
+    const [other] = others;
+    throw new CliError('not_found', `There is no login at ${nameText(name)}${forRuns(tenant)}.`, {
+      next:
+        other === undefined
+          ? `See the servers: ${commandLine('mcp', 'list')}`
+          : `There is one of ${others.join(', ')}: ${commandLine('mcp', 'logout', name, '--tenant', other)}`,
     });
   }
   using signal = interruptSignal();
   const { logOutOfServer } = await import('@holdpoint/runtime/server-login');
-  const ended = await named(() => logOutOfServer(name, shell.config, signal));
-  if (json)
-    return shell.printJson({ name, data: ended.map(({ issuer, isRevoked }) => ({ issuer, revoked: isRevoked })) });
+  const ended = await named(() => logOutOfServer(name, { tenant, host: shell.config, signal }));
+  if (options.json)
+    return shell.printJson({
+      name,
+      tenant,
+      data: ended.map(({ issuer, isRevoked }) => ({ issuer, revoked: isRevoked })),
+    });
   for (const { issuer, isRevoked } of ended) {
     const there = isRevoked ? 'has ended its tokens' : 'did not end its tokens: end them there, if it matters';
-    shell.print(`Logged out of ${name}. ${oneLine(issuer)} ${there}.`);
+    shell.print(`Logged out of ${name}${forRuns(tenant)}. ${oneLine(issuer)} ${there}.`);
   }
+}
+
+const forRuns = (tenant: string): string => (tenant === defaultTenant ? '' : ` for runs of ${tenant}`);
+
+function checkedTenant(name: string): string {
+  if (tenantSchema.safeParse(name).success) return name;
+  throw new CliError('usage', `${nameText(name)} is no name of a tenant.`, {
+    next: `See the tenants of the keys: ${commandLine('keys', 'list')}`,
+  });
 }

@@ -1,5 +1,5 @@
 import type { Client, McpServer } from '@holdpoint/client';
-import { canonicalJson } from '@holdpoint/contract';
+import { canonicalJson, defaultTenant } from '@holdpoint/contract';
 import { checkName, toolName } from '@holdpoint/mcp';
 import { type ConfirmOptions, isSure } from '../../deciding/confirm.ts';
 import { counted, nameText, oneLine, plain, table } from '../../output/index.ts';
@@ -137,12 +137,15 @@ function stateText({ state, accepted, login }: serversFile.ListedServer): string
 }
 
 export async function removeServer(shell: Shell, name: string, options: WhereOptions): Promise<void> {
-  const { keepsLogin } = await (await backend(shell, options)).remove(name);
+  const { logins } = await (await backend(shell, options)).remove(name);
   if (options.json) return shell.printJson({ name });
   shell.print(
     `Removed ${name}. No call of its tools begins from now on; runs that began with them pause with tools_changed.`,
   );
-  if (keepsLogin) shell.print(`Its login is still here. To end it: ${commandLine('mcp', 'logout', name)}`);
+  for (const tenant of logins) {
+    const of = tenant === defaultTenant ? [] : ['--tenant', tenant];
+    shell.print(`Its login is still here. To end it: ${commandLine('mcp', 'logout', name, ...of)}`);
+  }
 }
 
 /** No program would start with a server for an unknown toolset. @throws CliError `usage` */
@@ -171,7 +174,7 @@ export function serversInApi(client: Client): serversFile.ServerBackend {
     accept: (name, { now }) => client.acceptMcpServer(name, { digest: now.digest }),
     async remove(name) {
       await client.removeMcpServer(name);
-      return { keepsLogin: false };
+      return { logins: [] };
     },
   };
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import * as mcp from '@holdpoint/mcp';
 import type { AskedTools } from '@holdpoint/mcp/ask-tools';
-import { operatorLogins } from '@holdpoint/runtime/saved-logins';
+import { loginTenants, operatorLogins } from '@holdpoint/runtime/saved-logins';
 import { nameText } from '../../output/index.ts';
 import { CliError, commandLine, interruptSignal, type Shell } from '../../shell/index.ts';
 
@@ -57,7 +57,8 @@ export function serversInFile(shell: Shell): ServerBackend {
     async remove(name) {
       const store = await open();
       if ((await named(() => mcp.removeServer(store, { name, by }))) === 'unknown') known(now(store), name);
-      return { keepsLogin: mcp.loginsOf(name, operatorLogins(dataDir)).length > 0 };
+      const has = (tenant: string) => mcp.loginsOf(name, operatorLogins(dataDir, tenant)).length > 0;
+      return { logins: loginTenants(dataDir).filter(has) };
     },
   };
 }
@@ -183,5 +184,6 @@ export interface ServerBackend {
   look(name: string): Promise<ShownServer>;
   /** @returns the server for `--json`. @throws CliError when it is another than the one that was shown */
   accept(name: string, shown: ShownServer): Promise<object>;
-  remove(name: string): Promise<{ keepsLogin: boolean }>;
+  /** @returns the tenants whose logins stay */
+  remove(name: string): Promise<{ logins: readonly string[] }>;
 }

@@ -1,3 +1,4 @@
+import { defaultTenant } from '@holdpoint/contract';
 import { Command, Option } from 'commander';
 import { withYes } from '../../deciding/confirm.ts';
 import { type Shell, seconds, several } from '../../shell/index.ts';
@@ -69,8 +70,8 @@ export function removeServerCommand(shell: Shell): Command {
 const loginHelp = `
 The command prints an address, opens a browser on a desktop, and waits for its answer on 127.0.0.1. On a machine without a browser, forward the
 port of the address's redirect_uri first: ssh -L PORT:127.0.0.1:PORT machine
-The tokens are kept in the encrypted store of secrets, which needs HOLDPOINT_SECRETS_KEY_FILE; workers renew them. The login counts for runs of
-the tenant default.`;
+The tokens are kept in the encrypted store of secrets, which needs HOLDPOINT_SECRETS_KEY_FILE; workers renew them. Each tenant has a login of its
+own: runs of one tenant never use the login of another.`;
 
 export function loginServerCommand(shell: Shell): Command {
   return new Command('login')
@@ -78,6 +79,7 @@ export function loginServerCommand(shell: Shell): Command {
     .argument('<name>', 'the server')
     .option('--no-browser', 'only print the address')
     .option('--timeout <seconds>', 'how long to wait for the browser (default: 300)', seconds)
+    .option('--tenant <name>', 'for runs of this tenant', defaultTenant)
     .option('--json', 'print JSON; the address is on standard error')
     .addHelpText('after', loginHelp)
     .action(async (name: string, options: LoginOptions) => (await loginActions()).logIn(shell, name, options));
@@ -87,6 +89,7 @@ export function logoutServerCommand(shell: Shell): Command {
   return new Command('logout')
     .description('forget the login at an outside MCP server, and end its tokens there')
     .argument('<name>', 'the server')
+    .option('--tenant <name>', 'the login for runs of this tenant', defaultTenant)
     .option('--json', 'print JSON')
-    .action(async (name: string, options: { json?: true }) => (await loginActions()).logOut(shell, name, options));
+    .action(async (name: string, options: LoginOptions) => (await loginActions()).logOut(shell, name, options));
 }

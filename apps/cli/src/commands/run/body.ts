@@ -5,9 +5,9 @@ import { findSource } from '../../plan/find-source.ts';
 import { type ParsedPlan, readPlan } from '../../plan/plan-file.ts';
 import { type RunFile, readRunFile } from '../../plan/yaml-file.ts';
 import { givenPolicy } from '../../policy/catalog-tools.ts';
-import { mistakeText } from '../../report-error.ts';
 import { type Setting, setFields } from '../../request/set-fields.ts';
 import { type ApiOptions, CliError, type Shell } from '../../shell/index.ts';
+import { mistakeText } from '../../words-for-people.ts';
 import { type Given, nameOf } from './name-options.ts';
 import { type PolicyOptions, stricter } from './policy-options.ts';
 

@@ -1,4 +1,4 @@
-import { findSnapshot } from '../../find-step.ts';
+import { findSnapshot } from '../../find-named.ts';
 import { diffStat, diffText, leftOutText, patchLines } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, type Shell } from '../../shell/index.ts';
 

@@ -4,7 +4,7 @@ import { resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { Snapshot } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
-import { findSnapshot } from '../../find-step.ts';
+import { findSnapshot } from '../../find-named.ts';
 import { ago, counted, nameText, table, unknownText } from '../../output/index.ts';
 import { sayEndOfPage } from '../../output/layout.ts';
 import { type ApiOptions, apiCommand, CliError, count, type Shell } from '../../shell/index.ts';

@@ -1,6 +1,6 @@
 import type { ForkRun } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
-import { stepReference } from '../../find-step.ts';
+import { stepReference } from '../../find-named.ts';
 import { type PlanFile, placeInPlan, readPlan } from '../../plan/plan-file.ts';
 import { givenPolicy } from '../../policy/catalog-tools.ts';
 import { type ApiOptions, apiCommand, label, type Shell, several } from '../../shell/index.ts';

@@ -5,6 +5,7 @@ import { downloadRunCommand, listFilesCommand, listSnapshotsCommand, readFileCom
 import { forkRunCommand } from './fork.ts';
 import { listRunsCommand, listStepsCommand, readValidationCommand, showRunCommand } from './inspect.ts';
 import { readInstructionsCommand } from './instructions.ts';
+import { markRunCommand } from './mark.ts';
 import { publishRunCommand } from './publish.ts';
 import { retryRunCommand, undoRunCommand } from './rewind.ts';
 import { cancelRunCommand, discardRunCommand, pauseRunCommand, resumeRunCommand, sayToRunCommand } from './steer.ts';
@@ -32,5 +33,6 @@ export function runsGroup(shell: Shell): Command {
   runs.addCommand(publishRunCommand(shell));
   runs.addCommand(readValidationCommand(shell));
   runs.addCommand(discardRunCommand(shell));
+  runs.addCommand(markRunCommand(shell));
   return runs;
 }

@@ -3,7 +3,7 @@ import { runStatusSchema } from '@holdpoint/contract';
 import type { Page, Run, Step } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError } from 'commander';
 import { z } from 'zod';
-import { allSteps } from '../../find-step.ts';
+import { allSteps } from '../../find-named.ts';
 import * as output from '../../output/index.ts';
 import { sayDamaged, sayEndOfPage } from '../../output/layout.ts';
 import { type ApiOptions, apiCommand, count, exitCodes, type Shell } from '../../shell/index.ts';

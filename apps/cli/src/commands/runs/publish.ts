@@ -3,7 +3,7 @@ import { placeOf } from '@holdpoint/contract';
 import type { Publication, Publish, RunDetail } from '@holdpoint/contract/wire';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type ConfirmOptions, isSure, offersAgain, withYes } from '../../deciding/confirm.ts';
-import { findSnapshot } from '../../find-step.ts';
+import { findSnapshot } from '../../find-named.ts';
 import { howToDecide } from '../../follow-run.ts';
 import * as output from '../../output/index.ts';
 import * as cli from '../../shell/index.ts';

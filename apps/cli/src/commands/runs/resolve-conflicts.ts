@@ -1,9 +1,9 @@
 import type { Client } from '@holdpoint/client';
 import type { Approval, Decide } from '@holdpoint/contract/wire';
-import { decideOnPage, needsPasskey, type PageDeps } from '../../deciding/approval-desk.ts';
 import { showWhole } from '../../deciding/ask-decision.ts';
 import { askResolutions } from '../../deciding/ask-resolutions.ts';
 import { hunksText } from '../../deciding/conflicts.ts';
+import { decideOnPage, needsPasskey, type PageDeps } from '../../deciding/decide-on-page.ts';
 import { whileLooking } from '../../deciding/while-looking.ts';
 import { CliError, commandLine } from '../../shell/index.ts';
 import { argsFor } from '../approvals/resolve.ts';

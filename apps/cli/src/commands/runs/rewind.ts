@@ -1,5 +1,5 @@
 import type { Client } from '@holdpoint/client';
-import { stepReference } from '../../find-step.ts';
+import { stepReference } from '../../find-named.ts';
 import { counted } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, commandLine, exitCodes, type Shell } from '../../shell/index.ts';
 

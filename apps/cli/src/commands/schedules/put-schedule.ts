@@ -1,12 +1,11 @@
 import { resolve } from 'node:path';
-import type { Occurrence } from '@holdpoint/contract';
-import { type PutSchedule, putScheduleSchema, type Schedule } from '@holdpoint/contract/wire';
+import { type PutSchedule, putScheduleSchema } from '@holdpoint/contract/wire';
 import { schemaProblems } from '@holdpoint/policy';
 import type { Command } from 'commander';
-import { counted, pairs, plain } from '../../output/index.ts';
-import { until } from '../../output/units.ts';
+import { plain } from '../../output/index.ts';
 import { fieldLine, parseYaml, readFileOrInput } from '../../plan/yaml-file.ts';
 import { type ApiOptions, apiCommand, CliError, type Shell, wholeNumber } from '../../shell/index.ts';
+import { scheduleText } from './schedule-text.ts';
 
 const fileHelp = `
 The file has the fields of PUT /v1/schedules/{name} (docs/schedules.md):
@@ -59,34 +58,3 @@ async function readSchedule(shell: Shell, file: string): Promise<PutSchedule> {
 
 const refuse = (lines: string[]): CliError =>
   new CliError('usage', lines.join('\n'), { next: 'Correct the file and send it again; nothing was changed.' });
-
-/** A schedule in lines for a person. */
-export function scheduleText(schedule: Schedule, now: number): string[] {
-  const { paused, next, upcoming, running, waiting, last, failures } = schedule;
-  return pairs({
-    schedule: `${schedule.name}, version ${schedule.version}, ${schedule.status}`,
-    paused: paused && `by ${plain(paused.by)} at ${paused.at}${paused.reason ? `: ${plain(paused.reason)}` : ''}`,
-    when: whenText(schedule),
-    next: paused === null && next !== null ? `${next} (${until(next, now)})` : null,
-    'after it': upcoming.slice(1).join('\n'),
-    overlap: schedule.overlap,
-    note: schedule.note && plain(schedule.note),
-    running: running.map(({ run_id }) => run_id).join('\n'),
-    waiting: waiting > 0 ? counted(waiting, 'occurrence') : null,
-    failures: failures > 0 ? `${failures} in a row` : null,
-    last: last && `${last.scheduled_for}: ${outcomeText(last)}`,
-    'runs as': plain(schedule.runs_as),
-  });
-}
-
-/** The times of a schedule in a few words. */
-export function whenText({ cron, every_s, zone, end_at }: Schedule): string {
-  const times = cron === undefined ? `every ${every_s} s` : `${plain(cron)} ${zone}`;
-  return end_at === undefined ? times : `${times}, until ${end_at}`;
-}
-
-export function outcomeText({ outcome, run_id, reason, count, until }: Occurrence): string {
-  if (run_id !== undefined) return outcome;
-  const several = count === undefined ? '' : ` ${count} until ${until}`;
-  return `${outcome}${several}: ${plain(reason ?? '')}`;
-}

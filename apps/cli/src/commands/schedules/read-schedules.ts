@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { plain, table } from '../../output/index.ts';
 import { sayDamaged } from '../../output/layout.ts';
 import { type ApiOptions, apiCommand, count, type Shell } from '../../shell/index.ts';
-import { outcomeText, scheduleText, whenText } from './put-schedule.ts';
+import { outcomeText, scheduleText, whenText } from './schedule-text.ts';
 
 export function listSchedulesCommand(shell: Shell): Command {
   return apiCommand('list', 'list schedules by name').action(async ({ url, json }: ApiOptions) => {

@@ -2,7 +2,7 @@ import type { Client } from '@holdpoint/client';
 import type { Schedule } from '@holdpoint/contract/wire';
 import { type Command, Option } from 'commander';
 import { type ApiOptions, apiCommand, type Shell } from '../../shell/index.ts';
-import { scheduleText } from './put-schedule.ts';
+import { scheduleText } from './schedule-text.ts';
 
 interface SteerOptions extends ApiOptions {
   reason?: string;

@@ -1,7 +1,7 @@
 import { stepIdSchema } from '@holdpoint/contract';
 import { Command } from 'commander';
 import { type ConfirmOptions, isSure, withYes } from '../../deciding/confirm.ts';
-import { findStep } from '../../find-step.ts';
+import { findStep } from '../../find-named.ts';
 import { oneLine } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, CliError, type Shell } from '../../shell/index.ts';
 import { listStepsCommand } from '../runs/inspect.ts';

@@ -2,7 +2,7 @@ import type { Client } from '@holdpoint/client';
 import { imageIn, imageLine } from '@holdpoint/contract';
 import type { Attempt, Diff, Snapshot, StepDetail } from '@holdpoint/contract/wire';
 import type { Command } from 'commander';
-import { everySnapshot, findStep } from '../../find-step.ts';
+import { everySnapshot, findStep } from '../../find-named.ts';
 import { codeText, duration, leftOutText, nameText, oneLine, pairs, patchLines, plain } from '../../output/index.ts';
 import { type ApiOptions, apiCommand, commandLine, type Shell } from '../../shell/index.ts';
 

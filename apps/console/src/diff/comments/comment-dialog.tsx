@@ -1,7 +1,7 @@
 import { useId, useState } from 'react';
 import { AskDialog } from '../../parts/ask-dialog.tsx';
 import { Choices } from '../../parts/choices.tsx';
-import { Text } from '../../parts/problem-note.tsx';
+import { Text } from '../../parts/text.tsx';
 
 interface Props {
   path: string;

@@ -1,5 +1,5 @@
 import { Note } from '../../parts/note.tsx';
-import { Text } from '../../parts/problem-note.tsx';
+import { Text } from '../../parts/text.tsx';
 import type { DiffStat } from '../use-files.ts';
 import { DraftCard } from './draft-card.tsx';
 import { DraftsBar } from './drafts-bar.tsx';

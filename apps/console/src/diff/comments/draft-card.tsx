@@ -1,8 +1,9 @@
 import { useEffect, useId, useRef } from 'react';
 import { Link } from 'wouter';
 import { Button } from '../../parts/button.tsx';
-import { Text } from '../../parts/problem-note.tsx';
-import type { Commenting, Placed } from './use-places.ts';
+import { Text } from '../../parts/text.tsx';
+import type { Placed } from './use-places.ts';
+import type { Commenting } from './use-proposed.ts';
 
 /** A comment as it is written. It stays a draft until it is sent. */
 export function DraftCard({ placed: { draft, place }, comments }: { placed: Placed; comments: Commenting }) {

@@ -4,7 +4,7 @@ import { ask } from '../../api/request.ts';
 import { AskDialog } from '../../parts/ask-dialog.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Note } from '../../parts/note.tsx';
-import { Text } from '../../parts/problem-note.tsx';
+import { Text } from '../../parts/text.tsx';
 import { useWhyNot } from '../../session/session.tsx';
 import type { Drafts } from './drafts.ts';
 import { type Placed, toComments, written } from './use-places.ts';

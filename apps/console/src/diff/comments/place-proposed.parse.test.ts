@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { patchLinesOf } from '../patch.tsx';
-import { placeProposed } from './use-places.ts';
+import { patchLinesOf } from '../patch-lines.ts';
+import { placeProposed } from './place-proposed.ts';
 
 const draft = (over: object) => ({
   ...{ id: 'd', path: 'a.txt', line: 2, side: 'new' as const, snapshot: '', quote: 'same', text: 'Why?' },

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react';
+import type { DiffItem } from '../diff-items.ts';
 import { lineAt } from '../diff-lines.ts';
-import type { DiffItem } from '../diff-row.tsx';
 import type { DiffStat } from '../use-files.ts';
 import { useDrafts } from './drafts.ts';
 import { type Placed, usePlaces } from './use-places.ts';

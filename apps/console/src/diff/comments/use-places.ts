@@ -1,12 +1,11 @@
-import type { Approval, Diff, LineComment } from '@holdpoint/contract/wire';
+import type { Diff, LineComment } from '@holdpoint/contract/wire';
 import { type UseQueryResult, useQueries } from '@tanstack/react-query';
-import { useCallback, useMemo, useState } from 'react';
+import { useCallback } from 'react';
 import { ask } from '../../api/request.ts';
 import { useRunDetail } from '../../api/runs.ts';
 import { useWhyNot } from '../../session/session.tsx';
-import type { PatchLine } from '../patch.tsx';
 import type { DiffStat } from '../use-files.ts';
-import { type Draft, type Drafts, useDrafts } from './drafts.ts';
+import { type Draft, useDrafts } from './drafts.ts';
 import { moveLine } from './move-line.ts';
 
 /** The present place of a draft's line. `gone`: a later change removed or rewrote the line. `proposed`: a held call would make the line. */
@@ -102,54 +101,3 @@ export function useRunComments(runId: string) {
 }
 
 const none = [] as const;
-
-/**
- * The line of a patch for a draft on a held call: the nearest line with the same text. Undefined: the patch lacks the text, because the call
- * was asked again on other files.
- */
-export function placeProposed(lines: readonly PatchLine[], { path, side, line, quote }: Draft): PatchLine | undefined {
-  const same = lines.filter((each) => each.path === path && each[side] !== undefined && each.text.slice(1) === quote);
-  const distance = (each: PatchLine): number => Math.abs((each[side] ?? 0) - line);
-  return same.toSorted((one, other) => distance(one) - distance(other))[0];
-}
-
-/** The needs of the card of a draft. */
-export interface Commenting {
-  drafts: Drafts;
-  isBegun(id: string): boolean;
-}
-
-interface Proposed extends Commenting {
-  placed: readonly Placed[];
-  /** The drafts on a line of the patch. */
-  on(line: PatchLine): readonly Placed[];
-  /** Drafts whose line the patch has not. */
-  unplaced: readonly Placed[];
-  snapshots: { from: string; to: string };
-  begin(path: string, line: number, side: 'old' | 'new'): void;
-}
-
-/**
- * The drafts on the proposal of a held call. No snapshot has its lines, so a draft names the approval. The next approval of the call shows
- * the draft at the line with the same text.
- */
-export function useProposed({ id, run_id, replaces, changed }: Approval, lines: readonly PatchLine[]): Proposed {
-  const drafts = useDrafts(run_id);
-  const [begun, setBegun] = useState<string>();
-  return useMemo(() => {
-    const asked = [id, replaces, changed?.approval_id];
-    const own = drafts.all.filter(({ approval }) => approval !== undefined && asked.includes(approval));
-    const placed = own.map((draft): Placed => ({ draft, place: { is: 'proposed' } }));
-    const home = new Map(placed.map((one) => [one, placeProposed(lines, one.draft)]));
-    return {
-      ...{ drafts, placed, snapshots: { from: '', to: '' } },
-      on: (line) => placed.filter((one) => home.get(one) === line),
-      unplaced: placed.filter((one) => home.get(one) === undefined),
-      isBegun: (draftId) => draftId === begun,
-      begin(path, line, side) {
-        const quote = lines.find((each) => each.path === path && each[side] === line)?.text.slice(1) ?? '';
-        setBegun(drafts.add({ path, line, side, snapshot: '', approval: id, quote }));
-      },
-    };
-  }, [id, replaces, changed, drafts, lines, begun]);
-}

@@ -1,6 +1,6 @@
 import type { Approval, Tool } from '@holdpoint/contract/wire';
-import { isLongValue, Text, Value } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
+import { isLongValue, Text, Value } from '../../parts/text.tsx';
 import { propertiesOf } from './fields-form.tsx';
 
 /** The arguments of a call in the order of the tool's schema, with its words for each. */

@@ -1,8 +1,8 @@
 import type { Conflict, FileVersion, Resolution } from '@holdpoint/contract';
 import { useState } from 'react';
 import { Note } from '../../parts/note.tsx';
-import { Text } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
+import { Text } from '../../parts/text.tsx';
 import { EditFoot, type FormProps } from './fields-form.tsx';
 import { isPlan } from './shown.ts';
 

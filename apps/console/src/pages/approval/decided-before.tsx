@@ -1,7 +1,7 @@
 import type { Approval, ApprovalContext } from '@holdpoint/contract/wire';
 import { Link } from 'wouter';
 import { useApprovalContext } from '../../api/approvals.ts';
-import { Text } from '../../parts/problem-note.tsx';
+import { Text } from '../../parts/text.tsx';
 import { Ago } from '../../parts/time.tsx';
 
 type Decided = NonNullable<ApprovalContext['decided']>;

@@ -1,7 +1,7 @@
 import type { Approval } from '@holdpoint/contract/wire';
 import { Note, type Tone } from '../../parts/note.tsx';
-import { Text } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
+import { Text } from '../../parts/text.tsx';
 import { Ago } from '../../parts/time.tsx';
 
 const words: Record<Approval['status'], [Tone, string]> = {

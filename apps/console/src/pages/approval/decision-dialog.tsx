@@ -8,7 +8,7 @@ import { Button } from '../../parts/button.tsx';
 import { Choices } from '../../parts/choices.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Note } from '../../parts/note.tsx';
-import { ProblemNote, Text } from '../../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../../parts/text.tsx';
 import { ConflictForm } from './conflict-form.tsx';
 import { DecidedNote } from './decided-note.tsx';
 import { CallLine, FieldsForm, Foot, type FormProps, isFlat } from './fields-form.tsx';

@@ -1,7 +1,7 @@
 import type { Approval } from '@holdpoint/contract/wire';
 import { Badge, Note } from '../../parts/note.tsx';
-import { Text, Value } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
+import { Text, Value } from '../../parts/text.tsx';
 import { spanText } from '../../parts/time.tsx';
 import { ProposedPatch } from './proposed-patch.tsx';
 import { PublishEffect } from './publish-effect.tsx';

@@ -1,7 +1,7 @@
 import type { Approval } from '@holdpoint/contract/wire';
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
-import { Text } from '../../parts/problem-note.tsx';
+import { Text } from '../../parts/text.tsx';
 import { Ago, Until } from '../../parts/time.tsx';
 
 const effects = {

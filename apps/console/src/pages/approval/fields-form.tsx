@@ -1,8 +1,8 @@
 import type { Approval, PointerError, Tool } from '@holdpoint/contract/wire';
 import { type RefObject, useId, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
-import { Text } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
+import { Text } from '../../parts/text.tsx';
 import type { Decision } from './use-decision.ts';
 
 export interface FormProps {

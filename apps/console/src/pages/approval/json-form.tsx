@@ -2,7 +2,7 @@ import type { PointerError } from '@holdpoint/contract/wire';
 import { useId, useState } from 'react';
 import { parseJson } from '../../parts/json-text.ts';
 import { Note } from '../../parts/note.tsx';
-import { Text } from '../../parts/problem-note.tsx';
+import { Text } from '../../parts/text.tsx';
 import { EditFoot, type FormProps } from './fields-form.tsx';
 import { lineOf } from './line-of.ts';
 

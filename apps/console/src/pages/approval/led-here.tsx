@@ -3,8 +3,8 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
 import { useApprovalContext } from '../../api/approvals.ts';
 import { ask } from '../../api/request.ts';
-import { Text } from '../../parts/problem-note.tsx';
 import { StepStatus } from '../../parts/status.tsx';
+import { Text } from '../../parts/text.tsx';
 import { NotShown, useWhyNot } from '../../session/session.tsx';
 
 /** What led to the call: the model's words of its turn, what the run read since the last decision, and the steps before. */

@@ -7,8 +7,8 @@ import { AskDialog } from '../../parts/ask-dialog.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Loading } from '../../parts/empty.tsx';
 import { Note } from '../../parts/note.tsx';
-import { ProblemNote, Text } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
+import { ProblemNote, Text } from '../../parts/text.tsx';
 import { useWhyNot } from '../../session/session.tsx';
 import { Replayed } from '../policies/replayed.tsx';
 

@@ -5,12 +5,13 @@ import { CommentDialog } from '../../diff/comments/comment-dialog.tsx';
 import { DraftCard } from '../../diff/comments/draft-card.tsx';
 import { DraftsBar } from '../../diff/comments/drafts-bar.tsx';
 import { useLineClicks } from '../../diff/comments/use-line-clicks.ts';
-import { useProposed } from '../../diff/comments/use-places.ts';
-import { Patch, type PatchLine, PatchRows, patchLinesOf } from '../../diff/patch.tsx';
+import { useProposed } from '../../diff/comments/use-proposed.ts';
+import { Patch, PatchRows } from '../../diff/patch.tsx';
+import { type PatchLine, patchLinesOf } from '../../diff/patch-lines.ts';
 import { Button } from '../../parts/button.tsx';
 import { Note } from '../../parts/note.tsx';
-import { ProblemNote, Text } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
+import { ProblemNote, Text } from '../../parts/text.tsx';
 
 interface Props {
   approval: Approval;

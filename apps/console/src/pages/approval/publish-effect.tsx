@@ -5,8 +5,8 @@ import { ask } from '../../api/request.ts';
 import { useRunDetail } from '../../api/runs.ts';
 import { DiffView } from '../../diff/diff-view.tsx';
 import { Badge, Note } from '../../parts/note.tsx';
-import { Text } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
+import { Text } from '../../parts/text.tsx';
 import { spanText } from '../../parts/time.tsx';
 import { NotShown, useWhyNot } from '../../session/session.tsx';
 

@@ -1,6 +1,6 @@
 import type { Approval, Decide } from '@holdpoint/contract/wire';
 import { useId } from 'react';
-import { Text } from '../../parts/problem-note.tsx';
+import { Text } from '../../parts/text.tsx';
 import { spanText } from '../../parts/time.tsx';
 import { useWhyNot } from '../../session/session.tsx';
 import { Contradictions } from './decided-note.tsx';

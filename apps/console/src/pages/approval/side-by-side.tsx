@@ -1,6 +1,6 @@
 import type { Approval } from '@holdpoint/contract/wire';
-import { Text } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
+import { Text } from '../../parts/text.tsx';
 
 /** The call that was read, and the call as it is now. */
 export const SideBySide = ({ before, after }: { before: Approval; after: Approval }) => (

@@ -1,8 +1,8 @@
 import type { Approval } from '@holdpoint/contract/wire';
 import { Link } from 'wouter';
 import { Note } from '../../parts/note.tsx';
-import { Text } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
+import { Text } from '../../parts/text.tsx';
 import { Ago } from '../../parts/time.tsx';
 
 /** What the person has to know beside the call: what it may find, and what happened before. */

@@ -3,7 +3,7 @@ import { type FormEvent, useId, useState } from 'react';
 import { ask } from '../../api/request.ts';
 import { Button } from '../../parts/button.tsx';
 import { Note } from '../../parts/note.tsx';
-import { ProblemNote, Text } from '../../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../../parts/text.tsx';
 import { useWhyNot } from '../../session/session.tsx';
 
 type Asked =

@@ -7,8 +7,8 @@ import { Button } from '../../parts/button.tsx';
 import { Choices } from '../../parts/choices.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Badge, Note } from '../../parts/note.tsx';
-import { ProblemNote, Text } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
+import { ProblemNote, Text } from '../../parts/text.tsx';
 import { useWhyNot } from '../../session/session.tsx';
 import { sightMs, useSnoozed } from './snoozed.ts';
 

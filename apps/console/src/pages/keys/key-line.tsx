@@ -1,7 +1,7 @@
 import type { Key } from '@holdpoint/contract/wire';
 import { Button } from '../../parts/button.tsx';
 import { Badge } from '../../parts/note.tsx';
-import { Text } from '../../parts/problem-note.tsx';
+import { Text } from '../../parts/text.tsx';
 import { Ago, Until, useNow } from '../../parts/time.tsx';
 import { useMe } from '../../session/session.tsx';
 
@@ -55,10 +55,12 @@ export function KeyLine({ of: key, onRotate, onRevoke }: Props) {
       </div>
       {!isOver && (
         <span className="row">
-          <Button slim onClick={onRotate} data-row="">
-            Rotate
-            <NameOf of={key} />
-          </Button>
+          {key.sign_in === undefined && (
+            <Button slim onClick={onRotate} data-row="">
+              Rotate
+              <NameOf of={key} />
+            </Button>
+          )}
           <Button slim kind="danger" onClick={onRevoke}>
             Revoke
             <NameOf of={key} />

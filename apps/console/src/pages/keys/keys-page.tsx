@@ -1,4 +1,5 @@
-import type { CreateKey as Body, IssuedKey, Key } from '@holdpoint/contract/wire';
+import type { CreateKey as Body, IssuedKey, Key, Page } from '@holdpoint/contract/wire';
+import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { useId, useState } from 'react';
 import { ask } from '../../api/request.ts';
 import { AskDialog } from '../../parts/ask-dialog.tsx';
@@ -7,12 +8,29 @@ import { Choices } from '../../parts/choices.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Loading } from '../../parts/empty.tsx';
 import { Note } from '../../parts/note.tsx';
-import { ProblemNote, Text } from '../../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../../parts/text.tsx';
 import { useTitle } from '../../parts/use-title.ts';
 import { Needs, useMe, useWhyNot } from '../../session/session.tsx';
 import { KeyLine } from './key-line.tsx';
-import { useKeyList, useRereadKeys } from './use-keys.ts';
 import { YourKey } from './your-key.tsx';
+
+const queryKey = ['keys'];
+
+/** The keys of the caller's tenant, the newest first. */
+export const useKeyList = () =>
+  useInfiniteQuery({
+    queryKey,
+    queryFn: ({ pageParam, signal }) =>
+      ask<Page<Key>>({ path: '/v1/keys', query: { limit: 200, cursor: pageParam }, signal }),
+    initialPageParam: undefined as string | undefined,
+    getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
+  });
+
+/** The list is read again after a request, whatever its answer: a request without an answer may have made a key. */
+export function useRereadKeys(): () => Promise<void> {
+  const queries = useQueryClient();
+  return () => queries.invalidateQueries({ queryKey });
+}
 
 const kinds: readonly (readonly [Key['kind'], string])[] = [
   ['person', 'A person'],

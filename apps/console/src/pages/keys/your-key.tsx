@@ -1,4 +1,4 @@
-import { Text } from '../../parts/problem-note.tsx';
+import { Text } from '../../parts/text.tsx';
 import { wholeTime } from '../../parts/time.tsx';
 import { useMe } from '../../session/session.tsx';
 

@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Link } from 'wouter';
 import { Empty } from '../../parts/empty.tsx';
-import { Text } from '../../parts/problem-note.tsx';
+import { Text } from '../../parts/text.tsx';
 import { useTitle } from '../../parts/use-title.ts';
 
 /** An address or an id that nothing stands behind, with a way back. */

@@ -6,7 +6,7 @@ import { createRun } from '../../api/runs.ts';
 import { Button } from '../../parts/button.tsx';
 import { Choices } from '../../parts/choices.tsx';
 import { parseJson } from '../../parts/json-text.ts';
-import { ProblemNote, Text } from '../../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../../parts/text.tsx';
 import { useTitle } from '../../parts/use-title.ts';
 import { useWhyNot } from '../../session/session.tsx';
 import { bodyOf, type Draft, emptyDraft } from './draft.ts';

@@ -1,7 +1,7 @@
 import type { CheckedPolicy } from '@holdpoint/contract/wire';
 import type { RefObject } from 'react';
 import { Note } from '../../parts/note.tsx';
-import { Text } from '../../parts/problem-note.tsx';
+import { Text } from '../../parts/text.tsx';
 
 interface Props {
   mistakes: CheckedPolicy['mistakes'];

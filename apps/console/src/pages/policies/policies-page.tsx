@@ -3,7 +3,7 @@ import { Link, useLocation } from 'wouter';
 import { Button } from '../../parts/button.tsx';
 import { Empty, Loading } from '../../parts/empty.tsx';
 import { Note } from '../../parts/note.tsx';
-import { ProblemNote, Text } from '../../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../../parts/text.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/use-title.ts';
 import { Needs, useWhyNot } from '../../session/session.tsx';

@@ -6,7 +6,7 @@ import { ask } from '../../api/request.ts';
 import { Button } from '../../parts/button.tsx';
 import { parseJson } from '../../parts/json-text.ts';
 import { Note } from '../../parts/note.tsx';
-import { ProblemNote, Text } from '../../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../../parts/text.tsx';
 import { useWhyNot } from '../../session/session.tsx';
 import { handText } from './handed-over.ts';
 import { Mistakes } from './mistakes.tsx';

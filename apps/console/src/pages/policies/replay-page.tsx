@@ -1,7 +1,7 @@
 import { useRef, useState } from 'react';
 import { Button } from '../../parts/button.tsx';
 import { NumberField } from '../../parts/number-field.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote } from '../../parts/text.tsx';
 import { useTitle } from '../../parts/use-title.ts';
 import { Needs } from '../../session/session.tsx';
 import { takeText } from './handed-over.ts';

@@ -1,7 +1,7 @@
 import type { ReplayedCall } from '@holdpoint/contract/wire';
 import { Link } from 'wouter';
 import { Note } from '../../parts/note.tsx';
-import { Text } from '../../parts/problem-note.tsx';
+import { Text } from '../../parts/text.tsx';
 import { Ago } from '../../parts/time.tsx';
 import type { Found } from './use-replay.ts';
 import { Verdict } from './verdict.tsx';

@@ -1,17 +1,10 @@
-import type {
-  CheckedPolicy,
-  CheckPolicy,
-  Page,
-  PolicySummary,
-  PutPolicy,
-  RememberedRule,
-} from '@holdpoint/contract/wire';
+import type * as wire from '@holdpoint/contract/wire';
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { ask } from '../../api/request.ts';
 
 /** The newest version of a policy, or one of its versions, with its document. */
-export interface StoredPolicy extends Omit<PolicySummary, 'rules'> {
-  document: PutPolicy;
+export interface StoredPolicy extends Omit<wire.PolicySummary, 'rules'> {
+  document: wire.PutPolicy;
 }
 
 const at = (name: string, rest = ''): string => `/v1/policies/${encodeURIComponent(name)}${rest}`;
@@ -19,7 +12,8 @@ const at = (name: string, rest = ''): string => `/v1/policies/${encodeURICompone
 export const usePolicyList = () =>
   useQuery({
     queryKey: ['policies', 'list'],
-    queryFn: ({ signal }) => ask<Pick<Page<PolicySummary>, 'data' | 'damaged'>>({ path: '/v1/policies', signal }),
+    queryFn: ({ signal }) =>
+      ask<Pick<wire.Page<wire.PolicySummary>, 'data' | 'damaged'>>({ path: '/v1/policies', signal }),
     staleTime: 0,
   });
 
@@ -35,7 +29,11 @@ export const useVersions = (name: string) =>
   useInfiniteQuery({
     queryKey: ['policies', 'versions', name],
     queryFn: ({ pageParam, signal }) =>
-      ask<Page<PolicySummary>>({ path: at(name, '/versions'), query: { limit: 200, cursor: pageParam }, signal }),
+      ask<wire.Page<wire.PolicySummary>>({
+        path: at(name, '/versions'),
+        query: { limit: 200, cursor: pageParam },
+        signal,
+      }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
     staleTime: 0,
@@ -45,18 +43,18 @@ export const useRules = () =>
   useInfiniteQuery({
     queryKey: ['rules'],
     queryFn: ({ pageParam, signal }) =>
-      ask<Page<RememberedRule>>({ path: '/v1/rules', query: { limit: 200, cursor: pageParam }, signal }),
+      ask<wire.Page<wire.RememberedRule>>({ path: '/v1/rules', query: { limit: 200, cursor: pageParam }, signal }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next_cursor }) => next_cursor ?? undefined,
     staleTime: 0,
   });
 
-export const checkText = (body: CheckPolicy): Promise<CheckedPolicy> =>
+export const checkText = (body: wire.CheckPolicy): Promise<wire.CheckedPolicy> =>
   ask({ method: 'POST', path: '/v1/policies/check', body });
 
 /** @param ifVersion the version that was read; 0: there is none. Another person's change is a refusal, never lost */
-export const putPolicy = (name: string, body: PutPolicy, ifVersion: number): Promise<StoredPolicy> =>
+export const putPolicy = (name: string, body: wire.PutPolicy, ifVersion: number): Promise<StoredPolicy> =>
   ask({ method: 'PUT', path: at(name), query: { if_version: ifVersion }, body });
 
-export const deletePolicy = (name: string, ifVersion: number): Promise<PolicySummary> =>
+export const deletePolicy = (name: string, ifVersion: number): Promise<wire.PolicySummary> =>
   ask({ method: 'DELETE', path: at(name), query: { if_version: ifVersion } });

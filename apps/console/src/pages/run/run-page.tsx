@@ -5,7 +5,7 @@ import { useRunDetail } from '../../api/runs.ts';
 import type { Topic } from '../../live/messages.ts';
 import { Loading } from '../../parts/empty.tsx';
 import { later } from '../../parts/later.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote } from '../../parts/text.tsx';
 import { useTitle } from '../../parts/use-title.ts';
 import { Missing } from '../missing/missing-page.tsx';
 import { RunHead } from './head/run-head.tsx';

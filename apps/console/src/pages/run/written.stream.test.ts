@@ -1,7 +1,7 @@
 import type { LiveFrame } from '@holdpoint/contract';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { join, type Written } from './live-texts.ts';
+import { join, type Written } from './written.ts';
 
 const since = '2026-01-01T00:00:00.000Z';
 const whole = 'The quick brown fox jumps over the lazy dog. '.repeat(4);

@@ -5,7 +5,7 @@ import { cancelRun } from '../../api/runs.ts';
 import { Button } from '../../parts/button.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Badge } from '../../parts/note.tsx';
-import { Text } from '../../parts/problem-note.tsx';
+import { Text } from '../../parts/text.tsx';
 import { useWhyNot } from '../../session/session.tsx';
 
 /** Cancels the chosen runs, each by its name and with its own result. */

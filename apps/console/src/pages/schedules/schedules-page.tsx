@@ -1,7 +1,7 @@
 import type { Schedule } from '@holdpoint/contract/wire';
 import { Link } from 'wouter';
 import { Empty, Loading } from '../../parts/empty.tsx';
-import { ProblemNote, Text } from '../../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../../parts/text.tsx';
 import { Ago, Until } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/use-title.ts';
 import { Needs } from '../../session/session.tsx';

@@ -1,8 +1,8 @@
 import type { McpEntry, McpServer, McpTool } from '@holdpoint/contract/wire';
 import type { ReactNode } from 'react';
 import { Badge } from '../../parts/note.tsx';
-import { Text, Value } from '../../parts/problem-note.tsx';
 import { LongText } from '../../parts/reading.tsx';
+import { Text, Value } from '../../parts/text.tsx';
 
 /** The tools and the entry of a server, as a person compares them. */
 export interface Said extends Pick<NonNullable<McpServer['seen']>, 'tools' | 'left_out'> {

@@ -6,7 +6,7 @@ import { AskDialog } from '../../parts/ask-dialog.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Loading } from '../../parts/empty.tsx';
 import { Note } from '../../parts/note.tsx';
-import { ProblemNote, Text } from '../../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../../parts/text.tsx';
 import { Ago } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/use-title.ts';
 import { Needs, useWhyNot } from '../../session/session.tsx';

@@ -6,7 +6,7 @@ import { AskDialog } from '../../parts/ask-dialog.tsx';
 import { Button } from '../../parts/button.tsx';
 import { Loading } from '../../parts/empty.tsx';
 import { Badge } from '../../parts/note.tsx';
-import { ProblemNote } from '../../parts/problem-note.tsx';
+import { ProblemNote } from '../../parts/text.tsx';
 import { Ago, Until } from '../../parts/time.tsx';
 import { useTitle } from '../../parts/use-title.ts';
 
@@ -68,13 +68,14 @@ export function SessionsPage() {
 }
 
 function SessionLine({ session, onEnd }: { session: Session; onEnd: () => void }) {
-  const { id, created_at, last_used_at, expires_at, current } = session;
+  const { id, created_at, last_used_at, expires_at, current, signed_in } = session;
   return (
     <li className="row-line">
       <div className="stack tight">
         <code className="small">{id.slice(0, 16)}…</code>
         <span className="muted small">
-          Logged in <Ago at={created_at} /> · used <Ago at={last_used_at} /> · ends <Until at={expires_at} />
+          {signed_in === undefined ? 'Logged in' : signed_in === 'command' ? 'The command signed in' : 'Signed in'}{' '}
+          <Ago at={created_at} /> · used <Ago at={last_used_at} /> · ends <Until at={expires_at} />
         </span>
       </div>
       {current ? (

@@ -9,6 +9,7 @@ export const publishRequestSchema = z.strictObject({
   author: z.strictObject({ name: z.string(), email: z.string() }).optional(),
   include_ignored: z.literal(true).optional(),
   pull_request: pullRequestTargetSchema.optional(),
+  only_validate: z.literal(true).optional().describe('Runs the validators on the snapshot, and publishes nothing'),
   number: z.int().min(1).optional().describe('From 1: each publish of the run has a number'),
 });
 

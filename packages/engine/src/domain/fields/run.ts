@@ -56,6 +56,7 @@ export const runTable = {
     json(z.array(contract.instructionFileSchema), 'Files of the workspace that instruct the model.'),
   ),
   notified: integer('Messages to the model about what happened beside its conversation.'),
+  mark: optional(json(contract.runMarkSchema, 'What a person thinks of its work.')),
   plan_approved: optional(
     text(contract.stepIdSchema, 'The step with the approved plan; absent: plan mode is on where the run began in it.'),
   ),

@@ -1,6 +1,7 @@
 import type * as contract from '@holdpoint/contract';
 import * as model from '../model.ts';
 import { isWaitingForModel } from './conversation.ts';
+import { snapshotted, type TakenSnapshot } from './snapshotted.ts';
 
 /**
  * A run is `waiting` while any approval is open. Every transition that opens or closes approvals adds these conditions and events. The
@@ -65,7 +66,7 @@ export interface NewQuestion {
   question: contract.Payload<contract.OutsideQuestion>;
   state: contract.EventOf<'step.asked'>['data']['state'];
   /** What the call changed up to its question. */
-  snapshot: { snapshot: string; parent: string; files_changed: number; skipped: number } | undefined;
+  snapshot: TakenSnapshot | undefined;
 }
 
 /** Number of the next question of a call, from 1. */
@@ -106,9 +107,7 @@ export function askQuestion(
       model.snapshotIs(run.snapshot ?? ''),
     ],
     events: [
-      ...(snapshot === undefined
-        ? []
-        : [{ type: 'workspace.snapshotted' as const, step_id, data: { attempt, ...snapshot } }]),
+      ...snapshotted(step, snapshot),
       {
         type: 'step.asked',
         step_id,

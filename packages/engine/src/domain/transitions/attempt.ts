@@ -2,6 +2,7 @@ import type * as contract from '@holdpoint/contract';
 import * as model from '../model.ts';
 import { parkedChange } from './ask-question.ts';
 import { mayWrite } from './gate-steps.ts';
+import { snapshotted, type TakenSnapshot, unchanged } from './snapshotted.ts';
 
 /**
  * Starts attempt n on the tree named by the log. From now on every write of an earlier attempt fails its condition. An attempt with
@@ -63,20 +64,12 @@ export function settleBegun(
   { skipped, ...outcome }: contract.Begins,
 ): model.Transition {
   const { id: step_id, attempt } = step;
-  const snapshot = run.snapshot ?? '';
   return {
     if: [
       ...[model.stepIs(step_id, 'deferred'), model.attemptIs(step_id, attempt), model.notCanceled(step_id)],
-      ...[model.leaseIs(run.lease), model.snapshotIs(snapshot)],
+      ...[model.leaseIs(run.lease), model.snapshotIs(run.snapshot ?? '')],
     ],
-    events: [
-      {
-        type: 'workspace.snapshotted',
-        step_id,
-        data: { attempt, snapshot, parent: snapshot, files_changed: 0, skipped },
-      },
-      { type: 'step.succeeded', step_id, data: { attempt, ...outcome } },
-    ],
+    events: [...unchanged(run, step, skipped), { type: 'step.succeeded', step_id, data: { attempt, ...outcome } }],
   };
 }
 
@@ -98,7 +91,7 @@ export interface AttemptResult {
   command?: contract.CommandUse | undefined;
   /** The contents named by the value. */
   contents?: { sha256: string; bytes: number }[] | undefined;
-  snapshot?: { snapshot: string; parent: string; files_changed: number; skipped: number };
+  snapshot?: TakenSnapshot;
   /** A new tree is due: the changes of the attempt are dropped. */
   restore?: true;
   /** `task.created`, when a task starts with this outcome. */
@@ -109,12 +102,14 @@ export interface AttemptResult {
 /** Records the outcome of the running attempt with its snapshot, in one append. */
 export function settleAttempt(stepId: string, result: AttemptResult): model.Transition {
   const { attempt, status, snapshot, created, askedModel: _, ...rest } = result;
-  const events: contract.NewEvent[] = created === undefined ? [] : [created];
-  if (snapshot !== undefined) {
-    events.push({ type: 'workspace.snapshotted', step_id: stepId, data: { attempt, ...snapshot } });
-  }
-  events.push({ type: `step.${status}`, step_id: stepId, data: { attempt, ...rest } });
-  return { if: [model.stepIs(stepId, 'running'), model.attemptIs(stepId, attempt)], events };
+  return {
+    if: [model.stepIs(stepId, 'running'), model.attemptIs(stepId, attempt)],
+    events: [
+      ...(created === undefined ? [] : [created]),
+      ...snapshotted({ id: stepId, attempt }, snapshot),
+      { type: `step.${status}`, step_id: stepId, data: { attempt, ...rest } },
+    ],
+  };
 }
 
 /** The usage of a tool's request to a model. The tokens are spent even when another worker already makes the next attempt. */

@@ -1,5 +1,6 @@
 import type { EventOf } from '@holdpoint/contract';
 import { attemptRuns, leaseIs, type RunState, type StepState, snapshotIs, type Transition } from '../model.ts';
+import { snapshotted, type TakenSnapshot } from './snapshotted.ts';
 
 /** What the other side of a call gets back, as it is recorded. */
 export type OutsideState = NonNullable<EventOf<'step.deferred'>['data']['outside']>;
@@ -10,23 +11,25 @@ export interface NewWait {
   until: number;
   outside: OutsideState;
   /** The tree after the attempt that made the call. The attempts after it only ask, and have none. */
-  snapshot: { snapshot: string; parent: string; files_changed: number; skipped: number } | undefined;
+  snapshot: TakenSnapshot | undefined;
 }
 
 /** The running attempt ends without a result, which the next attempt asks for. Other calls may change the tree until then. */
 export const awaitOutside = (
   run: RunState,
-  { id: step_id, attempt }: Pick<StepState, 'id' | 'attempt'>,
+  step: Pick<StepState, 'id' | 'attempt'>,
   { until, outside, snapshot }: NewWait,
 ): Transition => ({
   if: [
-    ...attemptRuns(step_id, attempt),
+    ...attemptRuns(step.id, step.attempt),
     ...(snapshot === undefined ? [] : [leaseIs(run.lease), snapshotIs(snapshot.parent)]),
   ],
   events: [
-    ...(snapshot === undefined
-      ? []
-      : [{ type: 'workspace.snapshotted' as const, step_id, data: { attempt, ...snapshot } }]),
-    { type: 'step.deferred', step_id, data: { attempt, until: new Date(until).toISOString(), outside } },
+    ...snapshotted(step, snapshot),
+    {
+      type: 'step.deferred',
+      step_id: step.id,
+      data: { attempt: step.attempt, until: new Date(until).toISOString(), outside },
+    },
   ],
 });

@@ -2,6 +2,7 @@ import { isTaskOver, type NewEvent, type Problem } from '@holdpoint/contract';
 import * as model from '../model.ts';
 import { parkedChange } from './ask-question.ts';
 import { restoreAfter } from './attempt.ts';
+import { unchanged } from './snapshotted.ts';
 
 /** Who asks for the end of a step. */
 interface StepCancel {
@@ -71,7 +72,7 @@ function settleStep(
     events: [
       ...(approval === undefined ? [] : [approvalCanceled(step, approval.id, reasonOf(step))]),
       // The snapshot of the tree as the command found the tree, or would have.
-      ...(isBeginning ? [unchanged(run, step)] : []),
+      ...(isBeginning ? unchanged(run, step) : []),
       stepEnded(step, hasRun(step), canceledError(step), {
         writes: isWriter || undefined,
         ...(leavesTree(step) && !isBeginning ? restoreAfter(step) : {}),
@@ -83,12 +84,6 @@ function settleStep(
 
 /** An attempt admitted to the tree, which settles without a snapshot of the tree. */
 const leavesTree = ({ status }: model.StepState): boolean => status === 'running' || status === 'deferred';
-
-const unchanged = ({ snapshot = '' }: model.RunState, { id: step_id, attempt }: model.StepState): NewEvent => ({
-  type: 'workspace.snapshotted',
-  step_id,
-  data: { attempt, snapshot, parent: snapshot, files_changed: 0, skipped: 0 },
-});
 
 const reasonOf = ({ cancel }: model.StepState): string => `${cancel?.by} canceled the call`;
 

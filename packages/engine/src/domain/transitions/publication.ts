@@ -19,6 +19,23 @@ export const requestPublish = (
   ],
 });
 
+/** Asks for the validators alone, also in a dry run. Their end is the end of this request. */
+export const requestValidating = (run: model.RunState, by: string): model.Transition => ({
+  ...requestPublish(run, { message: 'Validators alone', by, only_validate: true }),
+  if: [model.runIs('succeeded'), model.publicationIs('none'), model.snapshotIs(run.snapshot ?? '')],
+});
+
+export const recordOnlyValidated = (): model.Transition => ({
+  if: [model.publicationIs('requested')],
+  events: [{ type: 'workspace.publish_rejected', data: { reason: onlyValidated } }],
+});
+
+const onlyValidated: contract.Problem = {
+  code: 'only_validated',
+  message: 'Not published: only its validators were asked for. They passed.',
+  next: 'Publish it, if you want its changes; a dry run publishes nothing.',
+};
+
 /** Validators start. When a later worker finds this event without a result, the worker of the validators died or is frozen. */
 export const recordValidating = (run: model.RunState, snapshot: string): model.Transition => ({
   if: [

@@ -1,7 +1,8 @@
 import type { PastCompaction, PastConversation, PastTurn, PlannerInput } from '@holdpoint/engine/worker';
 import * as models from '@holdpoint/models';
 import type { Registry } from '@holdpoint/tools';
-import { asUser, freshCap, readBefore, turnMessages } from '../conversation.ts';
+import { asUser, freshCap, readBefore, type Shown, turnMessages } from '../conversation.ts';
+import { findRepeatedReads, type RepeatedReads } from './repeated-reads.ts';
 import { readVerbatim, summaryText, type Verbatim } from './verbatim.ts';
 
 /** A request ready for sending, and its parts. */
@@ -51,8 +52,12 @@ export function buildRequest(
     key: sight.images || sight.pdf ? model : '',
     image: (image) => countImage(model, sight, image),
   };
-  const rendered = (turn: PastTurn, cap: number) => renderedTurn(registry, spec, turn, { cap, count });
-  const middle = turns.map((turn) => rendered(turn, capOf(turn)));
+  const rendered = (turn: PastTurn, cap: number, repeated?: RepeatedReads) =>
+    renderedTurn(registry, spec, turn, { cap, count, repeated });
+  const repeatedAt = (cap: (turn: PastTurn) => number) =>
+    findRepeatedReads(registry, spec.toolset, turns, (turn) => cap(turn) >= freshCap);
+  const repeated = repeatedAt(capOf);
+  const middle = turns.map((turn) => rendered(turn, capOf(turn), repeated));
   const after = readBefore({ readMessages: unread, notified, warned }).map(asUser);
   const begin = models.tokensOf(system) + models.tokensOfTools(tools) + sum(before, count);
   const fixed = begin + sum(after, count);
@@ -61,12 +66,13 @@ export function buildRequest(
     tokens: middle.reduce((all, { tokens }) => all + tokens, fixed),
     ...{ fixed, capOf, summary, carried },
     through(some, cap) {
-      const parts = some.map((turn) => rendered(turn, cap ?? capOf(turn)));
+      const repeats = cap === undefined ? repeated : repeatedAt(() => cap);
+      const parts = some.map((turn) => rendered(turn, cap ?? capOf(turn), repeats));
       const tokens = parts.reduce((all, part) => all + part.tokens, begin);
       return { messages: [...before, ...parts.flatMap(({ messages }) => messages)], tokens };
     },
     tokensAt: (turn, cap) => rendered(turn, cap).tokens,
-    scale: scaleOf(turns, compactions, begin, (turn) => rendered(turn, capOf(turn))),
+    scale: scaleOf(turns, compactions, begin, (turn) => rendered(turn, capOf(turn), repeated)),
   };
 }
 
@@ -106,14 +112,15 @@ function renderedTurn(
   registry: Registry,
   spec: PlannerInput['spec'],
   turn: PastTurn,
-  { cap, count }: { cap: number; count: Counting },
+  { cap, count, repeated }: Shown & { count: Counting },
 ): Rendered {
   const known = rendered.get(turn) ?? new Map<string, Rendered>();
   rendered.set(turn, known);
-  const key = `${cap} ${count.key}`;
+  const again = turn.steps.map((step) => repeated?.get(step) ?? '').join();
+  const key = `${cap} ${count.key} ${again}`;
   const found = known.get(key);
   if (found !== undefined) return found;
-  const messages = turnMessages(registry, spec, turn, cap);
+  const messages = turnMessages(registry, spec, turn, { cap, ...(repeated && { repeated }) });
   const made = { messages, tokens: sum(messages, count) };
   // The caps of a turn become smaller with time, and larger caps are not needed again.
   if (known.size > 4) known.clear();

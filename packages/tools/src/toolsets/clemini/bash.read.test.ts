@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { useWorkspace } from '../../testing/workspace.ts';
 import { clemini } from './toolset.ts';
 
-const workspace = useWorkspace(clemini, { shared: true });
+const workspace = useWorkspace(clemini);
 const bash = (command: unknown, more: object = {}, context: object = {}) =>
   workspace().result('bash', { command, ...more }, context);
 const failed = (error_code: string, error = /./) => ({ error_code, error: expect.stringMatching(error) });

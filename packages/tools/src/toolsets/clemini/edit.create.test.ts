@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { useWorkspace } from '../../testing/workspace.ts';
 import { clemini } from './toolset.ts';
 
-const workspace = useWorkspace(clemini, { shared: true });
+const workspace = useWorkspace(clemini);
 const edit = (file_path: string, old_string: string | undefined, new_string: string, more: object = {}) =>
   workspace().result('edit', { file_path, old_string, new_string, ...more });
 const text = async (path: string) => (await workspace().get(path)).toString();

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { useWorkspace } from '../../testing/workspace.ts';
 import { clemini } from './toolset.ts';
 
-const workspace = useWorkspace(clemini, { shared: true });
+const workspace = useWorkspace(clemini);
 const read = (file_path: unknown, more: object = {}) => workspace().result('read_file', { file_path, ...more });
 const write = (file_path: unknown, content: unknown, more: object = {}) =>
   workspace().result('write_file', { file_path, content, ...more });

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { useWorkspace } from '../../testing/workspace.ts';
 import { clemini } from './toolset.ts';
 
-const workspace = useWorkspace(clemini, { shared: true });
+const workspace = useWorkspace(clemini);
 const glob = (pattern: unknown, more: object = {}) => workspace().result('glob', { pattern, ...more });
 const grep = (pattern: unknown, more: object = {}) => workspace().result('grep', { pattern, ...more });
 const failed = (error_code: string, error = /./) => ({ error_code, error: expect.stringMatching(error) });

@@ -3,8 +3,7 @@ import { expect, test } from 'vitest';
 import { createRegistry } from '../../registry/registry.ts';
 import { bareContext, noTasks } from '../../testing/bare-context.ts';
 import type { ToolContext } from '../../tool.ts';
-import { presentClemini } from './present.ts';
-import { clemini } from './toolset.ts';
+import { clemini, presentClemini } from './toolset.ts';
 
 const registry = createRegistry([clemini]);
 const times = { created_at: '', started_at: null, settled_at: '', queued_ms: 0, duration_ms: 1 };

@@ -7,8 +7,7 @@ import { bareContext } from '../../testing/bare-context.ts';
 import { loopbackNetwork } from '../../testing/loopback-network.ts';
 import { useWebServer } from '../../testing/web-server.ts';
 import type { GenerateRequest, ToolContext } from '../../tool.ts';
-import { presentClemini } from './present.ts';
-import { clemini, createCleminiToolset } from './toolset.ts';
+import { clemini, createCleminiToolset, presentClemini } from './toolset.ts';
 
 const server = useWebServer();
 const registry = createRegistry([clemini]);

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { askModel, noModel } from '../../operations/ask-model.ts';
-import { fetchPage } from '../../operations/fetch-page.ts';
 import { namedAddress, touchedHost, webTarget } from '../../operations/touched.ts';
+import { fetchPage } from '../../operations/web.ts';
 import { wholeCharacters } from '../../text-work/whole-characters.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { settingsOf } from './bash.ts';

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { useWorkspace } from '../../testing/workspace.ts';
 import { cliAgent } from './toolset.ts';
 
-const workspace = useWorkspace(cliAgent, { shared: true });
+const workspace = useWorkspace(cliAgent);
 const create = (args: object) => workspace().result('create_file', args);
 const replace = (args: object) => workspace().result('replace_string_in_file', args);
 const makeDirectory = (path: unknown) => workspace().result('create_directory', { path });

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { networkFetch } from '../../operations/fetch-page.ts';
 import { namedAddress, touchedHost, webTarget } from '../../operations/touched.ts';
+import { networkFetch } from '../../operations/web.ts';
 import { builtInTool } from '../built-in-tool.ts';
 import { refused, success } from './run-in-terminal.ts';
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { useWorkspace } from '../../testing/workspace.ts';
 import { cliAgent } from './toolset.ts';
 
-const workspace = useWorkspace(cliAgent, { shared: true });
+const workspace = useWorkspace(cliAgent);
 const read = (path: unknown, range: object = {}) => workspace().result('read_file', { path, ...range });
 const list = (args: object = {}) => workspace().result('list_dir', args);
 const search = (args: object) => workspace().result('file_search', args);

@@ -4,7 +4,7 @@ import { useWorkspace } from '../../testing/workspace.ts';
 import type { ToolContext } from '../../tool.ts';
 import { cliAgent } from './toolset.ts';
 
-const workspace = useWorkspace(cliAgent, { shared: true });
+const workspace = useWorkspace(cliAgent);
 const run = (command: unknown, more: object = {}) => workspace().result('run_in_terminal', { command, ...more });
 const failed = (code: string, message?: string) => ({
   success: false,

@@ -1,10 +1,15 @@
+import type { Json } from '@holdpoint/contract';
+import type { ToolDefinition } from '../../tool-definition.ts';
 import { defineToolset } from '../../toolset.ts';
 import { advisoryArguments } from '../advisory-arguments.ts';
 import { approvalText } from './approval-text.ts';
-import { openaiFunctions } from './forms.ts';
 import { presentCliAgent } from './present.ts';
 import { cliAgentSettings, settingsOf } from './settings.ts';
 import { cliAgentTools } from './tools.ts';
+
+/** The form of the contract for function calling: a bare function. */
+const openaiFunctions = (tools: readonly ToolDefinition[]): Json[] =>
+  tools.map(({ name, description, input_schema }) => ({ name, description, parameters: input_schema as Json }));
 
 /** Ten tools of a command-line agent. A change or a reach to the web asks a person. */
 export const cliAgent = defineToolset({

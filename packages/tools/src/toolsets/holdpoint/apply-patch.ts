@@ -9,7 +9,7 @@ const maxChars = 3_000_000;
 
 export const applyPatch = builtInTool({
   name: 'apply_patch',
-  description: `Changes files of the workspace by a patch: all of it, or nothing when a part does not apply. The result shows the changes as a diff.
+  description: `Changes files of the workspace by a patch: all of it, or nothing when a part does not apply. The result has the numbers of the new lines.
 The patch is text:
 *** Begin Patch
 *** Update File: src/a.py

@@ -2,7 +2,7 @@ import type { Json } from '@holdpoint/contract';
 import { z } from 'zod';
 import { ownQueries } from '../../graph/port.ts';
 import { askGraph } from '../../operations/ask-graph.ts';
-import { renderRows } from '../../result-text/error-line.ts';
+import { renderRows } from '../../result-text/table.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
 const input = z.strictObject({

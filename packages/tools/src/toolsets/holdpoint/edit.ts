@@ -30,7 +30,7 @@ const input = z
 
 export const edit = builtInTool({
   name: 'edit',
-  description: `Replaces text in a file of the workspace; every other byte stays as it is. The result shows the changed places as a diff.
+  description: `Replaces text in a file of the workspace; every other byte stays as it is. The result shows both ends of each changed place, numbered as in read_file.
 old_string must occur exactly once: include enough of the lines around it, or set replace_all. Copy it from read_file, without the line numbers and the tab behind them. ENOMATCH names the nearest line of the file and says when only whitespace or line endings differ; EMULTIPLE lists the line numbers. Create new files with write_file.`,
   effect: 'workspace',
   risk: 'medium',

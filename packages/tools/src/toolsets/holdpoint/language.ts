@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { findPlaces, previewRename, renameSymbol } from '../../operations/rename-symbol.ts';
+import { findPlaces, previewRename, renameSymbol } from '../../operations/ask-language.ts';
 import { pathArgument, touchedPaths } from '../../operations/touched.ts';
-import { renderPatch } from '../../result-text/changed-file.ts';
+import { renderRename } from '../../result-text/changed-file.ts';
 import { renderPlaces } from '../../result-text/places.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
@@ -48,7 +48,7 @@ export const rename = builtInTool({
   }),
   // Any file may have the name.
   touches: () => ({ paths: [{ path: '.', access: 'write', recursive: true }] }),
-  render: renderPatch,
+  render: renderRename,
   execute: renameSymbol,
   preview: previewRename,
 });

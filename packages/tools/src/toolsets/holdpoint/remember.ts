@@ -2,7 +2,7 @@ import { FileError, notesPath } from '@holdpoint/contract';
 import { z } from 'zod';
 import { failure } from '../../operations/cut-short.ts';
 import { changedPaths, touchedPaths } from '../../operations/touched.ts';
-import { renderValue } from '../../result-text/error-line.ts';
+import { renderValue } from '../../result-text/result-text.ts';
 import type { ToolContext } from '../../tool.ts';
 import { builtInTool } from '../built-in-tool.ts';
 

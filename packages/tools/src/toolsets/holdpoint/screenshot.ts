@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { commandArgument, previewCommand } from '../../operations/command-argument.ts';
 import { takeScreenshot } from '../../operations/take-screenshot.ts';
 import { pathArgument, relativePath } from '../../operations/touched.ts';
-import { renderScreenshot } from '../../result-text/error-line.ts';
+import { renderScreenshot } from '../../result-text/screenshot.ts';
 import { builtInTool } from '../built-in-tool.ts';
 
 const side = z.int().min(200).max(2000);

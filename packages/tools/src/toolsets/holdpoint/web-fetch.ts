@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { fetchPage } from '../../operations/fetch-page.ts';
 import { touchedHost, webTarget } from '../../operations/touched.ts';
+import { fetchPage } from '../../operations/web.ts';
 import { renderPage } from '../../result-text/web-results.ts';
 import { builtInTool } from '../built-in-tool.ts';
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Failure } from '../../operations/cut-short.ts';
-import { allowing, searchWeb } from '../../operations/fetch-page.ts';
 import { touchedHost } from '../../operations/touched.ts';
+import { allowing, searchWeb } from '../../operations/web.ts';
 import { renderSearch } from '../../result-text/web-results.ts';
 import type { SearchPort } from '../../search/port.ts';
 import type { Tool } from '../../tool.ts';

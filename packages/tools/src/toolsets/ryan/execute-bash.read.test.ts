@@ -5,7 +5,7 @@ import { useWorkspace } from '../../testing/workspace.ts';
 import { executeBash } from './execute-bash.ts';
 import { ryan } from './toolset.ts';
 
-const workspace = useWorkspace(ryan, { shared: true });
+const workspace = useWorkspace(ryan);
 const bash = (command: string, settings: object = {}, more: object = {}) =>
   workspace().result('execute_bash', { command, ...more }, { settings });
 

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { useWorkspace } from '../../testing/workspace.ts';
 import { ryan } from './toolset.ts';
 
-const workspace = useWorkspace(ryan, { shared: true });
+const workspace = useWorkspace(ryan);
 const read = (path: string, range: object = {}, settings: object = {}) =>
   workspace().result('read_file', { path, ...range }, { settings });
 const lines = (from: number, to: number) =>

@@ -6,7 +6,7 @@ import type { ToolContext } from '../../tool.ts';
 import { bash as tool } from './bash.ts';
 import { sage } from './toolset.ts';
 
-const workspace = useWorkspace(sage, { shared: true });
+const workspace = useWorkspace(sage);
 const bash = (command: string, args?: string[], settings: object = {}, more: Partial<ToolContext> = {}) =>
   workspace().result('Bash', { command, args }, { settings, ...more });
 const ended = (stdout: string, exitCode = 0, stderr = '') => ({

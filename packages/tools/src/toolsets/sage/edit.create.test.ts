@@ -8,7 +8,7 @@ import type { ToolContext } from '../../tool.ts';
 import { edit as tool } from './edit.ts';
 import { sage } from './toolset.ts';
 
-const workspace = useWorkspace(sage, { shared: true });
+const workspace = useWorkspace(sage);
 const edit = (args: object, more?: Partial<ToolContext>) =>
   workspace().result('Edit', { file: 'f.txt', ...args }, more);
 const before = 'one\ntwo\nthree\n';

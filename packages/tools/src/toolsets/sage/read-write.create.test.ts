@@ -5,7 +5,7 @@ import { useWorkspace } from '../../testing/workspace.ts';
 import type { ToolContext } from '../../tool.ts';
 import { sage } from './toolset.ts';
 
-const workspace = useWorkspace(sage, { shared: true });
+const workspace = useWorkspace(sage);
 const read = (file: unknown, more?: Partial<ToolContext>) => workspace().result('Read', { file }, more);
 const write = (args: object, more?: Partial<ToolContext>) => workspace().result('Write', args, more);
 const meta = { startedAt: '2026-01-01T00:00:00.010Z', endedAt: '2026-01-01T00:00:00.017Z', durationMs: 7 };

@@ -5,7 +5,7 @@ import { useWorkspace } from '../../testing/workspace.ts';
 import type { ToolContext } from '../../tool.ts';
 import { workbench } from './toolset.ts';
 
-const workspace = useWorkspace(workbench, { shared: true });
+const workspace = useWorkspace(workbench);
 const list = (args: object = {}) => workspace().result('list_directory', { path: '.', ...args });
 const names = async (args?: object) =>
   ((await list(args)) as { value: { entries: { name: string }[] } }).value.entries.map(({ name }) => name);

@@ -5,7 +5,7 @@ import { useWorkspace } from '../../testing/workspace.ts';
 import type { ToolContext } from '../../tool.ts';
 import { workbench } from './toolset.ts';
 
-const workspace = useWorkspace(workbench, { shared: true });
+const workspace = useWorkspace(workbench);
 const inTree = (path: string) => join(workspace().path, path);
 /** Links are listed and not followed, which a recursive `readdir` does. */
 async function tree(path = ''): Promise<string[]> {

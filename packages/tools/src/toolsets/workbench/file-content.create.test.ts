@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { useWorkspace } from '../../testing/workspace.ts';
 import { workbench } from './toolset.ts';
 
-const workspace = useWorkspace(workbench, { shared: true });
+const workspace = useWorkspace(workbench);
 const inTree = (path: string) => join(workspace().path, path);
 const read = (args: object, settings: object = {}) => workspace().result('read_file', args, { settings });
 const write = (args: object, approved = false) => workspace().result('write_file', args, { approved });

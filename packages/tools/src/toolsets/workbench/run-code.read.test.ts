@@ -4,7 +4,7 @@ import { useWorkspace } from '../../testing/workspace.ts';
 import type { ToolContext } from '../../tool.ts';
 import { workbench } from './toolset.ts';
 
-const workspace = useWorkspace(workbench, { shared: true });
+const workspace = useWorkspace(workbench);
 const run = (language: 'python' | 'bash', code: string, more: object = {}, settings: object = {}) =>
   workspace().result('run_code', { language, code, ...more }, { settings });
 const ended = (stdout: string, exitCode = 0, stderr = '') => ({

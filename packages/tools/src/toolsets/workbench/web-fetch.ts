@@ -1,8 +1,8 @@
 import type { ToolOutcome } from '@holdpoint/contract';
 import { z } from 'zod';
-import { networkFetch } from '../../operations/fetch-page.ts';
 import { wholeText } from '../../operations/read-text.ts';
 import { namedAddress, touchedHost } from '../../operations/touched.ts';
+import { networkFetch } from '../../operations/web.ts';
 import { textArgument } from '../../text-work/text.ts';
 import type { ToolContext } from '../../tool.ts';
 import { decodeBody } from '../../web/charset.ts';

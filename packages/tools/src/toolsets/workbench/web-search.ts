@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { searchWeb } from '../../operations/fetch-page.ts';
 import { touchedHost } from '../../operations/touched.ts';
+import { searchWeb } from '../../operations/web.ts';
 import type { SearchPort } from '../../search/port.ts';
 import type { Tool } from '../../tool.ts';
 import { builtInTool } from '../built-in-tool.ts';

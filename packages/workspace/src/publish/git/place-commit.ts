@@ -15,6 +15,8 @@ interface Sent {
 
 /** Waits of 0.1 to 0.5 s, together 14 s: a busy machine spends seconds between two steps of git. */
 const mostTries = 30;
+/** A collection of the run's own objects replaces a pack within a moment. An object that is missing after it is lost. */
+const mostReads = 3;
 const retryMs = 100;
 const longestWait = 5;
 
@@ -24,13 +26,18 @@ const longestWait = 5;
  */
 export async function placeCommit(deps: Deps, input: Sent): Promise<void> {
   for (let tries = 1; ; tries++) {
+    let most = mostTries;
+    const cannotRead = (error: unknown): never => {
+      most = mostReads;
+      throw error;
+    };
     try {
-      await sendObjects(deps, input);
+      await sendObjects(deps, input, cannotRead);
       deps.onPoint('publish-git.objects');
       await updateRef(deps, input.source, [ownRef(input.folder.runId), input.commit]);
       return;
     } catch (error) {
-      if (!isPruned(error) || tries === mostTries || !holdsPacks(input.source)) throw error;
+      if (!isPruned(error) || tries >= most || !holdsPacks(input.source)) throw error;
       await delay(retryMs * Math.min(tries, longestWait));
     }
   }
@@ -51,10 +58,13 @@ const isPruned = (error: unknown): boolean => isGitFailure(error) && pruned.test
 const keepNote = (runId: string): string => `holdpoint ${runId}`;
 
 /** A fetch could also refuse the shallow shadow repository, or copy its shallowness. */
-async function sendObjects(deps: Deps, input: Sent): Promise<void> {
+async function sendObjects(deps: Deps, input: Sent, cannotRead: (error: unknown) => never): Promise<void> {
   const { at, options } = asOwner(input.source);
   await pipePack(deps.git, {
-    pack: { args: [`--git-dir=${input.folder.shadow}`, 'pack-objects', '--revs', '--stdout', '-q'] },
+    pack: {
+      args: [`--git-dir=${input.folder.shadow}`, 'pack-objects', '--revs', '--stdout', '-q'],
+      failed: cannotRead,
+    },
     index: { args: [...at, 'index-pack', '--stdin', '--strict', `--keep=${keepNote(input.folder.runId)}`], options },
     revs: `${input.commit}\n^${input.has}\n`,
   }).catch(refused);

@@ -1,2 +1,3 @@
 export * from './journal.ts';
+export * from './journal.ts';
 export * from './record.ts';

@@ -4,7 +4,7 @@ import { Link } from 'wouter';
 import { ask } from '../../../api/request.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Empty, Loading } from '../../../parts/empty.tsx';
-import { ProblemNote, Text } from '../../../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../../../parts/text.tsx';
 import { Ago } from '../../../parts/time.tsx';
 import { useLiveTexts } from '../live-texts.ts';
 import { runPath, type ShownRun, useFollowedRun } from '../shown-run.ts';

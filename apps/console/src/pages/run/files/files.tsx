@@ -6,7 +6,7 @@ import { ask, send } from '../../../api/request.ts';
 import { OutputView } from '../../../output/output-view.tsx';
 import { Empty, Loading } from '../../../parts/empty.tsx';
 import { Note } from '../../../parts/note.tsx';
-import { ProblemNote, Text } from '../../../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../../../parts/text.tsx';
 import { runPath, type ShownRun } from '../shown-run.ts';
 
 /** A longer list has its beginning here; the filter finds the rest. */

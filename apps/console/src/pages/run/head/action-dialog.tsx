@@ -7,7 +7,7 @@ import { ask } from '../../../api/request.ts';
 import { Button, type IconName } from '../../../parts/button.tsx';
 import { Dialog } from '../../../parts/dialog.tsx';
 import { isOver } from '../../../parts/is-over.ts';
-import { ProblemNote } from '../../../parts/problem-note.tsx';
+import { ProblemNote } from '../../../parts/text.tsx';
 import { useWhyNot } from '../../../session/session.tsx';
 import { runPath, type ShownRun } from '../shown-run.ts';
 import { type Action, actions } from './actions.ts';

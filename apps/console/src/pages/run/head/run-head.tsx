@@ -1,7 +1,7 @@
 import { Link } from 'wouter';
 import { Badge, Note } from '../../../parts/note.tsx';
-import { Text } from '../../../parts/problem-note.tsx';
 import { RunStatus } from '../../../parts/status.tsx';
+import { Text } from '../../../parts/text.tsx';
 import { Ago, spanText } from '../../../parts/time.tsx';
 import type { ShownRun } from '../shown-run.ts';
 import { RunActions } from './action-dialog.tsx';

@@ -1,6 +1,6 @@
 import type { Attempt } from '@holdpoint/contract/wire';
 import { Badge, type Tone } from '../../../parts/note.tsx';
-import { Text } from '../../../parts/problem-note.tsx';
+import { Text } from '../../../parts/text.tsx';
 import { spanText, wholeTime } from '../../../parts/time.tsx';
 
 /** Each try at the step: where, how it ended, and what the sandbox enforced. */

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { ask } from '../../../api/request.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Badge, type Tone } from '../../../parts/note.tsx';
-import { ProblemNote, Text } from '../../../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../../../parts/text.tsx';
 import { runPath, type ShownRun } from '../shown-run.ts';
 
 type Connected = Extract<RunEvent, { type: 'network.connected' }>;

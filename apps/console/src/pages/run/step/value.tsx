@@ -1,7 +1,7 @@
 import type { StepDetail } from '@holdpoint/contract/wire';
 import { OutputView } from '../../../output/output-view.tsx';
-import { Text } from '../../../parts/problem-note.tsx';
 import { LongText } from '../../../parts/reading.tsx';
+import { Text } from '../../../parts/text.tsx';
 
 type Json = StepDetail['args'];
 

@@ -8,7 +8,7 @@ import { Button } from '../../../parts/button.tsx';
 import { Choices } from '../../../parts/choices.tsx';
 import { Empty, Loading } from '../../../parts/empty.tsx';
 import { Badge, type Tone } from '../../../parts/note.tsx';
-import { ProblemNote, Text } from '../../../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../../../parts/text.tsx';
 import { spanText } from '../../../parts/time.tsx';
 import { useWhyNot } from '../../../session/session.tsx';
 import { runPath, type ShownRun } from '../shown-run.ts';

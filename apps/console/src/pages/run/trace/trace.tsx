@@ -1,25 +1,17 @@
-import {
-  byParent,
-  criticalPath,
-  endOf,
-  labelOf,
-  type Spender,
-  spenderOf,
-  startOf,
-} from '@holdpoint/contract/time-spent';
-import type { TraceSpan } from '@holdpoint/contract/wire';
+import * as timeSpent from '@holdpoint/contract/time-spent';
+import type * as wire from '@holdpoint/contract/wire';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useWindowVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState } from 'react';
 import { Link } from 'wouter';
+import { ask } from '../../../api/request.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Empty, Loading } from '../../../parts/empty.tsx';
 import { isOver } from '../../../parts/is-over.ts';
-import { ProblemNote, Text } from '../../../parts/problem-note.tsx';
+import { ProblemNote, Text } from '../../../parts/text.tsx';
 import { spanText } from '../../../parts/time.tsx';
 import { useTop } from '../../../parts/use-top.ts';
-import type { ShownRun } from '../shown-run.ts';
-import { readTrace, type WholeTrace } from './read-trace.ts';
+import { runPath, type ShownRun } from '../shown-run.ts';
 
 /** Where the time of the run went: a waterfall of its spans, with the path on which its end depended. */
 export function Trace({ run }: ShownRun) {
@@ -74,7 +66,7 @@ export function Trace({ run }: ShownRun) {
   );
 }
 
-const legend: [Spender, string][] = [
+const legend: [timeSpent.Spender, string][] = [
   ['model', 'model'],
   ['tool', 'tool'],
   ['person', 'waiting for people'],
@@ -116,7 +108,7 @@ function TraceRow({ row, from, whole, runId }: { row: SpanRow; from: number; who
   const { span, depth, spender, isCritical } = row;
   const took = row.to - row.from;
   const id = span.attributes[stepId];
-  const name = <Text most={80}>{labelOf(span)}</Text>;
+  const name = <Text most={80}>{timeSpent.labelOf(span)}</Text>;
   return (
     <div className={`trace-row${isCritical ? ' critical' : ''}`}>
       <span className="trace-name one-line" style={{ paddingLeft: `${Math.min(depth, 8) * 0.75}rem` }}>
@@ -143,28 +135,44 @@ function TraceRow({ row, from, whole, runId }: { row: SpanRow; from: number; who
 }
 
 export interface SpanRow {
-  span: TraceSpan;
+  span: wire.TraceSpan;
   /** Milliseconds since the epoch. */
   from: number;
   to: number;
   depth: number;
-  spender: Spender;
+  spender: timeSpent.Spender;
   isCritical: boolean;
 }
 
 /** The tree of spans as rows, in order of start. */
 export function spanRows({ spans, now }: WholeTrace): SpanRow[] {
-  const children = byParent(spans);
-  const critical = criticalPath(spans, now);
+  const children = timeSpent.byParent(spans);
+  const critical = timeSpent.criticalPath(spans, now);
   const rows: SpanRow[] = [];
   const visit = (parent: string | null, depth: number): void => {
-    for (const span of (children.get(parent) ?? []).toSorted((a, b) => startOf(a) - startOf(b))) {
-      const spender = spenderOf(span) ?? (span.kind === 'publish' ? 'workspace' : 'other');
+    for (const span of (children.get(parent) ?? []).toSorted((a, b) => timeSpent.startOf(a) - timeSpent.startOf(b))) {
+      const spender = timeSpent.spenderOf(span) ?? (span.kind === 'publish' ? 'workspace' : 'other');
       const isCritical = critical.has(span.span_id);
-      rows.push({ span, from: startOf(span), to: endOf(span, now), depth, spender, isCritical });
+      rows.push({ span, from: timeSpent.startOf(span), to: timeSpent.endOf(span, now), depth, spender, isCritical });
       visit(span.span_id, depth + 1);
     }
   };
   visit(null, 0);
   return rows;
+}
+
+/** All spans of a run; spans that have not ended last until `now`. */
+export interface WholeTrace {
+  spans: readonly wire.TraceSpan[];
+  now: number;
+}
+
+export async function readTrace(runId: string, signal: AbortSignal): Promise<WholeTrace> {
+  const spans: wire.TraceSpan[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = await ask<wire.Trace>({ path: runPath(runId, '/trace'), query: { after, limit: 10_000 }, signal });
+    spans.push(...page.spans);
+    if (!page.has_more || page.next_cursor === null) return { spans, now: Date.now() };
+    after = page.next_cursor;
+  }
 }

@@ -6,7 +6,7 @@ import type { ToolContext } from '../../../tool.ts';
 import { workbench } from '../toolset.ts';
 import { workbenchExtra } from './index.ts';
 
-const workspace = useWorkspace({ ...workbench, tools: workbenchExtra.tools }, { shared: true });
+const workspace = useWorkspace({ ...workbench, tools: workbenchExtra.tools });
 const result = (tool: string, args: object = {}) => workspace().result(tool, args);
 const run = async (...argv: [string, ...string[]]) => (await workspace().context().run({ argv })).stdout.text;
 const failed = (code: string, message = '') => ({
