@@ -73,6 +73,14 @@ export const manySeconds = [
   'packages/sandbox/src/files/tool-host-changes.create.test.ts',
   'packages/workspace/src/publish/{directory/writer.race,git/merge.publish}.test.ts',
   'tests/runs/{model-run,tasks}.create.test.ts',
+  'apps/api/src/routes/webhooks/{webhooks.create,hostile-receiver.reject}.test.ts',
+  'apps/api/src/routes/{approvals/approval.reject,runs/runs.fork}.test.ts',
+  'apps/cli/src/commands/run/removed-options.reject.test.ts',
+  'packages/engine/src/{commands/plan-mode,handlers/handle-task,attempts/awaited-outside}.recover.test.ts',
+  'packages/engine/src/spans/shape.read.test.ts',
+  'packages/runtime/src/pull-requests/hostile-host.reject.test.ts',
+  'packages/runtime/src/model-planner/instructions/repository.read.test.ts',
+  'packages/workspace/src/repository/history.create.test.ts',
 ].flatMap(found);
 
 /** Files that start a system of their own for a few tests, which takes three seconds of CPU time. */
@@ -87,6 +95,7 @@ const ownSystems = [
   'tests/runs/{agents.list,live.stream}.test.ts',
   'tests/telemetry/traces.create.test.ts',
   'apps/api/src/routes/sign-in/{forged-tokens,sign-in}.reject.test.ts',
+  'tests/runs/evals.create.test.ts',
 ].flatMap(found);
 
 const parts = 8;
@@ -112,7 +121,6 @@ export const forms = [
   'packages/workspace/src/snapshots/{snapshot.create,restore.recover}.test.ts',
   'packages/workspace/src/{maintenance,prepared}/**/*.test.ts',
   'tests/runs/{runs.fork,deterministic.create}.test.ts',
-  'apps/api/src/routes/webhooks/{webhooks.create,hostile-receiver.reject}.test.ts',
 ].flatMap(found);
 /** Files whose other form `npm test` leaves out today. */
 export const formsNotToday = othersOf(forms);

@@ -4,7 +4,7 @@ import type { FastifyBaseLogger } from 'fastify';
 import type { Config } from '../config.ts';
 import { type ApiDeps, recordChange, type ServerDeps } from '../deps.ts';
 import { ApiProblem } from '../errors/to-problem.ts';
-import { openSignIn, type SignIn } from './open-sign-in.ts';
+import type { SignIn } from './open-sign-in.ts';
 import { openSeal } from './seal.ts';
 
 interface Deps extends Pick<ApiDeps, 'audit' | 'now'> {
@@ -57,6 +57,8 @@ export async function startSignIns(
   { sweepMs, ...deps }: Pick<ServerDeps, 'callers' | 'audit' | 'logger' | 'now'> & { sweepMs: number },
 ): Promise<{ signIn: SignIn; stop(): Promise<void> } | undefined> {
   if (settings === undefined) return undefined;
+  // An API without an identity provider loads no libraries of OpenID Connect.
+  const { openSignIn } = await import('./open-sign-in.ts');
   const signIn = openSignIn({ ...deps, settings, secrets, seal: await openSeal(dataDir) });
   const everyMs = Math.max(50, Math.min(sweepMs, settings.refresh_s * 250));
   return { signIn, ...startConfirming({ ...deps, signIn }, everyMs) };

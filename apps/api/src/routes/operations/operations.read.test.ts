@@ -54,6 +54,7 @@ test("the operator's bounds are those that the API was started with", async () =
     ...{ source_roots: [], publish_roots: [], tool_modules: [], ceilings: {} },
     git_hosts: ['*'],
     model: { name: null, problem: null },
+    sign_in: null,
   });
 });
 
