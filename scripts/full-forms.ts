@@ -81,6 +81,8 @@ export const manySeconds = [
   'packages/runtime/src/pull-requests/hostile-host.reject.test.ts',
   'packages/runtime/src/model-planner/instructions/repository.read.test.ts',
   'packages/workspace/src/repository/history.create.test.ts',
+  'packages/engine/src/pull-requests/look.recover.test.ts',
+  'packages/runtime/src/pull-requests/talk-back.publish.test.ts',
 ].flatMap(found);
 
 /** Files that start a system of their own for a few tests, which takes three seconds of CPU time. */
@@ -96,6 +98,7 @@ const ownSystems = [
   'tests/telemetry/traces.create.test.ts',
   'apps/api/src/routes/sign-in/{forged-tokens,sign-in}.reject.test.ts',
   'tests/runs/evals.create.test.ts',
+  'tests/runs/pull-request-talks.publish.test.ts',
 ].flatMap(found);
 
 const parts = 8;

@@ -20,7 +20,7 @@ export const rooms = {
     'errors',
     'about-request path-of logger config sign-in-settings bound-connections deps',
     'webhooks',
-    'push',
+    'pull-requests push',
     'live',
   ],
   'apps/cli': [
@@ -128,6 +128,7 @@ export const rooms = {
     'preparing',
     'publishing',
     'policies',
+    'pull-requests',
     'schedules',
     'evals',
     'deliveries',

@@ -1,6 +1,7 @@
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type CallerLimits, callerLimitsFrom } from '@holdpoint/callers';
+import { secretNameSchema } from '@holdpoint/contract';
 import { type Ceilings, ceilingsFrom, policyFileFrom } from '@holdpoint/engine';
 import { type SpaceLimits, spaceLimitsFrom } from '@holdpoint/engine/space';
 import { serversFile } from '@holdpoint/mcp';
@@ -33,6 +34,8 @@ export interface Config {
   pushContact?: string;
   /** Where people open the console, for links in messages: without a slash at its end. */
   publicUrl?: string | undefined;
+  /** The name of the secret that signs webhooks of GitHub. Undefined: none are taken. */
+  githubWebhook?: string | undefined;
   /** The name that passkeys are made for. Undefined: the name of each page. */
   passkeyDomain?: string | undefined;
   /** Space to leave free on the disk of the data directory. */
@@ -92,6 +95,7 @@ export function readConfig(env: Record<string, string | undefined>): Config {
     models: modelSettingsFrom(env),
     allowAddresses: parsed.data.HOLDPOINT_ALLOW_ADDRESSES.split(',').filter((range) => range !== ''),
     pushContact: parsed.data.HOLDPOINT_PUSH_CONTACT,
+    githubWebhook: parsed.data.HOLDPOINT_GITHUB_WEBHOOK,
     passkeyDomain: parsed.data.HOLDPOINT_PASSKEY_DOMAIN,
     publicUrl: parsed.data.HOLDPOINT_PUBLIC_URL?.replace(/\/+$/, ''),
     space: spaceLimitsFrom(given),
@@ -137,6 +141,7 @@ const environmentSchema = z.object({
   /** @default 4747 */
   HOLDPOINT_PORT: z.coerce.number().pipe(z.int().min(0).max(65_535)).default(4747),
   HOLDPOINT_ALLOW_ADDRESSES: z.string().default(''),
+  HOLDPOINT_GITHUB_WEBHOOK: secretNameSchema.optional(),
   HOLDPOINT_PUSH_CONTACT: z
     .string()
     .regex(/^(mailto:\S+@\S+|https:\/\/\S+)$/, 'expected mailto:NAME@HOST or an https:// address')

@@ -17,6 +17,7 @@ import type { ZodTypeProvider } from 'fastify-type-provider-zod';
 import type { LiveStreams } from './live/live-streams.ts';
 import type { Presence } from './live/presence.ts';
 import type { RunNotifications } from './live/run-notifications.ts';
+import type { Pulls } from './pull-requests/open-pulls.ts';
 import type { PushService } from './push/open-push.ts';
 import type { Webhooks } from './webhooks/open-webhooks.ts';
 
@@ -67,6 +68,9 @@ export interface ServerDeps extends Omit<engine.EngineDeps, 'logger'> {
   schedules: Schedules;
   evals: Evals;
   webhooks: Webhooks;
+  pulls: Pulls;
+  /** The name of the secret that signs webhooks of GitHub. Undefined: none are taken. */
+  githubWebhook?: string | undefined;
   notifications: RunNotifications;
   live: LiveStreams;
   presence: Presence;

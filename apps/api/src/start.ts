@@ -24,6 +24,7 @@ import { RunNotifications } from './live/run-notifications.ts';
 import { observeDisk } from './metrics/observe-disk.ts';
 import { observeRedis } from './metrics/observe-redis.ts';
 import { observeRuns } from './metrics/observe-runs.ts';
+import { openPulls } from './pull-requests/open-pulls.ts';
 import { openPush } from './push/open-push.ts';
 import { openVapidKeys } from './push/vapid-keys.ts';
 import { followServerChanges } from './record-server-changes.ts';
@@ -143,6 +144,7 @@ export async function startApi(
     ...{ secrets: config.secrets, allowAddresses: config.allowAddresses, publicUrl: config.publicUrl },
     connect: connections.worker,
   });
+  const pulls = openPulls({ redis: connections.state, now });
   const serverDeps: ServerDeps = {
     openEngine: open,
     callers,
@@ -150,6 +152,8 @@ export async function startApi(
     schedules,
     evals,
     webhooks,
+    pulls,
+    githubWebhook: config.githubWebhook,
     audit,
     ...deps,
     logger,
@@ -222,6 +226,7 @@ export async function startApi(
     await schedules.stop();
     await evals.stop();
     await webhooks.stop();
+    await pulls.close();
     await queues.close();
     clock.stop();
     await connections.close();

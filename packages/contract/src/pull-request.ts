@@ -7,6 +7,17 @@ import { line } from './source.ts';
 export const pullRequestProviders = ['github'] as const;
 export type PullRequestProvider = (typeof pullRequestProviders)[number];
 
+/** How often the answers of a code host may wake a run, when its publish names no number. */
+export const defaultPullRequestRounds = 5;
+
+const rounds = z
+  .int()
+  .min(0)
+  .max(50)
+  .optional()
+  .describe(
+    `How often failed checks and comments of people with write access may wake the run, over the life of the pull request. 0: never. Default: ${defaultPullRequestRounds}`,
+  );
 const title = line.min(1).max(250);
 const base = line.min(1).max(250).describe('The branch that the pull request is to be merged into');
 
@@ -32,6 +43,7 @@ export const pullRequestOptionsSchema = z.strictObject({
   base: base.optional().describe('Default: the branch that the run began with; without one, the default branch'),
   title: title.optional().describe("Default: the run's title"),
   draft: z.boolean().optional().describe('Default: false'),
+  rounds,
 });
 export type PullRequestOptions = z.infer<typeof pullRequestOptionsSchema>;
 
@@ -44,6 +56,7 @@ export const pullRequestTargetSchema = z.strictObject({
   base: z.string().optional().describe("Not there: the repository's default branch"),
   title: z.string(),
   draft: z.literal(true).optional(),
+  rounds,
 });
 export type PullRequestTarget = z.infer<typeof pullRequestTargetSchema>;
 

@@ -44,6 +44,8 @@ export interface WorkerDeps extends EngineDeps {
   workspaces: ports.WorkspacePort;
   /** Opens the pull requests of publishes. @default none is opened: such a publish fails */
   pullRequests?: ports.PullRequestPort | undefined;
+  /** Has the pull request of a run looked at. @default the sweep of the pull requests finds it */
+  wakePull?: ((runId: string, at: number) => Promise<void>) | undefined;
   planners: { scripted: ports.Planner; model: ports.Planner };
   /** Kinds of sub-agents. @default none */
   agentKinds?: ports.AgentKinds | undefined;

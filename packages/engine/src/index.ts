@@ -81,6 +81,7 @@ export type { Logger } from './ports/index.ts';
 export { setLogLevel, watchLogLevel } from './processes/log-level.ts';
 export { answerQuestions, askWorker } from './processes/questions.ts';
 export { serverLooks } from './processes/server-looks.ts';
+export { openPullStore, type PullStore, roundsOf } from './pull-requests/index.ts';
 export type {
   Attempt,
   NumberedStep,
@@ -93,6 +94,7 @@ export type {
 export { TraceIds } from './queries/trace-ids.ts';
 export { type DeliveryQueue, openDeliveryQueue } from './queues/delivery-queue.ts';
 export { type EvalJob, type EvalQueue, openEvalQueue } from './queues/eval-queue.ts';
+export { openPullWaker } from './queues/pull-queue.ts';
 export { openPushQueue, type PushJob } from './queues/push-queue.ts';
 export { openQueues, type Queues, queueNames } from './queues/queues.ts';
 export { openScheduleQueue, type ScheduleJob, type ScheduleQueue } from './queues/schedule-queue.ts';

@@ -21,11 +21,14 @@ export { scriptedPlanner } from './planning/scripted.ts';
 export type {
   AgentKinds,
   BudgetUse,
+  CodeHostUser,
   ExecutionContext,
   Executor,
+  FailedCheck,
   FoundKinds,
   MadeWorkspace,
   NewsOfTask,
+  OpenedPull,
   OpenTask,
   PastCompaction,
   PastConversation,
@@ -37,8 +40,11 @@ export type {
   PlannerInput,
   PrepareEnd,
   PublishCall,
+  PullRequestAnswer,
   PullRequestCall,
+  PullRequestNews,
   PullRequestPort,
+  PullRequestRemark,
   PullRequestReport,
   ReportedDecision,
   RunDecision,
@@ -49,7 +55,9 @@ export type {
   WrittenCompaction,
   WrittenInstructions,
 } from './ports/index.ts';
+export { openPullLooks, openPullStore } from './pull-requests/index.ts';
 export { openBackend, wakeWaiting } from './queues/open-backend.ts';
+export { openPullQueue } from './queues/pull-queue.ts';
 export {
   backoffOf,
   capDelay,

@@ -47,6 +47,7 @@ import { redactPlanner } from './model-planner/redact-planner.ts';
 import { createAgentPlanner } from './outside-planner/agent-planner.ts';
 import { makeOwnCall } from './outside-planner/own-calls.ts';
 import { RunningAgents } from './outside-planner/running-agents.ts';
+import { openLooks } from './pull-requests/open-looks.ts';
 import { openPullRequests } from './pull-requests/open-pull-requests.ts';
 import { reportLate } from './report-late.ts';
 import { ConfigError, type RuntimeConfig } from './runtime-config.ts';
@@ -185,6 +186,9 @@ export async function startWorkers(
     ...{ settings: config.models, fetch: modelFetch(texts), dataDir: config.dataDir, version: config.version },
   };
   const agentKinds = openAgentKinds({ workspaces, registry, operator: config.agentKinds, logger });
+  const looks = openLooks({
+    ...{ redis: connections.state, connect: connections.worker, now, logger, sweepMs: config.sweepMs },
+  });
   const deps = traced.deps({
     workerId,
     redis: connections.state,
@@ -217,6 +221,7 @@ export async function startWorkers(
       ...{ secrets, logger, allowAddresses: config.allowAddresses, authorities: remoteFiles.authorities },
       ...{ gitHosts: config.roots.gitHosts, consoleUrl: config.consoleUrl },
     }),
+    wakePull: looks.wake,
     planners: {
       scripted: redactPlanner(scriptedPlanner, secrets),
       model: withOutsideAgents(
@@ -255,6 +260,7 @@ export async function startWorkers(
     logger,
   );
   checkSpace = () => void space.check();
+  looks.start(deps);
   const cancels = await watchCancels(deps, { subscriber: connections.subscriber, workers });
   const loop = watchLoop({ onLate: reportLate(logger, workers) });
   logDrops.reportTo(metrics);
@@ -301,6 +307,7 @@ export async function startWorkers(
 
   return async () => {
     logger.info({ active: [...workers.active()] }, 'worker draining');
+    await looks.stop();
     await workers.drain(config.drainMs);
     space.stop();
     cancels.stop();

@@ -266,6 +266,21 @@ export const apiProblems = {
     title: 'Another evaluation has this id',
     next: 'Begin it under an id of its own. Nothing was begun.',
   },
+  pull_request_not_found: {
+    status: 404,
+    title: 'No pull request',
+    next: 'Publish the run with `pull_request` first.',
+  },
+  hooks_off: {
+    status: 404,
+    title: 'No webhooks',
+    next: 'Name a secret of at least 16 characters in HOLDPOINT_GITHUB_WEBHOOK of the API, and use its value at GitHub.',
+  },
+  hook_refused: {
+    status: 401,
+    title: 'Wrong signature',
+    next: 'Give the webhook at GitHub the value of the secret that HOLDPOINT_GITHUB_WEBHOOK names, and the content type application/json. Nothing was changed.',
+  },
   schedule_not_found: {
     status: 404,
     title: 'No such schedule',

@@ -126,6 +126,7 @@ const routes = [
   'get /v1/runs/{id}/files',
   'get /v1/runs/{id}/files/content',
   'get /v1/runs/{id}/instructions',
+  'get /v1/runs/{id}/pull-request',
   'get /v1/runs/{id}/snapshots',
   'get /v1/runs/{id}/steps',
   'get /v1/runs/{id}/tasks',
@@ -160,6 +161,7 @@ const routes = [
   'post /v1/approvals/{id}/pattern',
   'post /v1/approvals/{id}/preview',
   'post /v1/evals/{id}/cancel',
+  'post /v1/hooks/github',
   'post /v1/keys',
   'post /v1/keys/{id}/rotate',
   'post /v1/mcp/servers',
@@ -184,6 +186,7 @@ const routes = [
   'post /v1/runs/{id}/pause',
   'post /v1/runs/{id}/publish',
   'post /v1/runs/{id}/publish/dry-run',
+  'post /v1/runs/{id}/pull-request/look',
   'post /v1/runs/{id}/resume',
   'post /v1/runs/{id}/retry',
   'post /v1/runs/{id}/undo',
@@ -366,7 +369,7 @@ describe('the OpenAPI document', () => {
         .sort();
     const open = [
       ...['delete /v1/session', 'get /healthz', 'get /readyz'],
-      ...['get /v1/sign-in', 'get /v1/sign-in/callback', 'get /v1/sign-in/start'],
+      ...['get /v1/sign-in', 'get /v1/sign-in/callback', 'get /v1/sign-in/start', 'post /v1/hooks/github'],
       ...['post /v1/session', 'post /v1/session/exchange', 'post /v1/sign-in/back-channel-logout'],
       ...['post /v1/sign-in/device', 'post /v1/sign-in/device/token'],
     ];

@@ -52,6 +52,7 @@ interface Options extends Pace {
   publicUrl?: string;
   port?: number;
   signIn?: SignInSettings;
+  githubWebhook?: string;
 }
 
 export async function startTestApi(options: Options = {}): Promise<TestApi> {
@@ -66,6 +67,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     publicUrl,
     port = 0,
     signIn,
+    githubWebhook,
     ...pace
   } = rest;
   const dataDir = await mkdtemp(join(tmpdir(), 'hp-api-'));
@@ -85,6 +87,7 @@ export async function startTestApi(options: Options = {}): Promise<TestApi> {
     secrets,
     callerLimits: { ...callerLimitsFrom({}), ...callerLimits },
     policyFile,
+    githubWebhook,
     ...(metrics !== undefined && { metrics }),
   } as const;
   const connections = connect(redis.path, pino({ level: 'silent' }));

@@ -21,6 +21,16 @@ export const publicationRequests = ({ ask }: Transport) => ({
   publish: async (runId: string, body: wire.Publish = {}, { signal }: Options = {}): Promise<wire.Publication> =>
     (await ask({ method: 'POST', path: at('runs', runId, '/publish'), body, signal }, wire.publicationSchema)).body,
 
+  /** The pull request of the last publish, as Holdpoint saw it last. @throws ApiError `pull_request_not_found` */
+  getPullRequest: async (runId: string, { signal }: Options = {}): Promise<wire.FollowedPullRequest> =>
+    (await ask({ path: at('runs', runId, '/pull-request'), signal }, wire.followedPullRequestSchema)).body,
+
+  /** Has a worker look at the pull request now; the answer is how it was before. @throws ApiError `pull_request_not_found` */
+  async lookAtPullRequest(runId: string, { signal }: Options = {}): Promise<wire.FollowedPullRequest> {
+    const request = { method: 'POST', path: at('runs', runId, '/pull-request/look'), signal } as const;
+    return (await ask(request, wire.followedPullRequestSchema)).body;
+  },
+
   /** Removes the workspace of an ended run. */
   discard: async (runId: string, { signal }: Options = {}): Promise<wire.Publication> =>
     (await ask({ method: 'POST', path: at('runs', runId, '/discard'), signal }, wire.publicationSchema)).body,

@@ -8,6 +8,7 @@ export * from './decide.ts';
 export * from './diff.ts';
 export * from './eval.ts';
 export * from './event.ts';
+export * from './followed-pull-request.ts';
 export * from './fork.ts';
 export * from './instructions.ts';
 export * from './key.ts';

@@ -52,19 +52,26 @@ const notWakeable = (message: string): EngineError => new EngineError('run_not_w
  * Sends a message to a run. When the call returns, the message is in the log. A model reads the message before its next turn, and cannot
  * end the run earlier. A scripted plan reads no messages.
  * @param message.key a repeated key sends the message only once
+ * @param message.id an id that was chosen before, in the place of a key: a repeated id sends the message only once, at any time
  * @param message.wake continue a run that has succeeded
  * @throws EngineError `run_not_found`, `run_not_active`, `run_not_wakeable`, `idempotency_key_reused`
  */
 export async function sendMessage(
   deps: EngineDeps,
   runId: string,
-  message: { text: string; by: string; key?: string | undefined; wake?: boolean | undefined },
+  message: {
+    text: string;
+    by: string;
+    key?: string | undefined;
+    id?: string | undefined;
+    wake?: boolean | undefined;
+  },
 ): Promise<{ messageId: string; created: boolean }> {
-  const { text, by, key, wake = false } = message;
-  const messageId = await reserve(deps, runId, message);
+  const { text, by, key, id, wake = false } = message;
+  const messageId = id ?? (await reserve(deps, runId, message));
   let created = false;
   await retryWhileContended(runId, async () => {
-    const known = key === undefined ? {} : await readFields(deps.redis, runId, [messageId]);
+    const known = key === undefined && id === undefined ? {} : await readFields(deps.redis, runId, [messageId]);
     if (known[messageId]) return true;
     const run = await getRun(deps, runId);
     if (wake && run.status === 'succeeded') {

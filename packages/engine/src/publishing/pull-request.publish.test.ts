@@ -2,6 +2,7 @@ import type { PublishPlan, PullRequestTarget } from '@holdpoint/contract';
 import { expect, test } from 'vitest';
 import { requestPublication, submitRun } from '../commands/index.ts';
 import type { PullRequestPort } from '../ports/index.ts';
+import { quietHost } from '../pull-requests/testing/code-host.ts';
 import { listSteps } from '../queries/index.ts';
 import { approveFirst } from '../testing/decide.ts';
 import { deliverAll, inMemoryWorker, specOf } from '../testing/index.ts';
@@ -57,6 +58,7 @@ function opening(host: Partial<PullRequestPort> = {}) {
         reports.push(call);
         return (await host.open?.(call)) ?? made;
       },
+      ...quietHost,
     },
   };
   return { deps, calls, reports };

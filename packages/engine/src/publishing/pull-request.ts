@@ -4,6 +4,7 @@ import type { RunState } from '../domain/index.ts';
 import { readError } from '../jobs/index.ts';
 import { Damaged, fromPayload, readRun } from '../log/index.ts';
 import type { PlannedPublish, PublishCall, PullRequestCall, PullRequestReport } from '../ports/index.ts';
+import { followPull } from '../pull-requests/index.ts';
 import { readApprovalEvents } from '../queries/index.ts';
 
 /** A planned publish with its pull request. */
@@ -30,7 +31,9 @@ export async function withPullRequest(
   if (call === undefined || published.type !== 'git') return published;
   try {
     const report = await reportOf(deps, run, opening.planned);
-    return { ...published, pull_request: await portOf(deps).open({ ...call, report }) };
+    const pull_request = await portOf(deps).open({ ...call, report });
+    await followPull(deps, call, pull_request);
+    return { ...published, pull_request };
   } catch (error) {
     throw afterPush(error, call);
   }

@@ -48,13 +48,18 @@ export function openRedisLock(redis: Redis, { key, lostMs }: Options): RedisLock
         else lost.abort();
       };
       // After a connection error the next renewal follows; when the connection stays away, another process takes over.
-      const timer = setInterval(() => void renew().catch(() => undefined), lostMs / 4);
+      let renewing: Promise<void> | undefined;
+      const timer = setInterval(() => {
+        renewing = renew().catch(() => undefined);
+      }, lostMs / 4);
       timer.unref();
       try {
         await work(lost.signal);
         return true;
       } finally {
         clearInterval(timer);
+        // A renewal under way replaces the value that the release expects.
+        await renewing;
         await replace(mine, '').catch(() => false);
       }
     },

@@ -9,6 +9,7 @@ export { idsAfter } from '../log/pages.ts';
 export { readLog, readWholeLog } from '../log/read-log.ts';
 export { readSpec } from '../log/read-spec.ts';
 export { readAll, readRun, readTasks } from '../log/read-state.ts';
+export { followedRun } from '../pull-requests/testing/followed-run.ts';
 export { listSteps } from '../queries/list-steps.ts';
 export { sealAll } from './audited.ts';
 export { copyRun } from './copy-run.ts';

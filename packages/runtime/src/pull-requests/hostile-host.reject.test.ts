@@ -1,7 +1,7 @@
 import { createServer } from 'node:https';
 import { listen, stop } from '@holdpoint/egress/testing';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
-import type { Instead } from '../testing/github/github-server.ts';
+import type { Instead } from '../testing/github/calls.ts';
 import { openedPulls, report, token } from '../testing/github/opened-pulls.ts';
 import { openPullRequests } from './open-pull-requests.ts';
 

@@ -1,4 +1,5 @@
 import type { PullRequest } from '@holdpoint/contract';
+import type { CodeHostUser, FailedCheck, PullRequestAnswer, PullRequestNews } from '@holdpoint/engine/worker';
 
 /** A result that a code host shows beside a commit. */
 export interface CommitStatus {
@@ -20,8 +21,18 @@ export interface Wanted {
   statuses: readonly CommitStatus[];
 }
 
+/** A pull request that was opened. */
+export interface Opened extends Pick<Wanted, 'runId' | 'branch' | 'commit'> {
+  number: number;
+}
+
 /** A code host with pull requests. Errors are `PullRequestError`s, with the host's own words in them. */
 export interface CodeHost {
   check(wanted: Pick<Wanted, 'runId' | 'branch' | 'commit' | 'base'>): Promise<void>;
   open(wanted: Wanted): Promise<PullRequest>;
+  news(pull: Opened): Promise<PullRequestNews>;
+  mayWrite(user: CodeHostUser): Promise<boolean>;
+  /** The text of the log of a check, from its end back; undefined: it cannot be read. */
+  logEnd(check: FailedCheck): Promise<string | undefined>;
+  answer(pull: Opened, answer: PullRequestAnswer): Promise<void>;
 }

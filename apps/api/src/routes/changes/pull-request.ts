@@ -28,7 +28,7 @@ export async function resolvePullRequest(
   }
   const base = asked.base ?? contract.branchOf(source.ref);
   const title = asked.title ?? run.header.title.slice(0, longestTitle);
-  const { draft } = asked;
+  const { draft, rounds } = asked;
   if (base !== undefined && base === branch) throw invalid('/base', 'a branch cannot be merged into itself');
   return {
     provider: providerOf(asked, remote),
@@ -38,6 +38,7 @@ export async function resolvePullRequest(
     ...(base !== undefined && { base }),
     title: title.replace(/[\p{Cc}\p{Bidi_Control}]+/gu, ' ').trim() || 'Change set of a run',
     ...(draft && { draft }),
+    ...(rounds !== undefined && { rounds }),
   };
 }
 

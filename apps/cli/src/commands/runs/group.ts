@@ -7,6 +7,7 @@ import { listRunsCommand, listStepsCommand, readValidationCommand, showRunComman
 import { readInstructionsCommand } from './instructions.ts';
 import { markRunCommand } from './mark.ts';
 import { publishRunCommand } from './publish.ts';
+import { pullRequestCommand } from './pull-request.ts';
 import { retryRunCommand, undoRunCommand } from './rewind.ts';
 import { cancelRunCommand, discardRunCommand, pauseRunCommand, resumeRunCommand, sayToRunCommand } from './steer.ts';
 import { listTurnsCommand } from './turns.ts';
@@ -31,6 +32,7 @@ export function runsGroup(shell: Shell): Command {
   runs.addCommand(downloadRunCommand(shell));
   runs.addCommand(diffRunCommand(shell));
   runs.addCommand(publishRunCommand(shell));
+  runs.addCommand(pullRequestCommand(shell));
   runs.addCommand(readValidationCommand(shell));
   runs.addCommand(discardRunCommand(shell));
   runs.addCommand(markRunCommand(shell));

@@ -21,6 +21,7 @@ interface PublishOptions extends cli.ApiOptions, ConfirmOptions {
   provider?: string;
   api?: string;
   token?: string;
+  rounds?: number;
   dryRun?: true;
   timeout?: number;
   resolve?: Resolve;
@@ -55,6 +56,7 @@ export const publishRunCommand = (shell: cli.Shell): Command =>
     .option('--base <branch>', 'branch that the pull request is to be merged into (default: where the run began)')
     .option('--draft', 'open the pull request as a draft')
     .option('--token <secret>', "name of the secret with a token for the pull request (default: the source's)")
+    .option('--rounds <number>', 'how often its checks and comments may wake the run (default: 5; 0: never)', rounds)
     .option('--provider <name>', 'kind of a code host of your own: github')
     .option('--api <url>', 'API of a code host of your own (default: https://HOST/api/v3)')
     .option('--dry-run', 'show what would happen; exit 8 when there are conflicts')
@@ -144,8 +146,8 @@ function publishQuestion(
 
 /** The API checks the values: an unknown provider is refused there, with its field. */
 function pullRequestOf(options: PublishOptions): Publish['pull_request'] {
-  const { pullRequest, base, draft, provider, api, token } = options;
-  const given = { base, draft, provider, api, secret: token };
+  const { pullRequest, base, draft, provider, api, token, rounds } = options;
+  const given = { base, draft, provider, api, secret: token, rounds };
   const [first] = Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]));
   if (pullRequest !== undefined) {
     const title = pullRequest === true ? undefined : pullRequest;
@@ -156,6 +158,11 @@ function pullRequestOf(options: PublishOptions): Publish['pull_request'] {
   throw new cli.CliError('usage', `--${option} is about a pull request.`, {
     next: 'Add --pull-request, or leave it out.',
   });
+}
+
+function rounds(text: string): number {
+  if (/^\d{1,3}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('Expected a number from 0 to 50.');
 }
 
 /** Asks again until the publish is done: validators take time, and repeating the request starts nothing new. */

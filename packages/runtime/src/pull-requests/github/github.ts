@@ -1,8 +1,67 @@
 import type { PullRequest } from '@holdpoint/contract';
+import type { FailedCheck, PullRequestAnswer } from '@holdpoint/engine/worker';
+import { z } from 'zod';
 import { PullRequestError } from '../errors.ts';
-import type { CodeHost, Wanted } from '../port.ts';
-import { isMarked } from '../text/marker.ts';
+import type { CodeHost, Opened, Wanted } from '../port.ts';
+import { answerMarker, isMarked } from '../text/marker.ts';
+import { code } from '../text/quote.ts';
+import { mayWrite, readNews } from './news.ts';
 import * as githubApi from './request.ts';
+
+const bodySchema = z.object({
+  id: z.number(),
+  body: z.string().nullish(),
+  /** The first comment of the thread. */
+  in_reply_to_id: z.number().nullish(),
+});
+
+/** A comment on a line is answered in its thread, anything else in the conversation. The host is asked first whether the answer is there. */
+async function answerRemark(
+  api: githubApi.Api,
+  at: string,
+  opened: Opened,
+  { to, nonce }: PullRequestAnswer,
+): Promise<void> {
+  const isLine = to.kind === 'comment';
+  const list = isLine ? `${at}/pulls/${opened.number}/comments` : `${at}/issues/${opened.number}/comments`;
+  const marker = answerMarker(opened.runId, nonce);
+  const there = await githubApi.askAll(api, { path: list, item: bodySchema, to: 'read comments' });
+  if (there.some(({ body }) => body?.split('\n', 1)[0]?.trimEnd() === marker)) return;
+  const body = [marker, answerText(opened, to)].join('\n');
+  // GitHub takes no reply to a reply, so an answer goes to the first comment of its thread.
+  const first = there.find(({ id }) => String(id) === to.id)?.in_reply_to_id ?? to.id;
+  const path = isLine ? `${list}/${first}/replies` : list;
+  await githubApi.ask(api, {
+    method: 'POST',
+    path,
+    body: { body },
+    answer: githubApi.anything,
+    to: 'answer a comment',
+  });
+}
+
+const names = { comment: 'this comment', review: 'the review that requests changes', command: 'the command' } as const;
+
+function answerText({ runId, commit }: Opened, { kind, id }: PullRequestAnswer['to']): string {
+  const number = kind === 'comment' ? '' : ` (${id})`;
+  return `The Holdpoint run ${code(runId)} has read ${names[kind]}${number}. Its reviewed change is in ${commit}.`;
+}
+
+/** The API leads to the place of the log, which gets no token. @returns undefined: the log cannot be read */
+async function readLog(api: githubApi.Api, at: string, { log }: FailedCheck): Promise<string | undefined> {
+  if (log === undefined) return undefined;
+  const { url, token, web, signal } = api;
+  let place: URL | undefined;
+  const mayFollow = (to: URL): boolean => {
+    place = to;
+    return false;
+  };
+  const headers = { authorization: `Bearer ${token}`, accept: 'application/vnd.github+json' };
+  const asked = { url: `${url}${at}/actions/jobs/${log}/logs`, headers, limits: { redirects: 1 }, mayFollow, signal };
+  await web.fetch(asked).catch(() => undefined);
+  signal.throwIfAborted();
+  return place === undefined ? undefined : api.fetchLog(place);
+}
 
 /** @param repository owner/name */
 export function openGithub(api: githubApi.Api, repository: string): CodeHost {
@@ -22,6 +81,10 @@ export function openGithub(api: githubApi.Api, repository: string): CodeHost {
       const pull = own ?? (await create(api, at, { ...wanted, base, repository }));
       return toPullRequest(repository, await update(api, at, { ...wanted, base }, pull));
     },
+    news: (pull) => readNews(api, at, pull, repository),
+    mayWrite: (user) => mayWrite(api, at, user),
+    logEnd: (check) => readLog(api, at, check),
+    answer: (pull, answer) => answerRemark(api, at, pull, answer),
   };
 }
 

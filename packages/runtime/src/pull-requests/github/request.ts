@@ -26,9 +26,50 @@ export const pullSchema = z.object({
 export type Pull = z.infer<typeof pullSchema>;
 export const pullsSchema = z.array(pullSchema);
 
-export const statusesSchema = z.object({
-  statuses: z.array(z.object({ context: z.string(), state: z.string(), description: z.string().nullable() })),
+const statusSchema = z.object({ context: z.string(), state: z.string(), description: z.string().nullable() });
+export type Status = z.infer<typeof statusSchema>;
+export const statusesSchema = z.object({ statuses: z.array(statusSchema) });
+
+const userSchema = z.object({ id: z.number(), login: z.string(), type: z.string() }).nullish();
+export type User = z.infer<typeof userSchema>;
+
+const checkRunSchema = z.object({
+  id: z.number(),
+  name: z.string(),
+  status: z.string(),
+  conclusion: z.string().nullable(),
+  app: z.object({ slug: z.string().optional() }).nullish(),
+  output: z.object({ title: z.string().nullable(), summary: z.string().nullable() }),
 });
+export type CheckRun = z.infer<typeof checkRunSchema>;
+export const checkRunsSchema = z.object({ check_runs: z.array(checkRunSchema) });
+
+export const reviewSchema = z.object({
+  id: z.number(),
+  user: userSchema,
+  body: z.string(),
+  state: z.string(),
+});
+
+export const lineCommentSchema = z.object({
+  id: z.number(),
+  user: userSchema,
+  body: z.string(),
+  path: z.string(),
+  diff_hunk: z.string(),
+  line: z.number().nullish(),
+  original_line: z.number().nullish(),
+  start_line: z.number().nullish(),
+});
+
+export const commentSchema = z.object({
+  id: z.number(),
+  user: userSchema,
+  body: z.string().nullish(),
+  performed_via_github_app: z.unknown().nullish(),
+});
+
+export const permissionSchema = z.object({ permission: z.string(), user: userSchema });
 
 export const anything = z.unknown();
 
@@ -52,6 +93,8 @@ export interface Api {
   token: string;
   /** Judges the host and its address. Follows no redirect. */
   web: Pick<ReturnType<typeof openGuardedFetch>, 'fetch'>;
+  /** Fetches a text from the place that the API leads to, without the token; undefined: it cannot be read. */
+  fetchLog(place: URL): Promise<string | undefined>;
   /** Takes secrets out of the words of the host. */
   redact(text: string): string;
   signal: AbortSignal;
@@ -160,4 +203,23 @@ function asRefusal(api: Api, error: unknown): unknown {
     ETOOLARGE: 'EPULLREQUESTANSWER',
   };
   return new PullRequestError(code[error.code] ?? 'EPULLREQUESTUNREACHABLE', said, { cause: error });
+}
+
+const pageSize = 100;
+/** GitHub takes at most 2,500 comments for a pull request. */
+const mostPages = 60;
+
+/** All pages of a list. */
+export async function askAll<Item>(
+  api: Api,
+  { path, item, to }: { path: string; item: z.ZodType<Item>; to: string },
+): Promise<Item[]> {
+  const all: Item[] = [];
+  for (let page = 1; page <= mostPages; page++) {
+    const query = `per_page=${pageSize}&page=${page}`;
+    const found = (await ask(api, { path: `${path}?${query}`, answer: z.array(item), to })) ?? [];
+    all.push(...found);
+    if (found.length < pageSize) break;
+  }
+  return all;
 }

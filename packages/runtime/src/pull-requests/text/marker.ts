@@ -6,3 +6,9 @@ export const markerOf = (runId: string): string => `<!-- holdpoint:${runId} -->`
 
 export const isMarked = (body: string | null, runId: string): boolean =>
   body?.split('\n', 1)[0]?.trimEnd() === markerOf(runId);
+
+/** The first line of an answer. Its number was chosen before the answer was sent, so only a comment of ours can have it first. */
+export const answerMarker = (runId: string, nonce: string): string => `<!-- holdpoint:${runId}:${nonce} -->`;
+
+/** A comment of Holdpoint itself never reaches a run. */
+export const isOurs = (body: string): boolean => /^\s*<!-- holdpoint:run_/.test(body);

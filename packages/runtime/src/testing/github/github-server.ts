@@ -3,14 +3,11 @@ import { existsSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
 import { type GitServer, startGitServer } from '../git-server.ts';
+import type { ApiCall, Asked, Instead, Rights } from './calls.ts';
 import { fill, findOperation, wrongAnswer, wrongRequest } from './published-api.ts';
+import { answerTalk, emptyTalk, type Talk } from './talk.ts';
 
-/** Who has a token, and what the token may do. */
-interface Rights {
-  push?: boolean;
-  statuses?: boolean;
-  pulls?: boolean;
-}
+export { account, type TestUser } from './talk.ts';
 
 export interface TestPull {
   number: number;
@@ -32,22 +29,6 @@ interface Status {
   description: string | null;
 }
 
-/** A call of the API. */
-export interface ApiCall {
-  method: string;
-  /** Without the address of the API and the query. */
-  path: string;
-  query: URLSearchParams;
-  body: Record<string, unknown>;
-}
-
-/** What a call gets in place of its answer. */
-export interface Instead {
-  status: number;
-  body?: unknown;
-  headers?: Record<string, string>;
-}
-
 /**
  * A GitHub on the loopback: the API at /api/v3 and real git over http at all other paths. Each request and answer of the API is compared with
  * GitHub's published description.
@@ -58,6 +39,8 @@ export interface GithubServer extends GitServer {
   tokens: Map<string, Rights>;
   pulls: TestPull[];
   statuses: Status[];
+  /** What people wrote, and the results of checks. */
+  talk: Talk;
   /** Every call of the API in order, refused ones as well. */
   calls: ApiCall[];
   /** What the description does not allow. */
@@ -77,11 +60,13 @@ export async function startGithub(root: string, tokens: Record<string, Rights>):
   const github: GithubServer = Object.assign(git, {
     api: `https://localhost:${git.port}${prefix}`,
     tokens: new Map(Object.entries(tokens)),
-    ...{ pulls: [], statuses: [], calls: [], violations: [] },
+    ...{ pulls: [], statuses: [], calls: [], violations: [], talk: emptyTalk() },
     before: () => undefined,
     after: () => {},
   });
+  github.talk.logPlace = (id) => `https://localhost:${git.port}/logs/${id}`;
   git.answers = (request, response) => {
+    if (request.url?.startsWith('/logs/')) return serveLog(github, request, response);
     if (!request.url?.startsWith(`${prefix}/`)) return false;
     serve(github, root, request, response).catch((error: unknown) => {
       github.violations.push(String(error));
@@ -90,6 +75,18 @@ export async function startGithub(root: string, tokens: Record<string, Rights>):
     return true;
   };
   return github;
+}
+
+/** The storage of logs answers every client that has the address, and is given no token. */
+function serveLog(
+  { talk, violations }: GithubServer,
+  { url = '', headers }: IncomingMessage,
+  response: ServerResponse,
+): true {
+  if (headers.authorization !== undefined) violations.push('the storage of logs was given a token');
+  const log = talk.logs.get(Number(url.slice('/logs/'.length)));
+  response.writeHead(log === undefined ? 404 : 200, { 'content-type': 'text/plain' }).end(log ?? '');
+  return true;
 }
 
 async function serve(github: GithubServer, root: string, request: IncomingMessage, response: ServerResponse) {
@@ -112,8 +109,6 @@ async function serve(github: GithubServer, root: string, request: IncomingMessag
   await github.after(call);
   response.writeHead(status, { 'content-type': 'application/json', ...headers }).end(JSON.stringify(whole));
 }
-
-type Asked = ApiCall & { names: Record<string, string>; rights: Rights | undefined };
 
 const notFound: Instead = { status: 404, body: { message: 'Not Found', documentation_url: '' } };
 const mayNot: Instead = { status: 403, body: { message: 'Resource not accessible by personal access token' } };
@@ -139,6 +134,8 @@ function answer(github: GithubServer, root: string, asked: Asked): Instead {
   }
   if (path.endsWith('/pulls'))
     return method === 'GET' ? listPulls(github, asked) : createPull(github, bare, full_name, asked);
+  const said = answerTalk(github.talk, asked);
+  if (said !== undefined) return said;
   if (names.pull_number !== undefined) return changePull(github, asked);
   if (names.sha !== undefined) return addStatus(github, bare, asked);
   return { status: 200, body: combined(github, full_name, names.ref ?? '') };

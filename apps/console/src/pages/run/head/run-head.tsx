@@ -1,10 +1,70 @@
+import type { FollowedPullRequest } from '@holdpoint/contract/wire';
+import { useQuery } from '@tanstack/react-query';
 import { Link } from 'wouter';
-import { Badge, Note } from '../../../parts/note.tsx';
+import { ask } from '../../../api/request.ts';
+import { Badge, Note, type Tone } from '../../../parts/note.tsx';
 import { RunStatus } from '../../../parts/status.tsx';
 import { Text } from '../../../parts/text.tsx';
 import { Ago, spanText } from '../../../parts/time.tsx';
 import type { ShownRun } from '../shown-run.ts';
 import { RunActions } from './action-dialog.tsx';
+
+/** No event of the run reports what happens at the code host, so the page asks. */
+const rereadMs = 15_000;
+
+const tones: Record<FollowedPullRequest['status'], Tone> = { open: 'quiet', merged: 'good', closed: 'quiet' };
+
+/** The pull request of the last publish, at its code host, and what came back from it. */
+function PullRequest({ run }: ShownRun) {
+  const { published } = run.publication;
+  const { data: followed } = useQuery({
+    queryKey: ['pull-request', run.id],
+    queryFn: ({ signal }) =>
+      ask<FollowedPullRequest>({ path: `/v1/runs/${encodeURIComponent(run.id)}/pull-request`, signal }),
+    enabled: published?.type === 'git' && published.pull_request !== undefined,
+    refetchInterval: rereadMs,
+    retry: false,
+  });
+  if (published?.type !== 'git' || published.pull_request === undefined) return null;
+  const { number, repository, url } = published.pull_request;
+  const name = <Text most={120}>{`${repository} #${number}`}</Text>;
+  const problem = followed?.problem ?? null;
+  return (
+    <Note title="Pull request" tone={problem !== null ? 'warn' : tones[followed?.status ?? 'open']}>
+      {/* The address comes from the code host: any other scheme would be a script. */}
+      {url.startsWith('https://') ? (
+        <a href={url} target="_blank" rel="noreferrer">
+          {name}
+        </a>
+      ) : (
+        name
+      )}
+      {followed !== undefined && <State followed={followed} />}
+    </Note>
+  );
+}
+
+function State({ followed }: { followed: FollowedPullRequest }) {
+  const { status, rounds, heard, answers, problem, looked_at } = followed;
+  return (
+    <>
+      {` is ${status}. Its checks and comments woke the run ${rounds.used} of ${rounds.most} times`}
+      {heard > 0 && `; ${heard} of them wait for the next publish`}
+      {answers > 0 && `; ${answers} answers are being sent`}
+      {'. '}
+      {looked_at !== null && (
+        <span className="muted">
+          Seen <Ago at={looked_at} />
+        </span>
+      )}
+      {problem !== null && (
+        <p>
+          <Text most={500}>{[problem.message, problem.next].filter(Boolean).join(' ')}</Text>
+        </p>
+      )}
+    </>
+  );
+}
 
 interface Measure {
   name: string;
@@ -173,22 +233,5 @@ function Reasons({ run }: ShownRun) {
         </Note>
       )}
     </>
-  );
-}
-
-/** The pull request of the last publish, at its code host. */
-function PullRequest({ run }: ShownRun) {
-  const { published } = run.publication;
-  if (published?.type !== 'git' || published.pull_request === undefined) return null;
-  const { number, repository, url } = published.pull_request;
-  const name = <Text most={120}>{`${repository} #${number}`}</Text>;
-  // The address comes from the code host: any other scheme would be a script.
-  if (!url.startsWith('https://')) return <Note title="Pull request">{name}</Note>;
-  return (
-    <Note title="Pull request">
-      <a href={url} target="_blank" rel="noreferrer">
-        {name}
-      </a>
-    </Note>
   );
 }
