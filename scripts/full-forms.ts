@@ -82,7 +82,7 @@ export const manySeconds = [
   'packages/runtime/src/model-planner/instructions/repository.read.test.ts',
   'packages/workspace/src/repository/history.create.test.ts',
   'packages/engine/src/pull-requests/look.recover.test.ts',
-  'packages/runtime/src/pull-requests/talk-back.publish.test.ts',
+  'packages/runtime/src/pull-requests/{talk-back.publish,strangers.reject}.test.ts',
 ].flatMap(found);
 
 /** Files that start a system of their own for a few tests, which takes three seconds of CPU time. */

@@ -1,7 +1,18 @@
+import { execFile } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { account } from '@holdpoint/runtime/testing/github';
 import { afterAll, afterEach, expect, test } from 'vitest';
-import { allowBash, finished, git, githubToken, openModelServer, useGithubSystem } from '../harness/index.ts';
+import {
+  allowBash,
+  finished,
+  git,
+  githubToken,
+  openModelServer,
+  projectDir,
+  useGithubSystem,
+} from '../harness/index.ts';
 
 let turns = 0;
 /** Writes a line into a.txt for each message, and ends. */
@@ -28,6 +39,12 @@ afterEach(() => {
 });
 const pull_request = { provider: 'github' } as const;
 const within = { timeout: 30_000 };
+
+async function command(...args: string[]): Promise<string> {
+  const env = { ...process.env, HOLDPOINT_URL: system.api.url(), HOLDPOINT_KEY: system.key };
+  const main = join(projectDir, 'apps/cli/src/main.ts');
+  return (await promisify(execFile)(process.execPath, [main, 'runs', ...args], { env })).stdout;
+}
 
 async function opened(rounds?: number) {
   const run = await used.changed('', { prompt: 'Begin.', policy: { rules: [allowBash] } });
@@ -140,13 +157,17 @@ test('rounds have a bound, which a later publish raises', async () => {
 });
 
 test('a revoked token parks it with what to do, and a new value continues', async () => {
-  const { comment, look, messages } = await opened();
+  const { run, pull, comment, look, messages } = await opened();
   used.github.tokens.delete(githubToken);
   comment('Is anyone there?');
   const parked = await look();
   expect(parked.problem).toMatchObject({ code: 'EPULLREQUESTTOKEN', next: expect.stringContaining('secrets set') });
   expect(Date.parse(parked.next_look ?? '') - Date.now()).toBeGreaterThan(30 * 60_000);
   expect(await messages()).toEqual([]);
+  const shown = await command('pull-request', run.id);
+  for (const line of [`${pull.html_url} is open`, 'rounds:   0 of 5', '(EPULLREQUESTTOKEN)', 'secrets set'])
+    expect(shown).toContain(line);
+  expect(JSON.parse(await command('pull-request', run.id, '--json'))).toEqual(parked);
   used.github.tokens.set(githubToken, {});
   expect(await look()).toMatchObject({ problem: null });
   await expect.poll(messages, within).toHaveLength(1);

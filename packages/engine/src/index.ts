@@ -81,7 +81,7 @@ export type { Logger } from './ports/index.ts';
 export { setLogLevel, watchLogLevel } from './processes/log-level.ts';
 export { answerQuestions, askWorker } from './processes/questions.ts';
 export { serverLooks } from './processes/server-looks.ts';
-export { openPullStore, type PullStore, roundsOf } from './pull-requests/index.ts';
+export { openPullStore, type PullStore, roundsOf, type StoredPull } from './pull-requests/index.ts';
 export type {
   Attempt,
   NumberedStep,

@@ -14,7 +14,7 @@ export type Fresh =
   | { item: Item; check: FailedCheck; remark?: undefined };
 
 /** Most things in a message, and characters. What is left comes with the next one. */
-const mostItems = 30;
+export const mostItems = 30;
 const mostCharacters = 80_000;
 /** Failed checks wait for the other checks, so that the run hears of all at once, but not longer. */
 const checksMs = 3600_000;

@@ -96,6 +96,9 @@ async function act(look: Look): Promise<Next | 'gone'> {
   return { state: { ...state, answers, ...(problem && { problem }) }, wakeAt: 'again' };
 }
 
+/** What a code host says about one comment, such as one that was deleted. Any other refusal concerns all answers, which wait. */
+const refusals: readonly string[] = ['EPULLREQUESTRIGHT', 'EPULLREQUESTREFUSED'];
+
 /** A comment that was deleted takes no answer: the others are answered. @throws an error that concerns all answers */
 async function answerOne(
   { port }: PullDeps,
@@ -108,7 +111,7 @@ async function answerOne(
     return undefined;
   } catch (error) {
     const { problem, retryable } = readError(error);
-    if (pull.call.signal.aborted || retryable || problem.code === 'EPULLREQUESTTOKEN') throw error;
+    if (pull.call.signal.aborted || retryable || !refusals.includes(problem.code)) throw error;
     return { ...problem, code: unansweredCode, message: `A comment was not answered. ${problem.message}` };
   }
 }

@@ -46,7 +46,28 @@ test('webhooks of strangers cause ever fewer looks, and a webhook never puts a l
   const due = await store.dueAt(runId);
   await store.hasten(runId, (due ?? 0) + minuteMs, 'hook');
   expect(await store.dueAt(runId)).toBe(due);
+  const after = await store.find(runId);
+  if (after === undefined) throw new Error('no pull request is followed');
+  await hooked();
+  // The look has more to do at once, when its process dies.
+  await store.put({ after, state: after.state, wakeAt: 1 }, deps.now());
+  expect(await store.dueAt(runId)).toBe(1);
   await deliverAll(deps);
+});
+
+test('a webhook that comes during each look has the pull request looked at again, ever later', async () => {
+  const { store, look, host, runId, deps } = await followedRun(engine);
+  host.around = async (name, send) => {
+    if (name === 'news') await store.hasten(runId, deps.now(), 'hook');
+    return send();
+  };
+  const waits: number[] = [];
+  for (let n = 0; n < 6; n++) {
+    await look();
+    const { state } = (await store.find(runId)) ?? {};
+    waits.push(Math.round(((await store.dueAt(runId)) ?? 0) - Date.parse(state?.looked_at ?? '')) / 1000);
+  }
+  expect(waits.map(Math.round)).toEqual([4, 8, 16, 32, 60, 60]);
 });
 
 test('a pull request that is over takes no hook, until a publish opens another one', async () => {

@@ -40,11 +40,12 @@ export const busyLook = ({ quiet }: Pick<PullState, 'quiet'>, now: number): numb
  */
 export function hookedLook({ looked_at, quiet }: Pick<PullState, 'looked_at' | 'quiet'>, now: number): number {
   if (looked_at === undefined) return now;
-  return Math.max(now, Date.parse(looked_at) + Math.min(leastHooked * 2 ** Math.min(quiet, 10), mostHooked));
+  return Math.max(now, hookedAgain({ quiet }, Date.parse(looked_at)));
 }
 
-/** A webhook came during a look: what it is about may have been read before. */
-export const hookedAgain = (now: number): number => now + leastHooked;
+/** When a webhook that came during a look has the pull request looked at: what it is about may have been read before. */
+export const hookedAgain = ({ quiet }: Pick<PullState, 'quiet'>, now: number): number =>
+  now + Math.min(leastHooked * 2 ** Math.min(quiet, 10), mostHooked);
 
 /** After an error that passes by itself, or does not. */
 export const lookAfterError = (state: PullState, retryable: boolean, now: number): number =>

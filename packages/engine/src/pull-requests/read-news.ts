@@ -25,10 +25,10 @@ export async function readNews(look: Look, run: RunState, pull: OpenedPull): Pro
   const fresh = choose.without(all, decided);
   if (fresh.length === 0) return rest;
   if (hearing === 'busy') return { state: quiet, wakeAt: pace.busyLook(quiet, now) };
-  const { heard, strangers, more } = await judge(look, pull, fresh);
+  const isUsed = hearing === 'ended' && !choose.hasRounds(seen);
+  const { heard, strangers, more } = await judge(look, pull, { fresh, most: isUsed ? 1 : choose.mostItems });
   if (heard.length === 0) return { ...rest, wakeAt: more ? now + pace.busyMs : rest.wakeAt, decided: strangers };
-  if (hearing === 'ended' && !choose.hasRounds(seen))
-    return { state: { ...quiet, problem: choose.roundsUsed(seen) }, wakeAt: rest.wakeAt, decided: strangers };
+  if (isUsed) return { state: { ...quiet, problem: choose.roundsUsed(seen) }, wakeAt: rest.wakeAt, decided: strangers };
   const chosen = choose.fitting(heard);
   const message_id = deps.engine.newId('message');
   const items = chosen.map(({ item }) => item);
@@ -67,8 +67,13 @@ const mostAsked = 20;
 /**
  * Asks the code host which accounts may write now. The text of a comment was read before, and its account is known by a number, so a later
  * edit and a renamed account change nothing.
+ * @param options.most as many are heard, and the code host is asked about no more: each log and each right is a request
  */
-async function judge({ deps }: Look, pull: OpenedPull, fresh: readonly choose.Fresh[]): Promise<Judged> {
+async function judge(
+  { deps }: Look,
+  pull: OpenedPull,
+  { fresh, most }: { fresh: readonly choose.Fresh[]; most: number },
+): Promise<Judged> {
   const judged: Judged = { heard: [], strangers: [], more: false };
   const rights = new Map<string, boolean>();
   const mayWrite = async (user: CodeHostUser): Promise<boolean | undefined> => {
@@ -80,6 +85,7 @@ async function judge({ deps }: Look, pull: OpenedPull, fresh: readonly choose.Fr
   };
   let checks = 0;
   for (const { item, remark, check } of fresh) {
+    if (judged.heard.length >= most) break;
     if (check !== undefined) {
       if (checks++ >= mostAsked) judged.more = true;
       else judged.heard.push({ item, by: undefined, text: await deps.port.describeCheck(pull, check) });

@@ -57,9 +57,8 @@ export function openLooks(options: Options) {
     },
     async stop(): Promise<void> {
       ending.abort();
-      await sweeping;
-      // Without Redis the worker does not end. Another process takes its jobs.
-      await Promise.race([queue?.close(), delay(closeMs)]);
+      // Without Redis neither ends. Another process takes the jobs.
+      await Promise.race([Promise.all([sweeping, queue?.close()]), delay(closeMs)]);
     },
   };
 }

@@ -76,6 +76,43 @@ test('a comment that was deleted takes no answer, which the record says, and the
   expect(await followed.state()).toMatchObject({ answers: [], problem: { code: 'pull_request_unanswered' } });
 });
 
+test('a repository that the token does not see for a while loses no comment, and no answer is sent twice', async () => {
+  const { followed, scene, publish } = await pullScene(engine, opened);
+  const { github, ann } = scene;
+  scene.comment('Say three.', ann);
+  const hide = (part: RegExp) => {
+    github.before = ({ method, path }) =>
+      method === 'GET' && part.test(path) ? { status: 404, body: { message: 'Not Found' } } : undefined;
+  };
+  // It disappears between the comments and the question who wrote them.
+  hide(/^\/repos\/[^/]+\/[^/]+(\/collaborators\/.*)?$/);
+  await followed.look();
+  expect(await followed.messages()).toEqual([]);
+  expect((await followed.state())?.problem).toMatchObject({ code: 'EPULLREQUESTMISSING' });
+  hide(/^$/);
+  await followed.look();
+  expect(await followed.messages()).toHaveLength(1);
+  const commit = await publish('three\n');
+  const answers = () =>
+    github.talk.comments.filter(({ user, number }) => user === github.talk.self && number === scene.number);
+  // The answer is there, and its process died before it was recorded.
+  await followed.look();
+  const { state } = (await followed.store.find(followed.runId)) ?? {};
+  expect([answers().length, state?.answers]).toEqual([1, []]);
+  const [nonce = ''] = /(?<=:)[0-9a-f-]{36}(?= -->)/.exec(answers()[0]?.body ?? '') ?? [];
+  const to = { kind: 'comment' as const, id: String(answers()[0]?.in_reply_to_id) };
+  const after = await followed.store.find(followed.runId);
+  if (state === undefined) throw new Error('no pull request is followed');
+  await followed.store.put({ after, state: { ...state, answers: [{ to, nonce, commit }] }, wakeAt: 0 }, 0);
+  hide(/\/comments$/);
+  await followed.look();
+  expect((await followed.state())?.answers).toHaveLength(1);
+  hide(/^$/);
+  await followed.look();
+  expect([answers().length, (await followed.state())?.answers]).toEqual([1, []]);
+  github.before = () => undefined;
+});
+
 test('answers of Holdpoint and of another installation wake no run', async () => {
   const { followed, scene, publish } = await pullScene(engine, opened);
   const { talk } = scene.github;

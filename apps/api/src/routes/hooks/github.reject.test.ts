@@ -105,9 +105,22 @@ test.each([
   ['another repository', payload({ repository: { full_name: 'owner/other' } })],
   ['another pull request', payload({ pull_request: { number: 8 } })],
   ['a number that is none', payload({ pull_request: { number: '7' } })],
+  ['neither a number nor a commit', payload({ pull_request: undefined })],
+  ['a check of another commit', payload({ pull_request: undefined, check_run: { head_sha: 'd'.repeat(40) } })],
+  ['a status of another commit', payload({ pull_request: undefined, sha: 'd'.repeat(40) })],
 ])('a signed delivery with %s has nothing looked at', async (_, text) => {
   expect(await (await send(api, text)).json()).toEqual({ taken: true });
   expect([await store.dueAt(runId), (await store.find(runId))?.hooks]).toEqual([dueAt, '0']);
+});
+
+test.each([
+  ['a check', { check_run: { head_sha: 'c'.repeat(40) } }],
+  ['a status', { sha: 'c'.repeat(40) }],
+  ['a comment in the conversation', { issue: { number: 7 } }],
+])('a signed delivery of %s has the pull request looked at', async (_, more) => {
+  const { hooks } = (await store.find(runId)) ?? {};
+  expect((await send(api, payload({ pull_request: undefined, ...more }))).status).toBe(202);
+  expect((await store.find(runId))?.hooks).toBe(String(Number(hooks) + 1));
 });
 
 test('a signed delivery has the pull request looked at, once however often it is sent', async () => {

@@ -1,6 +1,7 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { defaultTenant } from '@holdpoint/contract';
 import { hookTakenSchema } from '@holdpoint/contract/wire';
+import type { StoredPull } from '@holdpoint/engine';
 import { z } from 'zod';
 import type { App, ServerDeps } from '../../deps.ts';
 import { ApiProblem } from '../../errors/to-problem.ts';
@@ -13,11 +14,21 @@ const bodyLimit = 5 * 1024 ** 2;
 const keptS = 3 * 24 * 3600;
 const mostWoken = 200;
 
-const deliverySchema = z.object({
-  repository: z.object({ full_name: z.string().max(300) }).optional(),
-  pull_request: z.object({ number: z.int() }).optional(),
-  issue: z.object({ number: z.int() }).optional(),
-});
+const numbered = z.object({ number: z.int() });
+const deliverySchema = z
+  .object({
+    repository: z.object({ full_name: z.string().max(300) }),
+    pull_request: numbered.optional(),
+    issue: numbered.optional(),
+    /** The commit of a status. */
+    sha: z.string().optional(),
+    check_run: z.object({ head_sha: z.string() }).optional(),
+  })
+  .transform(({ repository, pull_request, issue, sha, check_run }) => ({
+    repository: repository.full_name,
+    number: pull_request?.number ?? issue?.number,
+    commit: check_run?.head_sha ?? sha,
+  }));
 
 /**
  * POST /v1/hooks/github. A delivery only has pull requests looked at: nothing in it is believed, so a delivery that is wrong, late or sent
@@ -39,7 +50,7 @@ export function githubHookRoute(app: App, deps: Deps): void {
           operationId: 'takeGithubHook',
           summary: 'Take a webhook of GitHub',
           description:
-            'Signed with the secret that HOLDPOINT_GITHUB_WEBHOOK names (`x-hub-signature-256`). Has the pull requests of the repository looked at. 401 `hook_refused`: the signature is wrong.',
+            'Signed with the secret that HOLDPOINT_GITHUB_WEBHOOK names (`x-hub-signature-256`). Has the pull request that it names, by its number or its commit, looked at. 401 `hook_refused`: the signature is wrong.',
           response: { 202: hookTakenSchema },
         },
       },
@@ -90,14 +101,16 @@ function isSigned(body: Buffer, secret: string, signature: string | undefined): 
 }
 
 async function wake({ pulls, logger }: Deps, body: Buffer): Promise<void> {
-  const read = deliverySchema.safeParse(parse(body));
-  const repository = read.data?.repository?.full_name;
-  if (repository === undefined) return;
-  const number = read.data?.pull_request?.number ?? read.data?.issue?.number;
+  const { data } = deliverySchema.safeParse(parse(body));
+  if (data === undefined) return;
+  const { repository, number, commit } = data;
+  // The checks of a busy repository would use up the requests of the token, if each had every pull request looked at.
+  const concerns = ({ state }: StoredPull): boolean =>
+    state.status === 'open' && (number === undefined ? state.commit === commit : state.number === number);
   let woken = 0;
   for (const runId of await pulls.store.ofRepository(repository)) {
     const found = await pulls.store.find(runId);
-    if (found?.state.status !== 'open' || (number !== undefined && found.state.number !== number)) continue;
+    if (found === undefined || !concerns(found)) continue;
     await pulls.hasten(runId, 'hook');
     logger.info({ run_id: runId }, 'a webhook has a pull request looked at');
     // The others are looked at by the clock.

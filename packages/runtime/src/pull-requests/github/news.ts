@@ -125,6 +125,11 @@ const writers = ['write', 'admin'];
 /** Asks about the account that has the name now: a name that went to another account has another number. */
 export async function mayWrite(api: answers.Api, at: string, user: CodeHostUser): Promise<boolean> {
   const path = `${at}/collaborators/${encodeURIComponent(user.name)}/permission`;
-  const found = await answers.ask(api, { path, answer: answers.permissionSchema, to: `ask what ${user.name} may do` });
+  const to = `ask what ${user.name} may do`;
+  const found = await answers.ask(api, { path, answer: answers.permissionSchema, to });
+  if (found === undefined && (await answers.ask(api, { path: at, answer: answers.anything, to })) === undefined) {
+    // The token sees the repository no more, which says nothing about the account.
+    throw answers.hidden(api, to);
+  }
   return found !== undefined && writers.includes(found.permission) && String(found.user?.id) === user.id;
 }

@@ -209,7 +209,11 @@ const pageSize = 100;
 /** GitHub takes at most 2,500 comments for a pull request. */
 const mostPages = 60;
 
-/** All pages of a list. */
+/** The answer 404 about a thing that was there a moment ago. */
+export const hidden = (api: Api, to: string): PullRequestError =>
+  new PullRequestError('EPULLREQUESTMISSING', `${hostOf(api)} hides what is needed to ${to} (404).`);
+
+/** All pages of a list. @throws PullRequestError also where there is none: nothing follows from a list that is hidden */
 export async function askAll<Item>(
   api: Api,
   { path, item, to }: { path: string; item: z.ZodType<Item>; to: string },
@@ -217,7 +221,8 @@ export async function askAll<Item>(
   const all: Item[] = [];
   for (let page = 1; page <= mostPages; page++) {
     const query = `per_page=${pageSize}&page=${page}`;
-    const found = (await ask(api, { path: `${path}?${query}`, answer: z.array(item), to })) ?? [];
+    const found = await ask(api, { path: `${path}?${query}`, answer: z.array(item), to });
+    if (found === undefined) throw hidden(api, to);
     all.push(...found);
     if (found.length < pageSize) break;
   }

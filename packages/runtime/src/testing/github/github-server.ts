@@ -7,6 +7,7 @@ import type { ApiCall, Asked, Instead, Rights } from './calls.ts';
 import { fill, findOperation, wrongAnswer, wrongRequest } from './published-api.ts';
 import { answerTalk, emptyTalk, type Talk } from './talk.ts';
 
+export type { ApiCall } from './calls.ts';
 export { account, type TestUser } from './talk.ts';
 
 export interface TestPull {
