@@ -4,6 +4,5 @@ export type { EndedCall } from './asked-calls.ts';
 export { AgentError, callHeading } from './drivers/driver.ts';
 export type { RunInside } from './launcher.ts';
 export type { CallAgain } from './native/hook-gate.ts';
-export { resultsIn } from './session/known-results.ts';
-export { type SessionChange, SessionError } from './session/session.ts';
+export { resultsIn, type SessionChange, SessionError } from './session/session.ts';
 export type { CallText, Performed } from './tools-server.ts';

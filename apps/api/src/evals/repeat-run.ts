@@ -39,7 +39,8 @@ async function forkRepeat(deps: RepeatDeps, state: EvalState, repeat: Forking): 
   } catch (error) {
     const { status, code, detail } = toProblem(error);
     if (status >= 500 || status === 429) throw error;
-    return `${code}: ${detail}`;
+    // Another process may have made the fork, and what it was made from may be gone since.
+    return (await engineOf(deps, state).runs.find(repeat.run_id)) === undefined ? `${code}: ${detail}` : undefined;
   }
 }
 

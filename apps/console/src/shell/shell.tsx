@@ -3,14 +3,16 @@ import { type ReactNode, useEffect, useId, useRef, useState } from 'react';
 import { Link, useLocation, useRoute } from 'wouter';
 import { useApprovalCounts } from '../api/approvals.ts';
 import { ask } from '../api/request.ts';
+import { useLiveState } from '../live/live.ts';
 import { LiveState } from '../live/live-state.tsx';
 import { Button, Icon, type IconName } from '../parts/button.tsx';
 import { Dialog } from '../parts/dialog.tsx';
+import { Note } from '../parts/note.tsx';
 import { ProblemNote, Text } from '../parts/text.tsx';
+import { wholeTime } from '../parts/time.tsx';
 import { useMe } from '../session/session.tsx';
 import { Keys } from './keys.tsx';
 import { LettersSwitch } from './keys-help.tsx';
-import { OldMark } from './old-mark.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { canGetPushes, getsPushes, startPushes, stopPushes } from './push-device.ts';
 import { themes, useTheme } from './theme.ts';
@@ -234,6 +236,20 @@ export function Shell({ children }: { children: ReactNode }) {
       </main>
       <Navigation />
       <Keys />
+    </div>
+  );
+}
+
+/** Says above every page that it may be old, while the API is away. */
+function OldMark() {
+  const state = useLiveState();
+  if (state.is !== 'offline') return null;
+  return (
+    <div className="old-mark" role="status">
+      <Note tone="warn" title="The server does not answer">
+        What stands here is as it was at {wholeTime(new Date(state.since).toISOString())}. Nothing is sent by itself:
+        what you decide now has to be sent again.
+      </Note>
     </div>
   );
 }

@@ -3,7 +3,7 @@
 -- ARGV: id, lane, token, outcome, the cursor after it, the time, when the lane or the receiver is due again, a record for the log ('':
 -- none), the longest log, the error.
 -- Outcomes: 'delivered' and 'left_out' keep the lane while events follow; 'event_failed' is about this event, 'receiver_failed' about the
--- receiver; 'later' tries again without a failure; 'released' gives the lane back.
+-- receiver; 'released' gives the lane back.
 -- Returns {'lost'}, {'held', the last event to send} or {'ended', the failures now}.
 local id, name, outcome, now, when = ARGV[1], ARGV[2], ARGV[4], ARGV[6], ARGV[7]
 local lane = redis.call('HGET', KEYS[3], name)

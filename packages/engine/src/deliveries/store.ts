@@ -58,7 +58,7 @@ export interface Lane {
 }
 
 export interface Settled {
-  outcome: 'delivered' | 'left_out' | 'event_failed' | 'receiver_failed' | 'later' | 'released';
+  outcome: 'delivered' | 'left_out' | 'event_failed' | 'receiver_failed' | 'released';
   cursor: number;
   /** When the lane is due again, or the receiver for `receiver_failed`. */
   dueAt: number;

@@ -33,7 +33,7 @@ export function openPullLooks(deps: PullDeps) {
   return async (runId: string, signal: AbortSignal): Promise<void> => {
     // The record decides: a wake-up that came late or twice does nothing.
     const dueAt = await deps.store.dueAt(runId);
-    if (dueAt === undefined || dueAt > deps.engine.now() + earlyMs) return;
+    if (dueAt === undefined || dueAt > deps.engine.now() + earlyMs) return void locks.delete(runId);
     const ran = await lockOf(runId).tryRun((lost) => lookAtPull(deps, runId, AbortSignal.any([lost, signal])));
     if (ran) locks.delete(runId);
     else await deps.wake(runId, deps.engine.now() + takenMs);

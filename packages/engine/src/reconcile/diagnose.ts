@@ -5,7 +5,7 @@ import type { WorkerDeps } from '../deps.ts';
 import * as domain from '../domain/index.ts';
 import { lastEventAt, readApproval, readStep, readTask, readTasks, readTurnSteps, stateKey } from '../log/index.ts';
 import { isInBackoff, jobIds, longestNapMs, type StepJob } from '../queues/queues.ts';
-import { requestTaskKill } from '../tasks/task-handle.ts';
+import { isDue } from './ensure-tasks.ts';
 import { isWaitOver, isWorkspaceDue } from './release-run.ts';
 import { unlistedApprovals } from './unlisted-approvals.ts';
 
@@ -13,8 +13,7 @@ export type Finding = EventOf<'run.repaired'>['data'];
 
 /**
  * Finds the stuck parts of a run: the run's state requires work without a job that will do the work. Cause: a process died between two
- * writes, or
- * Redis lost a queue.
+ * writes, or Redis lost a queue.
  */
 export async function diagnose(deps: WorkerDeps, run: domain.RunState): Promise<Finding[]> {
   if (!(await isQuiet(deps, run.id))) return [];
@@ -153,27 +152,4 @@ const graceMs = 5000;
 async function isQuiet(deps: WorkerDeps, runId: string): Promise<boolean> {
   const changedAt = await lastEventAt(deps.redis, runId);
   return changedAt !== undefined && deps.now() - changedAt >= graceMs;
-}
-
-/** Adds the jobs that a run's open tasks need. */
-export async function ensureTasks(deps: WorkerDeps, run: domain.RunState): Promise<void> {
-  if (run.open_tasks === 0) return;
-  const due = (await readTasks(deps.redis, run.id)).filter((task) => isDue(run, task));
-  await Promise.all(due.map((task) => deps.queues.wakeTask(run.id, task.id)));
-}
-
-/** A running sub-agent needs no task job: its run has jobs and reports its end. An ended sub-agent with a merge needs a job. */
-export function isDue(run: domain.RunState, task: domain.TaskState): boolean {
-  if (isTaskOver(task.status)) return false;
-  if (task.about.kind === 'shell' || task.kill !== undefined || run.status === 'canceling') return true;
-  return task.status === 'queued' || task.status === 'capturing';
-}
-
-/** Ends the open tasks of a run that is about to end. */
-export async function endTasks(deps: WorkerDeps, run: domain.RunState): Promise<void> {
-  const open = (await readTasks(deps.redis, run.id)).filter((task) => !isTaskOver(task.status));
-  for (const task of open) {
-    if (task.kill === undefined) await requestTaskKill(deps, run.id, task.id, 'The end of the run');
-    else await deps.queues.wakeTask(run.id, task.id);
-  }
 }

@@ -3,7 +3,7 @@ import type { WorkerDeps } from '../deps.ts';
 import { isWaitingForModel, type RunState, runField, type StepState } from '../domain/index.ts';
 import * as runLog from '../log/index.ts';
 import { jobIds } from '../queues/queues.ts';
-import { isDue } from './diagnose.ts';
+import { isDue } from './ensure-tasks.ts';
 import { isWorkspaceDue } from './release-run.ts';
 
 /**

@@ -10,7 +10,7 @@ import * as domain from '../domain/index.ts';
 import { judgeTree } from '../fencing/inspect-tree.ts';
 import * as runLog from '../log/index.ts';
 import { isInProgress, leavePlace } from '../places/take-place.ts';
-import { endTasks, ensureTasks } from './diagnose.ts';
+import { endTasks, ensureTasks } from './ensure-tasks.ts';
 import { mayPublicationSleep, mayStillSleep, mayTurnSleep } from './may-still-sleep.ts';
 import { isWaitOver, isWorkspaceDue, releaseUnlessDue } from './release-run.ts';
 import { settleWaiting } from './settle-waiting.ts';

@@ -1,8 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { resultsIn } from './known-results.ts';
-import { foldSession, nextState } from './session.ts';
+import { foldSession, nextState, resultsIn } from './session.ts';
 
 interface Change {
   removed?: string[];

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { z } from 'zod';
+import { driverOf } from '../drivers/drivers.ts';
 
 /** The changes of an agent's session in a turn, as the agent's own sandbox reported them. */
 export interface SessionChange {
@@ -69,3 +70,15 @@ const isInside = (path: string): boolean =>
 /** Names the state of a session after a change: the digest of all changes so far. */
 export const nextState = (before: string, { data }: SessionChange): string =>
   createHash('sha256').update(`${before}\n${data}`).digest('hex');
+
+/**
+ * The calls whose results a session has, by the agent's ids and by the ids in its prompts. Agents write their session late: it may lack results that
+ * the log has. Undefined for an agent whose files are not read, and for files that cannot be read.
+ */
+export function resultsIn(agent: string, changes: readonly SessionChange[]): ReadonlySet<string> | undefined {
+  try {
+    return driverOf(agent).resultsIn?.(foldSession(changes));
+  } catch {
+    return undefined;
+  }
+}

@@ -2,16 +2,36 @@ import { queueNames, TraceIds } from '@holdpoint/engine';
 import { type Follower, startTelemetryFollower } from '@holdpoint/engine/following';
 import type { Connections } from '@holdpoint/engine/redis';
 import * as engine from '@holdpoint/engine/worker';
+import { type LogContext, withLogContext } from '@holdpoint/telemetry';
 import type { Telemetry, Worker, WorkerOptions } from 'bullmq';
 import type { RuntimeConfig } from '../runtime-config.ts';
 import type { InJob } from '../traces/open-worker-traces.ts';
 import { backOffFromRefusals } from './back-off.ts';
 import { type HoldReason, Intake } from './intake.ts';
-import { logged } from './log-job.ts';
 import { openWorker } from './open-worker.ts';
+import type { JobKind } from './processor.ts';
 import { startPeriodic } from './start-periodic.ts';
 import { startReviews } from './start-reviews.ts';
 import { mostStuck, StuckHandlers } from './stuck-handlers.ts';
+
+type JobData = LogContext & { run_id: string };
+
+/** The same jobs, with the run, step, task or turn in each line of the log. */
+const logged = <Data extends JobData>(kind: JobKind<Data>, traceIds: TraceIds): JobKind<Data> => ({
+  ...kind,
+  handle(deps, data, context) {
+    traceIds.learn(deps.redis, data.run_id);
+    return withLogContext(aboutJob(data), () => kind.handle(deps, data, context));
+  },
+  wakeMissed: (deps, data, seen) => withLogContext(aboutJob(data), () => kind.wakeMissed(deps, data, seen)),
+});
+
+const aboutJob = ({ run_id, step_id, task_id, turn }: JobData): LogContext => ({
+  run_id,
+  ...(step_id !== undefined && { step_id }),
+  ...(task_id !== undefined && { task_id }),
+  ...(turn !== undefined && { turn }),
+});
 
 export interface RunningWorkers {
   /** Ids of the runs with a running job in this process. */

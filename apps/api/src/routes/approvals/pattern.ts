@@ -4,7 +4,7 @@ import type { Engine, StepApproval } from '@holdpoint/engine';
 import type { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/to-problem.ts';
-import { checkDocument, showProposal, showReplay } from '../policies/replay-policies.ts';
+import { checkDocument, showProposal, showReplay } from '../policies/try-policies.ts';
 
 const tags = ['approvals'];
 const dayMs = 24 * 3600 * 1000;

@@ -4,7 +4,7 @@ import type { App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/to-problem.ts';
 import { streamJson } from '../../live/stream-json.ts';
 import { findRun } from '../runs/read-runs.ts';
-import { findNamed, workspaceOf } from '../snapshots/find-snapshot.ts';
+import { findNamed, workspaceOf } from '../snapshots/read-snapshots.ts';
 
 /** GET /v1/runs/{id}/diff: the changes between two snapshots of a run. */
 export function diffRoute(app: App): void {

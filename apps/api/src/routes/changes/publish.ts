@@ -7,7 +7,7 @@ import { ApiProblem, PlacedError } from '../../errors/to-problem.ts';
 import { awaitRun } from '../../live/stream.ts';
 import { findRun } from '../runs/read-runs.ts';
 import { toRun } from '../runs/run-view.ts';
-import { workspaceOf } from '../snapshots/find-snapshot.ts';
+import { workspaceOf } from '../snapshots/read-snapshots.ts';
 import { assertPublic, resolvePullRequest } from './pull-request.ts';
 
 /** Why the publish failed or waits for conflicts to be resolved; undefined in other states. */

@@ -2,7 +2,7 @@ import { operatorPolicyName, type PolicyVersion, storedPolicySchema } from '@hol
 import * as wire from '@holdpoint/contract/wire';
 import { EngineError } from '@holdpoint/engine';
 import type { ApiDeps, App } from '../../deps.ts';
-import { checkDocument } from './replay-policies.ts';
+import { checkDocument } from './try-policies.ts';
 
 export const toSummary = ({ document, ...version }: PolicyVersion): wire.PolicySummary => ({
   ...version,

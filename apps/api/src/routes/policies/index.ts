@@ -3,8 +3,8 @@ import type { App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/to-problem.ts';
 import { changePolicyRoutes } from './change-policies.ts';
 import { readPoliciesRoutes } from './read-policies.ts';
-import { checkPolicyRoute, policyBodyCompiler, replayPoliciesRoutes } from './replay-policies.ts';
 import { testPolicyRoutes } from './test-policies.ts';
+import { checkPolicyRoute, policyBodyCompiler, replayPoliciesRoutes } from './try-policies.ts';
 
 /** Policies are written as YAML or JSON. In a scope of their own: no other route takes YAML. */
 export function policiesRoutes(app: App): void {

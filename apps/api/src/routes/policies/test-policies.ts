@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { ApiDeps, App } from '../../deps.ts';
 import { ApiProblem } from '../../errors/to-problem.ts';
 import { checkSettings } from '../runs/check-settings.ts';
-import { checkDocument } from './replay-policies.ts';
+import { checkDocument } from './try-policies.ts';
 
 const tags = ['policies'];
 const config = { access: 'policies:read' } as const;

@@ -1,7 +1,8 @@
 import { idParamsSchema, retryRunSchema, undoneSchema } from '@holdpoint/contract/wire';
 import type { App } from '../../deps.ts';
 import { placeEngineError } from '../../errors/to-problem.ts';
-import { awaitUndone, checkRunId } from './read-runs.ts';
+import { checkRunId } from './read-runs.ts';
+import { awaitUndone } from './undo-run.ts';
 
 const places = {
   step_not_found: '/from_step',

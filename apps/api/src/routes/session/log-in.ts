@@ -1,7 +1,7 @@
 import { CallerError, type Holder } from '@holdpoint/callers';
 import { exchangeCodeSchema, loginCodeSchema, loginSchema } from '@holdpoint/contract/wire';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { clearCookie, guardOrigin, isFromHttps, setCookie, tokenOf } from '../../auth/guard-access.ts';
+import { clearCookie, guardOrigin, isFromHttps, setCookie, tokenOf } from '../../auth/session-cookie.ts';
 import { type App, recordChange, type ServerDeps } from '../../deps.ts';
 import { emptyAnswer } from '../../schema/empty.ts';
 

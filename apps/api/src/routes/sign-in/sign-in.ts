@@ -2,7 +2,7 @@ import { CallerError, type Device } from '@holdpoint/callers';
 import type { Caller } from '@holdpoint/contract';
 import * as wire from '@holdpoint/contract/wire';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import * as cookies from '../../auth/guard-access.ts';
+import * as cookies from '../../auth/session-cookie.ts';
 import { type App, recordChange, type ServerDeps as Server } from '../../deps.ts';
 import { ApiProblem } from '../../errors/to-problem.ts';
 import { emptyAnswer } from '../../schema/empty.ts';

@@ -6,7 +6,7 @@ import { streamJson } from '../../live/stream-json.ts';
 import { binarySchema } from '../../schema/binary.ts';
 import { findRun } from '../runs/read-runs.ts';
 import { attachment } from './attachment.ts';
-import { findSnapshot } from './find-snapshot.ts';
+import { findSnapshot } from './read-snapshots.ts';
 
 export function readFilesRoutes(app: App): void {
   app.get(

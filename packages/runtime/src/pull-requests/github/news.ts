@@ -3,17 +3,17 @@ import { PullRequestError } from '../errors.ts';
 import type { Opened } from '../port.ts';
 import { isOurs } from '../text/marker.ts';
 import { commandOf, commandRemark, lineRemark, reviewRemark } from '../text/remark.ts';
-import * as answers from './request.ts';
+import * as githubApi from './request.ts';
 
 /** How a pull request is: whether it is open, the checks of its commit, and what people wrote. */
 export async function readNews(
-  api: answers.Api,
+  api: githubApi.Api,
   at: string,
   opened: Opened,
   repository: string,
 ): Promise<PullRequestNews> {
   const path = `${at}/pulls/${opened.number}`;
-  const pull = await answers.ask(api, { path, answer: answers.pullSchema, to: 'read the pull request' });
+  const pull = await githubApi.ask(api, { path, answer: githubApi.pullSchema, to: 'read the pull request' });
   if (pull === undefined)
     throw new PullRequestError('EPULLREQUESTMISSING', `There is no pull request ${opened.number}.`);
   assertOwn(pull, opened, repository);
@@ -25,7 +25,7 @@ export async function readNews(
 }
 
 /** A number says little where a repository was replaced. */
-function assertOwn({ head, html_url }: answers.Pull, { branch }: Opened, repository: string): void {
+function assertOwn({ head, html_url }: githubApi.Pull, { branch }: Opened, repository: string): void {
   if (head.ref === branch && head.repo?.full_name.toLowerCase() === repository.toLowerCase()) return;
   throw new PullRequestError('EPULLREQUESTFOREIGN', `${html_url} is not from the branch ${branch} of ${repository}.`);
 }
@@ -33,15 +33,15 @@ function assertOwn({ head, html_url }: answers.Pull, { branch }: Opened, reposit
 const failures = ['failure', 'timed_out'];
 
 /** Another commit on the branch has checks of its own, which say nothing about this one. */
-async function readChecks(api: answers.Api, at: string, commit: string, unread: string[]) {
-  const runs = await answers
+async function readChecks(api: githubApi.Api, at: string, commit: string, unread: string[]) {
+  const runs = await githubApi
     .ask(api, {
-      ...{ path: `${at}/commits/${commit}/check-runs?per_page=100`, answer: answers.checkRunsSchema },
+      ...{ path: `${at}/commits/${commit}/check-runs?per_page=100`, answer: githubApi.checkRunsSchema },
       to: 'read the checks',
     })
     .catch((error: unknown) => withoutRight(error, unread));
-  const states = await answers.ask(api, {
-    ...{ path: `${at}/commits/${commit}/status?per_page=100`, answer: answers.statusesSchema },
+  const states = await githubApi.ask(api, {
+    ...{ path: `${at}/commits/${commit}/status?per_page=100`, answer: githubApi.statusesSchema },
     to: 'read the statuses of the commit',
   });
   const others = (states?.statuses ?? []).filter(({ context }) => !context.startsWith('holdpoint/'));
@@ -60,7 +60,7 @@ function withoutRight(error: unknown, unread: string[]): undefined {
   unread.push('checks');
 }
 
-const asFailed = ({ id, name, output, app }: answers.CheckRun): FailedCheck => ({
+const asFailed = ({ id, name, output, app }: githubApi.CheckRun): FailedCheck => ({
   // Each try again of a check has a new number: a check that flaps is passed on once for a commit.
   id: `run:${app?.slug ?? ''}:${name}`,
   name,
@@ -69,24 +69,24 @@ const asFailed = ({ id, name, output, app }: answers.CheckRun): FailedCheck => (
   ...(app?.slug === 'github-actions' && { log: String(id) }),
 });
 
-const asFailedStatus = ({ context, description, state }: answers.Status): FailedCheck => ({
+const asFailedStatus = ({ context, description, state }: githubApi.Status): FailedCheck => ({
   id: `status:${context}`,
   name: context,
   summary: description ?? state,
 });
 
-async function readRemarks(api: answers.Api, at: string, number: number): Promise<PullRequestRemark[]> {
+async function readRemarks(api: githubApi.Api, at: string, number: number): Promise<PullRequestRemark[]> {
   const pull = `${at}/pulls/${number}`;
-  const reviews = await answers.askAll(api, {
+  const reviews = await githubApi.askAll(api, {
     path: `${pull}/reviews`,
-    item: answers.reviewSchema,
+    item: githubApi.reviewSchema,
     to: 'read reviews',
   });
-  const comments = await answers.askAll(api, {
-    ...{ path: `${pull}/comments`, item: answers.lineCommentSchema, to: 'read review comments' },
+  const comments = await githubApi.askAll(api, {
+    ...{ path: `${pull}/comments`, item: githubApi.lineCommentSchema, to: 'read review comments' },
   });
-  const talk = await answers.askAll(api, {
-    ...{ path: `${at}/issues/${number}/comments`, item: answers.commentSchema, to: 'read comments' },
+  const talk = await githubApi.askAll(api, {
+    ...{ path: `${at}/issues/${number}/comments`, item: githubApi.commentSchema, to: 'read comments' },
   });
   return [
     ...reviews
@@ -106,9 +106,14 @@ async function readRemarks(api: answers.Api, at: string, number: number): Promis
   ];
 }
 
-const nameOf = (user: answers.User): string => user?.login ?? 'an unknown account';
+const nameOf = (user: githubApi.User): string => user?.login ?? 'an unknown account';
 
-const remark = (kind: PullRequestRemark['kind'], id: number, user: answers.User, text: string): PullRequestRemark => ({
+const remark = (
+  kind: PullRequestRemark['kind'],
+  id: number,
+  user: githubApi.User,
+  text: string,
+): PullRequestRemark => ({
   kind,
   id: String(id),
   by: asUser(user),
@@ -116,20 +121,20 @@ const remark = (kind: PullRequestRemark['kind'], id: number, user: answers.User,
 });
 
 /** Programs have accounts of other types, some of them with write access. */
-const asUser = (user: answers.User): CodeHostUser | undefined =>
+const asUser = (user: githubApi.User): CodeHostUser | undefined =>
   user == null ? undefined : { id: String(user.id), name: user.login, isPerson: user.type === 'User' };
 
 /** `maintain` and roles of an organisation are reported as `write` or `admin`. */
 const writers = ['write', 'admin'];
 
 /** Asks about the account that has the name now: a name that went to another account has another number. */
-export async function mayWrite(api: answers.Api, at: string, user: CodeHostUser): Promise<boolean> {
+export async function mayWrite(api: githubApi.Api, at: string, user: CodeHostUser): Promise<boolean> {
   const path = `${at}/collaborators/${encodeURIComponent(user.name)}/permission`;
   const to = `ask what ${user.name} may do`;
-  const found = await answers.ask(api, { path, answer: answers.permissionSchema, to });
-  if (found === undefined && (await answers.ask(api, { path: at, answer: answers.anything, to })) === undefined) {
+  const found = await githubApi.ask(api, { path, answer: githubApi.permissionSchema, to });
+  if (found === undefined && (await githubApi.ask(api, { path: at, answer: githubApi.anything, to })) === undefined) {
     // The token sees the repository no more, which says nothing about the account.
-    throw answers.hidden(api, to);
+    throw githubApi.hidden(api, to);
   }
   return found !== undefined && writers.includes(found.permission) && String(found.user?.id) === user.id;
 }
